@@ -1,0 +1,42 @@
+// A listening socket: hands each new connection to its owner.
+#pragma once
+
+#include "base/net/address.h"
+#include "base/net/handle.h"
+#include "base/net/loop.h"
+#include "base/net/stream.h"
+#include "base/result.h"
+
+#include <functional>
+#include <memory>
+#include <variant>
+
+namespace redlock::net {
+
+class Listener {
+ public:
+  using OnConnection = std::function<void(std::unique_ptr<Stream>)>;
+
+  // Binds and listens. Port 0 takes a free one: local() tells which. A path of a unix socket that
+  // nobody answers at is replaced. The error names the address and what the system said.
+  static Result<std::unique_ptr<Listener>> listen(Loop& loop, const Address& address, int backlog,
+                                                  OnConnection on_connection);
+  ~Listener();
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  const Address& local() const { return local_; }
+
+ private:
+  Listener(Loop& loop, OnConnection on_connection);
+  int open_tcp(const Address& address, int backlog);
+  int open_unix(const Address& address, int backlog);
+  static void on_waiting(uv_stream_t* handle, int status);
+
+  Loop& loop_;
+  OnConnection on_connection_;
+  std::variant<std::monostate, Handle<uv_tcp_t>, Handle<uv_pipe_t>> handle_;
+  Address local_;
+};
+
+}  // namespace redlock::net

@@ -1,0 +1,59 @@
+#include "base/net/timer.h"
+
+#include "base/invariant.h"
+
+#include <algorithm>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+namespace redlock::net {
+
+Timer::Timer(Loop& loop, ClockKind clock, std::function<void()> fire)
+    : fd_(timerfd_create(clock == ClockKind::monotonic ? CLOCK_MONOTONIC : CLOCK_BOOTTIME,
+                         TFD_NONBLOCK | TFD_CLOEXEC)),
+      fire_(std::move(fire)) {
+  INVARIANT(fd_ >= 0, "no timer can be had from the system");
+  INVARIANT(uv_poll_init(loop.raw(), poll_.raw(), fd_) == 0, "a timer cannot be watched");
+  poll_.opened(this);
+  const auto on_readable = [](uv_poll_t* handle, int, int) {
+    auto* self = static_cast<Timer*>(handle->data);
+    if (self == nullptr) return;
+    std::uint64_t expirations = 0;
+    if (read(self->fd_, &expirations, sizeof expirations) != sizeof expirations) return;
+    self->when_.reset();
+    self->fire_();
+  };
+  INVARIANT(uv_poll_start(poll_.raw(), UV_READABLE, on_readable) == 0, "a timer cannot be watched");
+}
+
+Timer::~Timer() {
+  poll_.close();  // stops watching at once, so the descriptor may go now
+  close(fd_);
+}
+
+void Timer::set(std::optional<Instant> when) {
+  if (when && *when == kNever) when.reset();
+  if (when == when_) return;
+  when_ = when;
+  arm(when);
+}
+
+void Timer::arm(std::optional<Instant> when) {
+  itimerspec spec{};  // all zeros disarm
+  if (when) {
+    const auto ns = std::max<std::int64_t>(when->time_since_epoch().count(), 1);
+    spec.it_value.tv_sec = static_cast<time_t>(ns / 1'000'000'000);
+    spec.it_value.tv_nsec = static_cast<long>(ns % 1'000'000'000);
+  }
+  INVARIANT(timerfd_settime(fd_, TFD_TIMER_ABSTIME, &spec, nullptr) == 0, "a timer cannot be set");
+}
+
+void Timer::keep_loop_alive(bool keep) {
+  if (keep) {
+    uv_ref(poll_.handle());
+  } else {
+    uv_unref(poll_.handle());
+  }
+}
+
+}  // namespace redlock::net

@@ -1,0 +1,42 @@
+// A timer with the resolution and on the clock of the decisions it serves.
+//
+// libuv's own timers count the loop's cached milliseconds; deadlines here are nanoseconds of
+// CLOCK_MONOTONIC or CLOCK_BOOTTIME. A timerfd on that very clock wakes the loop within
+// microseconds of an absolute instant, and never early.
+#pragma once
+
+#include "base/net/clock.h"
+#include "base/net/handle.h"
+#include "base/net/loop.h"
+#include "base/time.h"
+
+#include <functional>
+#include <optional>
+
+namespace redlock::net {
+
+class Timer {
+ public:
+  // `fire` runs on the loop at or after the instant that was set, once for each set().
+  Timer(Loop& loop, ClockKind clock, std::function<void()> fire);
+  ~Timer();
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+  // Replaces what was set before; nullopt disarms. Setting the same instant again costs nothing.
+  void set(std::optional<Instant> when);
+  std::optional<Instant> when() const { return when_; }
+
+  // An armed timer keeps Loop::run() going unless told otherwise.
+  void keep_loop_alive(bool keep);
+
+ private:
+  void arm(std::optional<Instant> when);
+
+  int fd_;
+  std::function<void()> fire_;
+  std::optional<Instant> when_;
+  Handle<uv_poll_t> poll_;
+};
+
+}  // namespace redlock::net

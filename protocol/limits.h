@@ -1,0 +1,28 @@
+// What the protocol layer takes from outside at most. Each limit bounds the memory or the time that
+// a peer can cost before it has proved anything.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace redlock::protocol {
+
+// Redis's PROTO_INLINE_MAX_SIZE: a line without an end, and the header lines of a request.
+inline constexpr std::size_t kInlineBytesMax = 64 * 1024;
+// Redis's bound on the count of words in a request.
+inline constexpr std::int64_t kWordsMax = 1024 * 1024;
+// A word: a key, a value, a script. Redis takes 512 MB (proto-max-bulk-len); nothing that has to do
+// with locks comes near 16.
+inline constexpr std::int64_t kBulkBytesMax = 16 * 1024 * 1024;
+// A request as a whole, while it is incomplete: what one connection can make the node keep.
+inline constexpr std::size_t kRequestBytesMax = 64 * 1024 * 1024;
+// Redis's bounds for a client that has not yet given the password.
+inline constexpr std::int64_t kWordsMaxUnauthenticated = 10;
+inline constexpr std::int64_t kBulkBytesMaxUnauthenticated = 16 * 1024;
+// Nesting of a reply that is read: deeper ones come from no server we know.
+inline constexpr int kReplyDepthMax = 32;
+// Elements and bytes of one reply that is read.
+inline constexpr std::int64_t kReplyElementsMax = 1024 * 1024;
+inline constexpr std::size_t kReplyBytesMax = 64 * 1024 * 1024;
+
+}  // namespace redlock::protocol

@@ -1,0 +1,44 @@
+// Bytes on their way out: appended by the writers, taken by the shell in one piece.
+//
+// Keeps its memory between uses, so a warm connection allocates nothing.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace redlock::protocol {
+
+class OutputBuffer {
+ public:
+  void append(std::string_view bytes) { bytes_.append(bytes); }
+  void append(char byte) { bytes_.push_back(byte); }
+  void append_number(std::int64_t number) {
+    char digits[20];
+    const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+    bytes_.append(digits, end);
+  }
+  void append_line(char type, std::int64_t number) {
+    append(type);
+    append_number(number);
+    append("\r\n");
+  }
+
+  std::string_view view() const { return bytes_; }
+  std::size_t size() const { return bytes_.size(); }
+  bool empty() const { return bytes_.empty(); }
+
+  // Empties it; memory beyond what a connection usually needs is given back.
+  void clear() {
+    bytes_.clear();
+    if (bytes_.capacity() > kKeptBytes) bytes_.shrink_to_fit();
+  }
+
+ private:
+  static constexpr std::size_t kKeptBytes = 16 * 1024;
+
+  std::string bytes_;
+};
+
+}  // namespace redlock::protocol

@@ -1,0 +1,124 @@
+#include "protocol/reply.h"
+
+#include "base/invariant.h"
+
+#include <bit>
+
+#include <fmt/format.h>
+
+namespace redlock::protocol {
+namespace {
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\r') {
+      out += "\\r";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (byte < 0x20 || byte >= 0x7f) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+Reply::Reply(Kind kind, std::string&& text)
+    : kind_(kind), owned_(std::make_unique<Owned>(Owned{std::move(text), {}})) {
+  text_ = owned_->text;
+}
+
+Reply::Reply(Kind kind, std::vector<Reply>&& items) : kind_(kind) {
+  if (!items.empty()) owned_ = std::make_unique<Owned>(Owned{{}, std::move(items)});
+}
+
+Reply Reply::real(double value) {
+  return Reply(Kind::real, std::bit_cast<std::int64_t>(value));
+}
+
+double Reply::real() const {
+  return is(Kind::real) ? std::bit_cast<double>(number_) : 0.0;
+}
+
+const std::vector<Reply>& Reply::items() const {
+  static const std::vector<Reply> kNothing;
+  return owned_ ? owned_->items : kNothing;
+}
+
+Reply& Reply::add(Reply item) {
+  INVARIANT(is_aggregate(), "an item for a reply that holds none");
+  if (!owned_) owned_ = std::make_unique<Owned>();
+  owned_->items.push_back(std::move(item));
+  return *this;
+}
+
+Reply Reply::owned() const {
+  if (is_aggregate()) {
+    std::vector<Reply> copies;
+    copies.reserve(items().size());
+    for (const Reply& item : items()) copies.push_back(item.owned());
+    return Reply(kind_, std::move(copies));
+  }
+  Reply copy(kind_, number_);
+  if (text_.empty()) return copy;
+  copy.owned_ = std::make_unique<Owned>(Owned{std::string(text_), {}});
+  copy.text_ = copy.owned_->text;
+  return copy;
+}
+
+std::string Reply::to_string() const {
+  switch (kind_) {
+    case Kind::none:
+      return "(nothing)";
+    case Kind::later:
+      return "(later)";
+    case Kind::status:
+      return fmt::format("+{}", text_);
+    case Kind::error:
+      return fmt::format("-{}", text_);
+    case Kind::integer:
+      return fmt::format("(integer) {}", number_);
+    case Kind::bulk:
+      return quoted(text_);
+    case Kind::null:
+    case Kind::null_array:
+      return "(nil)";
+    case Kind::boolean:
+      return number_ != 0 ? "(true)" : "(false)";
+    case Kind::real:
+      return fmt::format("(double) {}", real());
+    case Kind::big_number:
+      return fmt::format("(big number) {}", text_);
+    case Kind::verbatim:
+      return quoted(text_);
+    case Kind::array:
+    case Kind::set:
+    case Kind::map:
+    case Kind::push:
+      break;
+  }
+  const bool is_map = kind_ == Kind::map;
+  std::string out = is_map ? "{" : kind_ == Kind::set ? "~[" : kind_ == Kind::push ? ">[" : "[";
+  for (std::size_t i = 0; i < items().size(); ++i) {
+    if (i > 0) out += is_map && i % 2 == 1 ? ": " : ", ";
+    out += items()[i].to_string();
+  }
+  return out + (is_map ? "}" : "]");
+}
+
+bool operator==(const Reply& a, const Reply& b) {
+  return a.kind_ == b.kind_ && a.number_ == b.number_ && a.text_ == b.text_ &&
+         a.items() == b.items();
+}
+
+}  // namespace redlock::protocol

@@ -1,0 +1,203 @@
+#include "protocol/reply_parser.h"
+
+#include "base/number.h"
+#include "protocol/limits.h"
+
+#include <charconv>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+namespace redlock::protocol {
+namespace {
+
+using State = ParsedReply::State;
+
+// One pass over the bytes. Every step returns false when it cannot go on; `state` says why.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+
+  bool read(Reply& reply, int depth);
+
+  State state() const { return state_; }
+  std::size_t position() const { return position_; }
+  std::string& problem() { return problem_; }
+
+ private:
+  bool incomplete();
+  bool broken(std::string why);
+  bool read_line(std::string_view& line);
+  bool read_number(std::string_view line, std::int64_t& number);
+  bool read_text(std::string_view line, std::string_view& text, bool& is_null);
+  bool read_real(std::string_view line, Reply& reply);
+  bool read_items(std::int64_t count, Reply& reply, int depth);
+  bool read_aggregate(char type, std::string_view line, Reply& reply, int depth);
+
+  std::string_view bytes_;
+  std::size_t position_ = 0;
+  std::int64_t elements_ = 0;
+  State state_ = State::complete;
+  std::string problem_;
+};
+
+bool Reader::incomplete() {
+  if (bytes_.size() > kReplyBytesMax) return broken("a reply larger than is taken");
+  state_ = State::incomplete;
+  return false;
+}
+
+bool Reader::broken(std::string why) {
+  state_ = State::broken;
+  problem_ = std::move(why);
+  return false;
+}
+
+bool Reader::read_line(std::string_view& line) {
+  const std::size_t end = bytes_.find("\r\n", position_);
+  if (end == std::string_view::npos) return incomplete();
+  line = bytes_.substr(position_, end - position_);
+  position_ = end + 2;
+  return true;
+}
+
+bool Reader::read_number(std::string_view line, std::int64_t& number) {
+  const auto parsed = parse_int64(line);
+  if (!parsed) return broken(fmt::format("'{}' is not a number", line.substr(0, 32)));
+  number = *parsed;
+  return true;
+}
+
+bool Reader::read_text(std::string_view line, std::string_view& text, bool& is_null) {
+  std::int64_t length = 0;
+  if (!read_number(line, length)) return false;
+  is_null = length == -1;
+  if (is_null) return true;
+  if (length < 0 || length > static_cast<std::int64_t>(kReplyBytesMax)) {
+    return broken(fmt::format("a text of {} bytes", length));
+  }
+  const auto size = static_cast<std::size_t>(length);
+  if (bytes_.size() - position_ < size + 2) return incomplete();
+  text = bytes_.substr(position_, size);
+  if (bytes_.substr(position_ + size, 2) != "\r\n") return broken("a text without its end");
+  position_ += size + 2;
+  return true;
+}
+
+bool Reader::read_real(std::string_view line, Reply& reply) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
+  if (error != std::errc() || end != line.data() + line.size()) {
+    return broken(fmt::format("'{}' is not a number", line.substr(0, 32)));
+  }
+  reply = Reply::real(value);
+  return true;
+}
+
+bool Reader::read_items(std::int64_t count, Reply& reply, int depth) {
+  elements_ += count;
+  if (count < 0 || elements_ > kReplyElementsMax) {
+    return broken(fmt::format("a reply of {} elements", count));
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    Reply item;
+    if (!read(item, depth + 1)) return false;
+    reply.add(std::move(item));
+  }
+  return true;
+}
+
+bool Reader::read_aggregate(char type, std::string_view line, Reply& reply, int depth) {
+  std::int64_t count = 0;
+  if (!read_number(line, count)) return false;
+  if (count == -1 && type == '*') {
+    reply = Reply::null_array();
+    return true;
+  }
+  if (count > kReplyElementsMax) return broken(fmt::format("a reply of {} elements", count));
+  switch (type) {
+    case '*':
+      reply = Reply::array();
+      break;
+    case '~':
+      reply = Reply::set({});
+      break;
+    case '>':
+      reply = Reply::push({});
+      break;
+    default:
+      reply = Reply::map({});
+      count *= 2;
+  }
+  return read_items(count, reply, depth);
+}
+
+bool Reader::read(Reply& reply, int depth) {
+  if (depth > kReplyDepthMax) return broken("a reply nested deeper than is taken");
+  if (position_ == bytes_.size()) return incomplete();
+  const char type = bytes_[position_++];
+  std::string_view line;
+  if (!read_line(line)) return false;
+  std::int64_t number = 0;
+  std::string_view text;
+  bool is_null = false;
+  switch (type) {
+    case '+':
+      reply = Reply::status(std::string(line));
+      return true;
+    case '-':
+      reply = Reply::error(std::string(line));
+      return true;
+    case '(':
+      reply = Reply::big_number(std::string(line));
+      return true;
+    case '_':
+      reply = Reply::null();
+      return true;
+    case ',':
+      return read_real(line, reply);
+    case ':':
+      if (!read_number(line, number)) return false;
+      reply = Reply::integer(number);
+      return true;
+    case '#':
+      if (line != "t" && line != "f") return broken("a boolean that is neither t nor f");
+      reply = Reply::boolean(line == "t");
+      return true;
+    case '$':
+      if (!read_text(line, text, is_null)) return false;
+      reply = is_null ? Reply::null() : Reply::bulk(std::string(text));
+      return true;
+    case '!':
+      if (!read_text(line, text, is_null)) return false;
+      reply = Reply::error(std::string(text));
+      return true;
+    case '=':
+      if (!read_text(line, text, is_null)) return false;
+      if (text.size() < 4) return broken("a verbatim text without its format");
+      reply = Reply::verbatim(std::string(text.substr(4)));
+      return true;
+    case '|':
+      reply = Reply::map({});
+      return read_aggregate('%', line, reply, depth) && read(reply, depth);
+    case '*':
+    case '~':
+    case '>':
+    case '%':
+      return read_aggregate(type, line, reply, depth);
+    default:
+      return broken(
+          fmt::format("a reply that starts with byte 0x{:02x}", static_cast<unsigned char>(type)));
+  }
+}
+
+}  // namespace
+
+ParsedReply parse_reply(std::string_view bytes) {
+  Reader reader(bytes);
+  Reply reply;
+  if (!reader.read(reply, 0)) return {reader.state(), 0, {}, std::move(reader.problem())};
+  return {State::complete, reader.position(), std::move(reply), {}};
+}
+
+}  // namespace redlock::protocol
