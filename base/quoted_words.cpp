@@ -1,0 +1,103 @@
+#include "base/quoted_words.h"
+
+#include <cctype>
+#include <charconv>
+
+namespace redlock {
+namespace {
+
+bool is_blank(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r') || c == '\0';
+}
+
+class Splitter {
+ public:
+  explicit Splitter(std::string_view line) : rest_(line) {}
+
+  std::optional<std::vector<std::string>> split() {
+    std::vector<std::string> words;
+    while (true) {
+      while (!rest_.empty() && is_blank(rest_.front())) rest_.remove_prefix(1);
+      if (rest_.empty()) return words;
+      std::string word;
+      if (!take_word(word)) return std::nullopt;
+      words.push_back(std::move(word));
+    }
+  }
+
+ private:
+  // False when a quote is left open or is followed by more of the word.
+  bool take_word(std::string& word) {
+    while (!rest_.empty() && !is_blank(rest_.front())) {
+      const char c = take();
+      if (c == '"' || c == '\'') return take_quoted(c, word) && at_word_end();
+      word += c;
+    }
+    return true;
+  }
+
+  bool take_quoted(char quote, std::string& word) {
+    while (!rest_.empty()) {
+      const char c = take();
+      if (c == quote) return true;
+      if (c != '\\' || rest_.empty()) {
+        word += c;
+      } else if (quote == '"') {
+        word += take_escaped();
+      } else if (rest_.front() == '\'') {
+        word += take();
+      } else {
+        word += c;
+      }
+    }
+    return false;
+  }
+
+  char take_escaped() {
+    const char c = take();
+    switch (c) {
+      case 'n':
+        return '\n';
+      case 'r':
+        return '\r';
+      case 't':
+        return '\t';
+      case 'b':
+        return '\b';
+      case 'a':
+        return '\a';
+      case 'x':
+        return take_hex_byte();
+      default:
+        return c;
+    }
+  }
+
+  // What follows \x: two hex digits, else the x stands for itself.
+  char take_hex_byte() {
+    unsigned byte = 0;
+    if (rest_.size() < 2) return 'x';
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + 2, byte, 16);
+    if (error != std::errc() || end != rest_.data() + 2) return 'x';
+    rest_.remove_prefix(2);
+    return static_cast<char>(byte);
+  }
+
+  bool at_word_end() const { return rest_.empty() || is_blank(rest_.front()); }
+
+  char take() {
+    const char c = rest_.front();
+    rest_.remove_prefix(1);
+    return c;
+  }
+
+  std::string_view rest_;
+};
+
+}  // namespace
+
+std::optional<std::vector<std::string>> split_quoted_words(std::string_view line) {
+  return Splitter(line).split();
+}
+
+}  // namespace redlock

@@ -1,0 +1,15 @@
+// Splitting a line into words as redis-cli, redis.conf and telnet users write them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redlock {
+
+// Words are separated by blanks. "…" takes \n \r \t \b \a \\ \" and \xHH, '…' takes \' alone; a
+// closing quote must be followed by a blank or the end. nullopt when quotes do not balance.
+std::optional<std::vector<std::string>> split_quoted_words(std::string_view line);
+
+}  // namespace redlock

@@ -1,0 +1,195 @@
+// CLIENT's subcommands: what a client says of itself, and what operators see and end.
+#include "base/number.h"
+#include "protocol/errors.h"
+#include "protocol/session_commands.h"
+
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace redlock::protocol {
+namespace {
+
+std::int64_t whole_seconds(Duration d) {
+  return d / std::chrono::seconds(1);
+}
+
+// One client in CLIENT LIST's form. Fields that have no meaning here stand at Redis's idle values,
+// so that tools which look for them find them.
+std::string client_line(Session& session, Instant now) {
+  const auto& peer = session.peer();
+  return fmt::format(
+      "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db=0 sub=0 psub=0 ssub=0 "
+      "multi=-1 "
+      "qbuf={} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl={} oll=0 omem=0 tot-mem={} "
+      "events=r cmd={} user=default redir=-1 resp={} lib-name={} lib-ver={}\n",
+      session.id(), peer.address, peer.local_address, peer.descriptor, session.name,
+      whole_seconds(now - session.opened()), whole_seconds(now - session.last_request()),
+      session.no_evict ? "e" : "N", session.backlog_bytes(), session.output().size(),
+      sizeof(Session) + session.backlog_bytes() + session.output().size(), session.last_command,
+      static_cast<int>(session.version()), session.library_name, session.library_version);
+}
+
+// CLIENT KILL's and LIST's conditions; a client must meet all that are given.
+struct ClientFilter {
+  std::set<Session::Id> ids;
+  std::optional<std::string_view> address;
+  std::optional<std::string_view> local_address;
+  bool only_other_kinds = false;  // a TYPE that no client here is: replica, master, pubsub
+  bool skip_self = true;
+
+  bool matches(const Session& session) const {
+    if (only_other_kinds) return false;
+    if (!ids.empty() && !ids.contains(session.id())) return false;
+    if (address && *address != session.peer().address) return false;
+    return !local_address || *local_address == session.peer().local_address;
+  }
+};
+
+std::optional<Reply> read_type(std::string_view type, ClientFilter& filter) {
+  for (const std::string_view other : {"master", "replica", "slave", "pubsub"}) {
+    if (equals_ignoring_case(type, other)) {
+      filter.only_other_kinds = true;
+      return std::nullopt;
+    }
+  }
+  if (equals_ignoring_case(type, "normal")) return std::nullopt;
+  return Reply::error(fmt::format("ERR Unknown client type '{}'", type));
+}
+
+std::optional<Reply> read_kill_option(std::string_view option, std::string_view value,
+                                      ClientFilter& filter) {
+  if (equals_ignoring_case(option, "ID")) {
+    const auto id = parse_int64(value);
+    if (!id || *id < 1) return Reply::error_view("ERR client-id should be greater than 0");
+    filter.ids.insert(*id);
+  } else if (equals_ignoring_case(option, "ADDR")) {
+    filter.address = value;
+  } else if (equals_ignoring_case(option, "LADDR")) {
+    filter.local_address = value;
+  } else if (equals_ignoring_case(option, "TYPE")) {
+    return read_type(value, filter);
+  } else if (equals_ignoring_case(option, "USER")) {
+    if (value != "default") return Reply::error(fmt::format("ERR No such user '{}'", value));
+  } else if (equals_ignoring_case(option, "SKIPME")) {
+    if (equals_ignoring_case(value, "yes")) {
+      filter.skip_self = true;
+    } else if (equals_ignoring_case(value, "no")) {
+      filter.skip_self = false;
+    } else {
+      return Reply::error_view(kSyntaxError);
+    }
+  } else {
+    return Reply::error_view(kSyntaxError);
+  }
+  return std::nullopt;
+}
+
+std::int64_t kill_matching(SessionCall& call, const ClientFilter& filter) {
+  std::int64_t killed = 0;
+  for (const auto& [id, session] : call.sessions.all()) {
+    if (!filter.matches(*session)) continue;
+    if (filter.skip_self && session.get() == &call.session) continue;
+    session->close_after_output();
+    ++killed;
+  }
+  return killed;
+}
+
+Reply set_switch(SessionCall& call, bool& target) {
+  if (equals_ignoring_case(call.words[2], "ON")) {
+    target = true;
+  } else if (equals_ignoring_case(call.words[2], "OFF")) {
+    target = false;
+  } else {
+    return Reply::error_view(kSyntaxError);
+  }
+  return Reply::ok();
+}
+
+}  // namespace
+
+Reply client_id(SessionCall& call) {
+  return Reply::integer(call.session.id());
+}
+
+Reply client_getname(SessionCall& call) {
+  return call.session.name.empty() ? Reply::null() : Reply::bulk(call.session.name);
+}
+
+Reply client_setname(SessionCall& call) {
+  if (!is_printable_word(call.words[2])) {
+    return Reply::error_view(kBadClientName);
+  }
+  call.session.name = call.words[2];
+  return Reply::ok();
+}
+
+Reply client_setinfo(SessionCall& call) {
+  const std::string_view option = call.words[2];
+  const std::string_view value = call.words[3];
+  const bool is_name = equals_ignoring_case(option, "LIB-NAME");
+  if (!is_name && !equals_ignoring_case(option, "LIB-VER")) {
+    return Reply::error(fmt::format("ERR Unrecognized option '{}'", option));
+  }
+  if (!is_printable_word(value)) {
+    return Reply::error(
+        fmt::format("ERR {} cannot contain spaces, newlines or special characters.", option));
+  }
+  (is_name ? call.session.library_name : call.session.library_version) = value;
+  return Reply::ok();
+}
+
+Reply client_info(SessionCall& call) {
+  return Reply::verbatim(client_line(call.session, call.now.monotonic));
+}
+
+// CLIENT LIST [TYPE normal|master|replica|pubsub] [ID id [id ...]]
+Reply client_list(SessionCall& call) {
+  ClientFilter filter;
+  const Request words = call.words;
+  if (words.size() == 4 && equals_ignoring_case(words[2], "TYPE")) {
+    if (auto problem = read_type(words[3], filter)) return std::move(*problem);
+  } else if (words.size() > 3 && equals_ignoring_case(words[2], "ID")) {
+    for (const std::string_view word : words.subspan(3)) {
+      const auto id = parse_int64(word);
+      if (!id) return Reply::error_view("ERR Invalid client ID");
+      filter.ids.insert(*id);
+    }
+  } else if (words.size() != 2) {
+    return Reply::error_view(kSyntaxError);
+  }
+  std::string lines;
+  for (const auto& [id, session] : call.sessions.all()) {
+    if (filter.matches(*session)) lines += client_line(*session, call.now.monotonic);
+  }
+  return Reply::verbatim(std::move(lines));
+}
+
+// The old form names an address and answers OK; the new one counts.
+Reply client_kill(SessionCall& call) {
+  ClientFilter filter;
+  const Request words = call.words;
+  if (words.size() == 3) {
+    filter.address = words[2];
+    filter.skip_self = false;
+    if (kill_matching(call, filter) == 0) return Reply::error_view("ERR No such client");
+    return Reply::ok();
+  }
+  if (words.size() % 2 != 0) return Reply::error_view(kSyntaxError);
+  for (std::size_t i = 2; i < words.size(); i += 2) {
+    if (auto problem = read_kill_option(words[i], words[i + 1], filter)) return std::move(*problem);
+  }
+  return Reply::integer(kill_matching(call, filter));
+}
+
+Reply client_no_evict(SessionCall& call) {
+  return set_switch(call, call.session.no_evict);
+}
+
+Reply client_no_touch(SessionCall& call) {
+  return set_switch(call, call.session.no_touch);
+}
+
+}  // namespace redlock::protocol

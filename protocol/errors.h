@@ -1,0 +1,29 @@
+// Error texts that more than one command says, to the letter as Redis says them: clients match
+// them.
+#pragma once
+
+#include "protocol/reply.h"
+#include "protocol/request.h"
+
+#include <string_view>
+
+namespace redlock::protocol {
+
+inline constexpr std::string_view kSyntaxError = "ERR syntax error";
+inline constexpr std::string_view kNotAnInteger = "ERR value is not an integer or out of range";
+inline constexpr std::string_view kNoAuth = "NOAUTH Authentication required.";
+inline constexpr std::string_view kWrongPass =
+    "WRONGPASS invalid username-password pair or user is disabled.";
+inline constexpr std::string_view kMaxClients = "ERR max number of clients reached";
+
+inline constexpr std::string_view kBadClientName =
+    "ERR Client names cannot contain spaces, newlines or special characters.";
+
+// "ERR unknown command 'x', with args beginning with: 'a' 'b' "
+Reply unknown_command(Request request);
+// "ERR wrong number of arguments for 'get' command"; name as in CommandSpec.
+Reply wrong_arity(std::string_view name);
+// "ERR unknown subcommand 'x'. Try CLIENT HELP."
+Reply unknown_subcommand(std::string_view container, std::string_view given);
+
+}  // namespace redlock::protocol

@@ -1,0 +1,96 @@
+#include "protocol/session.h"
+
+#include "base/invariant.h"
+#include "protocol/sessions.h"
+
+#include <algorithm>
+
+namespace redlock::protocol {
+
+bool is_printable_word(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '!' && c <= '~'; });
+}
+
+Session::Session(Sessions& home, Id id, Peer peer, bool authenticated, Instant opened)
+    : home_(home),
+      id_(id),
+      peer_(std::move(peer)),
+      opened_(opened),
+      last_request_(opened),
+      authenticated_(authenticated) {
+  parser_.set_authenticated(authenticated);
+}
+
+void Session::receive(std::string_view bytes, Now now, Service& service) {
+  if (closing_) return;
+  if (backlog_.empty()) {
+    const std::size_t used = consume(bytes, now, service);
+    if (!closing_ && used < bytes.size()) backlog_.assign(bytes.substr(used));
+    return;
+  }
+  backlog_.append(bytes);
+  const std::size_t used = consume(backlog_, now, service);
+  backlog_.erase(0, used);
+  if (backlog_.empty()) backlog_.shrink_to_fit();
+}
+
+std::size_t Session::consume(std::string_view bytes, Now now, Service& service) {
+  std::size_t used = 0;
+  while (!waiting_ && !closing_ && used < bytes.size()) {
+    switch (parser_.parse(bytes.substr(used))) {
+      case RequestParser::State::incomplete:
+        return used;
+      case RequestParser::State::broken:
+        write(Reply::error("ERR " + parser_.problem()));
+        close_after_output();
+        return bytes.size();
+      case RequestParser::State::complete:
+        break;
+    }
+    used += parser_.consumed();
+    if (parser_.request().empty()) continue;
+    last_request_ = now.monotonic;
+    const Reply reply = service.execute(*this, parser_.request(), now);
+    waiting_ = reply.is(Reply::Kind::later);
+    write(reply);
+  }
+  return used;
+}
+
+void Session::resume(const Reply& reply, Now now, Service& service) {
+  INVARIANT(waiting_, "a late reply for a session that waits for none");
+  waiting_ = false;
+  write(reply);
+  receive({}, now, service);
+}
+
+void Session::write(const Reply& reply) {
+  write_reply(reply, version_, output_);
+  touch();
+}
+
+void Session::close_after_output() {
+  closing_ = true;  // what stands in the backlog may be the request under way: it stays
+  touch();
+}
+
+void Session::set_authenticated(bool authenticated) {
+  authenticated_ = authenticated;
+  parser_.set_authenticated(authenticated);
+}
+
+void Session::reset(bool authenticated) {
+  version_ = Version::resp2;
+  set_authenticated(authenticated);
+  name.clear();
+  no_evict = false;
+  no_touch = false;
+}
+
+void Session::touch() {
+  if (touched_) return;
+  touched_ = true;
+  home_.touched_.push_back(id_);
+}
+
+}  // namespace redlock::protocol

@@ -1,0 +1,113 @@
+// Session: one client of a node or of a front door, without its socket.
+//
+// Bytes in, commands out, replies in, bytes out:
+//
+//   session.receive(bytes, now, service);     // parses, calls service.execute for each request
+//   socket.write(session.output().view());    // what the replies came to; then output().clear()
+//   if (session.is_closing()) …               // close once the output has gone out
+//
+// A request whose reply is Kind::later leaves the session waiting: what follows is kept, unread,
+// until resume() brings the reply.
+//
+// Thread safety: none. Invariant: while waiting, no request of this session runs.
+#pragma once
+
+#include "base/time.h"
+#include "protocol/output_buffer.h"
+#include "protocol/reply.h"
+#include "protocol/reply_writer.h"
+#include "protocol/request_parser.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace redlock::protocol {
+
+class Session;
+class Sessions;
+
+// Whether CLIENT LIST's lines stay readable with this word in them: ASCII, no blanks.
+bool is_printable_word(std::string_view text);
+
+// Whoever executes: the node, the front door.
+class Service {
+ public:
+  virtual ~Service() = default;
+  // `now` was read after the last byte of the request had come (rule C4).
+  virtual Reply execute(Session& session, Request request, Now now) = 0;
+};
+
+struct Peer {
+  std::string address;  // "127.0.0.1:40312", for CLIENT LIST
+  std::string local_address;
+  int descriptor = -1;
+  bool is_local = true;
+};
+
+class Session {
+ public:
+  using Id = std::int64_t;
+
+  Session(Sessions& home, Id id, Peer peer, bool authenticated, Instant opened);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  void receive(std::string_view bytes, Now now, Service& service);
+  // The reply that a Kind::later promised; goes on with what had come meanwhile.
+  void resume(const Reply& reply, Now now, Service& service);
+  // A reply of no request: a refusal at the door, a push.
+  void write(const Reply& reply);
+  // Nothing more is read; the connection ends when the output has gone out.
+  void close_after_output();
+
+  OutputBuffer& output() { return output_; }
+  bool is_waiting() const { return waiting_; }
+  bool is_closing() const { return closing_; }
+  std::size_t backlog_bytes() const { return backlog_.size(); }
+
+  Id id() const { return id_; }
+  const Peer& peer() const { return peer_; }
+  Version version() const { return version_; }
+  void set_version(Version version) { version_ = version; }
+  bool is_authenticated() const { return authenticated_; }
+  void set_authenticated(bool authenticated);
+  // As a new connection, but for its id and its history (RESET).
+  void reset(bool authenticated);
+
+  Instant opened() const { return opened_; }
+  Instant last_request() const { return last_request_; }
+
+  // What the client says of itself, and what CLIENT LIST tells; meaningless to the session.
+  std::string name;
+  std::string library_name;
+  std::string library_version;
+  std::string_view last_command = "NULL";  // the name in a CommandSpec
+  bool no_evict = false;
+  bool no_touch = false;
+
+  // The shell's own, for finding its connection again; never looked at here.
+  void* transport = nullptr;
+
+ private:
+  friend class Sessions;
+
+  std::size_t consume(std::string_view bytes, Now now, Service& service);
+  void touch();
+
+  Sessions& home_;
+  Id id_;
+  Peer peer_;
+  Instant opened_;
+  Instant last_request_;
+  Version version_ = Version::resp2;
+  bool authenticated_;
+  bool waiting_ = false;
+  bool closing_ = false;
+  bool touched_ = false;  // stands in home_'s list of sessions that the shell has to look at
+  RequestParser parser_;
+  std::string backlog_;  // received, not yet understood or not yet due
+  OutputBuffer output_;
+};
+
+}  // namespace redlock::protocol

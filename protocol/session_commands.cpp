@@ -1,0 +1,129 @@
+#include "protocol/session_commands.h"
+
+#include "base/number.h"
+#include "protocol/errors.h"
+
+#include <fmt/format.h>
+
+namespace redlock::protocol {
+namespace {
+
+constexpr std::string_view kDefaultUser = "default";
+
+struct HelloOptions {
+  const std::string_view* user = nullptr;
+  const std::string_view* password = nullptr;
+  const std::string_view* name = nullptr;
+};
+
+// Of "HELLO 3 [AUTH user password] [SETNAME name]"; false at the word that is none of these.
+bool read_hello_options(Request words, HelloOptions& options, std::string_view& bad_word) {
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    const std::size_t left = words.size() - i - 1;
+    if (equals_ignoring_case(words[i], "AUTH") && left >= 2) {
+      options.user = &words[i + 1];
+      options.password = &words[i + 2];
+      i += 2;
+    } else if (equals_ignoring_case(words[i], "SETNAME") && left >= 1) {
+      options.name = &words[i + 1];
+      i += 1;
+    } else {
+      bad_word = words[i];
+      return false;
+    }
+  }
+  return true;
+}
+
+Reply hello_answer(const SessionCall& call) {
+  const Session& session = call.session;
+  Reply answer = Reply::map({});
+  answer.add(Reply::bulk_view("server")).add(Reply::bulk_view("redis"));
+  answer.add(Reply::bulk_view("version")).add(Reply::bulk_view(call.redis_version));
+  answer.add(Reply::bulk_view("proto"));
+  answer.add(Reply::integer(static_cast<int>(session.version())));
+  answer.add(Reply::bulk_view("id")).add(Reply::integer(session.id()));
+  answer.add(Reply::bulk_view("mode")).add(Reply::bulk_view("standalone"));
+  answer.add(Reply::bulk_view("role")).add(Reply::bulk_view("master"));
+  answer.add(Reply::bulk_view("modules")).add(Reply::array());
+  return answer;
+}
+
+}  // namespace
+
+Reply hello(SessionCall& call) {
+  Session& session = call.session;
+  Version version = session.version();
+  if (call.words.size() > 1) {
+    const auto number = parse_int64(call.words[1]);
+    if (!number) return Reply::error_view("ERR Protocol version is not an integer or out of range");
+    if (*number != 2 && *number != 3) {
+      return Reply::error_view("NOPROTO unsupported protocol version");
+    }
+    version = static_cast<Version>(*number);
+  }
+  HelloOptions options;
+  std::string_view bad_word;
+  if (!read_hello_options(call.words, options, bad_word)) {
+    return Reply::error(fmt::format("ERR Syntax error in HELLO option '{}'", bad_word));
+  }
+  if (options.name != nullptr && !is_printable_word(*options.name)) {
+    return Reply::error_view(kBadClientName);
+  }
+  if (options.user != nullptr) {
+    if (!call.access.admits(*options.user, *options.password)) return Reply::error_view(kWrongPass);
+    session.set_authenticated(true);
+  }
+  if (!session.is_authenticated()) {
+    return Reply::error_view(
+        "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
+        "<proto> AUTH <user> <pass> option can be used to authenticate the client and select the "
+        "RESP protocol version at the same time");
+  }
+  if (options.name != nullptr) session.name = *options.name;
+  session.set_version(version);
+  return hello_answer(call);
+}
+
+Reply auth(SessionCall& call) {
+  if (call.words.size() > 3) return Reply::error_view(kSyntaxError);
+  const bool names_user = call.words.size() == 3;
+  if (!names_user && !call.access.is_required()) {
+    return Reply::error_view(
+        "ERR AUTH <password> called without any password configured for the default user. Are you "
+        "sure your configuration is correct?");
+  }
+  const std::string_view user = names_user ? call.words[1] : kDefaultUser;
+  if (!call.access.admits(user, call.words.back())) return Reply::error_view(kWrongPass);
+  call.session.set_authenticated(true);
+  return Reply::ok();
+}
+
+Reply select(SessionCall& call) {
+  const auto number = parse_int64(call.words[1]);
+  if (!number) return Reply::error_view(kNotAnInteger);
+  if (*number != 0) return Reply::error_view("ERR DB index is out of range");
+  return Reply::ok();
+}
+
+Reply ping(SessionCall& call) {
+  if (call.words.size() > 2) return wrong_arity("ping");
+  if (call.words.size() == 2) return Reply::bulk_view(call.words[1]);
+  return Reply::status_view("PONG");
+}
+
+Reply echo(SessionCall& call) {
+  return Reply::bulk_view(call.words[1]);
+}
+
+Reply quit(SessionCall& call) {
+  call.session.close_after_output();
+  return Reply::ok();
+}
+
+Reply reset(SessionCall& call) {
+  call.session.reset(!call.access.is_required());
+  return Reply::status_view("RESET");
+}
+
+}  // namespace redlock::protocol

@@ -1,0 +1,47 @@
+// The commands of a session: HELLO, AUTH, SELECT, PING, ECHO, QUIT, RESET and CLIENT's subcommands.
+//
+// Pure and the same for node and front door: each looks at the session, at the other sessions and
+// at who may speak, and at nothing else. The caller has checked the count of words
+// (CommandSpec::takes).
+#pragma once
+
+#include "base/time.h"
+#include "protocol/access_control.h"
+#include "protocol/reply.h"
+#include "protocol/request.h"
+#include "protocol/session.h"
+#include "protocol/sessions.h"
+
+#include <string_view>
+
+namespace redlock::protocol {
+
+// What a session command may reach. All references outlive the call.
+struct SessionCall {
+  Session& session;
+  Sessions& sessions;
+  const AccessControl& access;
+  std::string_view redis_version;  // the Redis version that is announced
+  Request words;
+  Now now;
+};
+
+Reply hello(SessionCall& call);
+Reply auth(SessionCall& call);
+Reply select(SessionCall& call);
+Reply ping(SessionCall& call);
+Reply echo(SessionCall& call);
+Reply quit(SessionCall& call);
+Reply reset(SessionCall& call);
+
+Reply client_id(SessionCall& call);
+Reply client_getname(SessionCall& call);
+Reply client_setname(SessionCall& call);
+Reply client_setinfo(SessionCall& call);
+Reply client_info(SessionCall& call);
+Reply client_list(SessionCall& call);
+Reply client_kill(SessionCall& call);
+Reply client_no_evict(SessionCall& call);
+Reply client_no_touch(SessionCall& call);
+
+}  // namespace redlock::protocol

@@ -1,0 +1,49 @@
+// Sessions: all clients of one service, and which of them the shell has to look at.
+//
+// A command may write to other sessions than its own or close them (CLIENT KILL, a push). The shell
+// asks for the touched ones once per turn, writes their output and closes those that are closing.
+#pragma once
+
+#include "protocol/session.h"
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace redlock::protocol {
+
+class Sessions {
+ public:
+  Session& open(Peer peer, bool authenticated, Instant now);
+  // The connection is gone. A Kind::later reply that comes for it finds nobody.
+  void close(Session::Id id);
+
+  Session* find(Session::Id id);
+  std::size_t count() const { return sessions_.size(); }
+  const std::map<Session::Id, std::unique_ptr<Session>>& all() const { return sessions_; }
+
+  // Those with new output or a wish to close since the last call; each once.
+  template <class Look>
+  void for_each_touched(Look look) {
+    while (!touched_.empty()) {
+      looking_.swap(touched_);
+      for (const Session::Id id : looking_) {
+        Session* session = find(id);
+        if (session == nullptr) continue;
+        session->touched_ = false;
+        look(*session);
+      }
+      looking_.clear();
+    }
+  }
+
+ private:
+  friend class Session;
+
+  std::map<Session::Id, std::unique_ptr<Session>> sessions_;
+  std::vector<Session::Id> touched_;
+  std::vector<Session::Id> looking_;
+  Session::Id last_id_ = 0;
+};
+
+}  // namespace redlock::protocol
