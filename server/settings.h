@@ -1,0 +1,71 @@
+// Settings: what an operator decides, with the defaults that suit the first minutes.
+//
+// Read from a file, standard input and flags (config_file.h); each is described for operators in
+// config/redlock-node.conf. Names are Redis's wherever the meaning is the same.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/time.h"
+
+namespace redlock::server {
+
+// restart-delay: `auto` follows the table of rule R; `off` and a duration replace what it says for a
+// start without a snapshot.
+struct RestartDelay {
+  enum class Mode { by_facts, off, fixed };
+
+  Mode mode = Mode::by_facts;
+  Duration fixed{};
+
+  friend bool operator==(const RestartDelay&, const RestartDelay&) = default;
+};
+
+// restart-reply: what a recovering node says to SET … NX (rule R10).
+enum class RestartReply { error, held };
+
+struct Settings {
+  // Where it listens.
+  std::uint16_t port = 6379;  // 0: no TCP
+  std::vector<std::string> bind = {"127.0.0.1", "-::1"};  // a leading '-': may be missing
+  int tcp_backlog = 511;
+  std::string unixsocket;
+  std::uint32_t unixsocketperm = 0;  // 0: as the umask has it
+  Duration timeout{};                // 0: idle clients stay
+  std::uint32_t tcp_keepalive_seconds = 300;
+  std::uint32_t maxclients = 10000;
+
+  // Who may speak.
+  bool protected_mode = true;
+  std::string requirepass;
+
+  // Locks (rules L1, L2, C1).
+  Duration max_ttl = 60s;
+  bool require_ttl = true;
+  double clock_drift = 0.01;
+  std::uint64_t maxmemory = 0;  // bytes; 0: no bound
+
+  // Restarts (rules R).
+  std::string dir;      // "": ./redlock-node-PORT
+  std::string node_id;  // "": the ledger's, or made with it
+  RestartDelay restart_delay;
+  RestartReply restart_reply = RestartReply::error;
+
+  // Scripts.
+  Duration busy_reply_threshold = 1s;
+  Duration script_time_limit = 5s;
+  std::uint64_t script_memory_limit = 16 * 1024 * 1024;
+
+  // The process.
+  LogLevel loglevel = LogLevel::notice;
+  std::string logfile;     // "": standard output
+  std::string pidfile;
+  enum class Supervised { no, systemd, automatic } supervised = Supervised::no;
+  std::uint64_t client_output_buffer_limit = 64 * 1024 * 1024;  // bytes a client may leave unread; 0: any
+};
+
+}  // namespace redlock::server
