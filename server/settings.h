@@ -4,18 +4,18 @@
 // config/redlock-node.conf. Names are Redis's wherever the meaning is the same.
 #pragma once
 
+#include "base/log.h"
+#include "base/time.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/log.h"
-#include "base/time.h"
-
 namespace redlock::server {
 
-// restart-delay: `auto` follows the table of rule R; `off` and a duration replace what it says for a
-// start without a snapshot.
+// restart-delay: `auto` follows the table of rule R; `off` and a duration replace what it says for
+// a start without a snapshot.
 struct RestartDelay {
   enum class Mode { by_facts, off, fixed };
 
@@ -30,7 +30,7 @@ enum class RestartReply { error, held };
 
 struct Settings {
   // Where it listens.
-  std::uint16_t port = 6379;  // 0: no TCP
+  std::uint16_t port = 6379;                              // 0: no TCP
   std::vector<std::string> bind = {"127.0.0.1", "-::1"};  // a leading '-': may be missing
   int tcp_backlog = 511;
   std::string unixsocket;
@@ -62,10 +62,11 @@ struct Settings {
 
   // The process.
   LogLevel loglevel = LogLevel::notice;
-  std::string logfile;     // "": standard output
+  std::string logfile;  // "": standard output
   std::string pidfile;
   enum class Supervised { no, systemd, automatic } supervised = Supervised::no;
-  std::uint64_t client_output_buffer_limit = 64 * 1024 * 1024;  // bytes a client may leave unread; 0: any
+  std::uint64_t client_output_buffer_limit =
+      64 * 1024 * 1024;  // bytes a client may leave unread; 0: any
 };
 
 }  // namespace redlock::server

@@ -1,0 +1,106 @@
+#include "server/lock_table.h"
+
+#include "base/invariant.h"
+
+namespace redlock::server {
+
+const Lock* LockTable::find(std::string_view key, Instant now) {
+  const std::uint32_t hash = hash_of(key);
+  const LockRef ref = find_ref(key, hash);
+  if (ref == 0) return nullptr;
+  const Lock& lock = arena_.at(ref);
+  if (!lock.is_over(now)) return &lock;
+  forget(ref, hash);
+  ++expired_;
+  return nullptr;
+}
+
+const Lock* LockTable::put(std::string_view key, std::string_view value, Instant deadline,
+                           std::uint64_t token, Instant now) {
+  INVARIANT(key.size() <= kKeyBytesMax, "a key that no record can hold");
+  const std::uint32_t hash = hash_of(key);
+  const std::size_t bytes = Lock::bytes_for(key.size(), value.size());
+  const LockRef old = find_ref(key, hash);
+  LockRef ref = old;
+  if (old == 0 || !LockArena::same_room(arena_.at(old).bytes(), bytes)) {
+    ref = arena_.allocate(bytes);
+    if (ref == 0) return nullptr;
+    if (old == 0 && !index_.insert(hash, ref)) {
+      arena_.free(ref, bytes);
+      return nullptr;
+    }
+  }
+  if (old != 0) unlink(old);
+  if (old != 0 && old != ref) {
+    index_.replace(hash, old, ref);
+    arena_.free(old, arena_.at(old).bytes());
+  }
+  Lock& lock = arena_.at(ref);
+  lock.deadline = deadline;
+  lock.token = token;
+  lock.set_text(key, value);
+  link(ref, now);
+  return &lock;
+}
+
+void LockTable::set_deadline(std::string_view key, Instant deadline, Instant now) {
+  const LockRef ref = find_ref(key, hash_of(key));
+  INVARIANT(ref != 0, "a deadline for a lock that is not there");
+  unlink(ref);
+  arena_.at(ref).deadline = deadline;
+  link(ref, now);
+}
+
+bool LockTable::erase(std::string_view key, Instant now) {
+  const std::uint32_t hash = hash_of(key);
+  const LockRef ref = find_ref(key, hash);
+  if (ref == 0) return false;
+  const bool was_over = arena_.at(ref).is_over(now);
+  if (was_over) ++expired_;
+  forget(ref, hash);
+  return !was_over;
+}
+
+void LockTable::clear() {
+  index_.clear();
+  arena_ = LockArena();
+  wheel_.clear();
+  without_deadline_ = 0;
+}
+
+LockTable::Reclaimed LockTable::reclaim(Instant now, std::size_t budget) {
+  Reclaimed reclaimed;
+  while (const LockRef ref = wheel_.pop_due(now, budget)) {
+    const Lock& lock = arena_.at(ref);
+    reclaimed.last_deadline = lock.deadline;
+    ++reclaimed.count;
+    index_.erase(hash_of(lock.key()), ref);
+    arena_.free(ref, lock.bytes());
+  }
+  expired_ += reclaimed.count;
+  return reclaimed;
+}
+
+void LockTable::forget(LockRef ref, std::uint32_t hash) {
+  unlink(ref);
+  index_.erase(hash, ref);
+  arena_.free(ref, arena_.at(ref).bytes());
+}
+
+void LockTable::unlink(LockRef ref) {
+  if (arena_.at(ref).has_deadline()) {
+    wheel_.unlink(ref);
+  } else {
+    --without_deadline_;
+  }
+}
+
+void LockTable::link(LockRef ref, Instant now) {
+  if (arena_.at(ref).has_deadline()) {
+    wheel_.link(ref, now);
+  } else {
+    ++without_deadline_;
+  }
+}
+
+}  // namespace redlock::server

@@ -1,0 +1,89 @@
+// LockTable: the locks of a node, by key and by deadline.
+//
+// Pure: time is an argument. A lock is over at its deadline for whoever looks: find() gives an
+// expired one back on the spot and answers that there is none (rule C5). reclaim() gives back the
+// memory of those that nobody looks at.
+//
+// References and views to a lock stay valid until the next put(), erase() or find() that meets an
+// expired lock, and reclaim().
+//
+// Thread safety: none. Invariant: a lock with a deadline is linked in the wheel by it.
+#pragma once
+
+#include "base/hash.h"
+#include "base/time.h"
+#include "server/expiry_wheel.h"
+#include "server/lock.h"
+#include "server/lock_arena.h"
+#include "server/lock_index.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace redlock::server {
+
+class LockTable {
+ public:
+  // The seed keys the hash, so that clients cannot prepare keys that collide.
+  explicit LockTable(std::uint64_t hash_seed) : hash_seed_(hash_seed), wheel_(arena_) {}
+  LockTable(const LockTable&) = delete;
+  LockTable& operator=(const LockTable&) = delete;
+
+  // nullptr when there is none, or it is over.
+  const Lock* find(std::string_view key, Instant now);
+
+  // Makes or replaces it. nullptr when there is no memory for it; then what was there stays.
+  // REQUIRES: key.size() <= kKeyBytesMax, value.size() fits 32 bits; neither looks into the table.
+  const Lock* put(std::string_view key, std::string_view value, Instant deadline,
+                  std::uint64_t token, Instant now);
+
+  // REQUIRES: there is such a lock (as find() just told).
+  void set_deadline(std::string_view key, Instant deadline, Instant now);
+  // False when there was none, or it was over.
+  bool erase(std::string_view key, Instant now);
+  void clear();
+
+  // Gives back at most `budget` locks that are over. `last_deadline` is of the last one given back.
+  struct Reclaimed {
+    std::size_t count = 0;
+    Instant last_deadline{};
+  };
+  Reclaimed reclaim(Instant now, std::size_t budget);
+  // When reclaim() will next have something to do.
+  std::optional<Instant> next_reclaim() const { return wheel_.next_work(); }
+
+  // Those not yet given back count.
+  std::size_t size() const { return index_.size(); }
+  std::size_t without_deadline() const { return without_deadline_; }
+  // Locks that ended by their deadline, since the start.
+  std::uint64_t expired() const { return expired_; }
+  std::size_t bytes() const { return arena_.bytes() + index_.bytes(); }
+
+  // Every lock, in no order: look(const Lock&). The table must not be changed meanwhile.
+  template <class Look>
+  void for_each(Look look) const {
+    index_.for_each([&](LockRef ref) { look(arena_.at(ref)); });
+  }
+
+ private:
+  std::uint32_t hash_of(std::string_view key) const {
+    return static_cast<std::uint32_t>(keyed_hash(key, hash_seed_) >> 32);
+  }
+  LockRef find_ref(std::string_view key, std::uint32_t hash) const {
+    return index_.find(hash, [&](LockRef ref) { return arena_.at(ref).key() == key; });
+  }
+  void forget(LockRef ref, std::uint32_t hash);  // unlinks and gives back
+  void unlink(LockRef ref);
+  void link(LockRef ref, Instant now);
+
+  std::uint64_t hash_seed_;
+  LockArena arena_;
+  LockIndex index_;
+  ExpiryWheel wheel_;
+  std::size_t without_deadline_ = 0;
+  std::uint64_t expired_ = 0;
+};
+
+}  // namespace redlock::server

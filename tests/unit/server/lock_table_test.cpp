@@ -1,0 +1,120 @@
+#include "server/lock_table.h"
+
+#include "base/random.h"
+
+#include <map>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+using namespace redlock;
+using namespace redlock::server;
+
+namespace {
+
+constexpr Instant kStart{24h};
+
+std::string value_of(const Lock* lock) {
+  return lock == nullptr ? "(nil)" : std::string(lock->value());
+}
+
+}  // namespace
+
+TEST_CASE("a lock is there until its deadline and gone at it, to the nanosecond (rule C5)") {
+  LockTable table(1);
+  table.put("printer", "alice", kStart + 10s, 0, kStart);
+  CHECK(value_of(table.find("printer", kStart + 10s - 1ns)) == "alice");
+  CHECK(value_of(table.find("printer", kStart + 10s)) == "(nil)");
+  CHECK(table.size() == 0);
+  CHECK(table.expired() == 1);
+}
+
+TEST_CASE("a lock that is put again has the new value and deadline, whatever their sizes") {
+  LockTable table(1);
+  for (const std::size_t size : {5u, 6u, 500u, 40'000u, 0u, 100'000u, 3u}) {
+    const std::string value(size, 'v');
+    table.put("key", value, kStart + 10s, size, kStart);
+    const Lock* lock = table.find("key", kStart);
+    REQUIRE(lock != nullptr);
+    CHECK(lock->value() == value);
+    CHECK(lock->token == size);
+    CHECK(table.size() == 1);
+  }
+  CHECK(table.erase("key", kStart));
+  CHECK_FALSE(table.erase("key", kStart));
+  CHECK_FALSE(table.next_reclaim().has_value());
+}
+
+TEST_CASE("locks without a deadline are counted and never reclaimed (rule L3)") {
+  LockTable table(1);
+  table.put("eternal", "v", kNever, 0, kStart);
+  CHECK(table.without_deadline() == 1);
+  const Instant much_later = kStart + 24h * 365;
+  CHECK(table.reclaim(much_later, 100).count == 0);
+  table.set_deadline("eternal", much_later + 1s, much_later);
+  CHECK(table.without_deadline() == 0);
+  CHECK(table.reclaim(much_later + 2s, 100).count == 1);
+}
+
+TEST_CASE("memory comes back without a look, a budget at a time") {
+  LockTable table(1);
+  for (int i = 0; i < 10'000; ++i) {
+    table.put("lock:" + std::to_string(i), "value", kStart + 100ms, 0, kStart);
+  }
+  const std::size_t full = table.bytes();
+  std::size_t given_back = 0;
+  while (given_back < 10'000) {
+    const auto reclaimed = table.reclaim(kStart + 101ms, 512);
+    CHECK(reclaimed.count <= 512);
+    given_back += reclaimed.count;
+    if (reclaimed.count > 0) CHECK(reclaimed.last_deadline == kStart + 100ms);
+  }
+  CHECK(table.size() == 0);
+  CHECK(table.bytes() < full / 4);
+}
+
+TEST_CASE("the table agrees with a map under random commands") {
+  const std::uint64_t seed = 4;
+  INFO("seed " << seed);
+  Random random(seed);
+  LockTable table(seed);
+  struct Known {
+    std::string value;
+    Instant deadline;
+  };
+  std::map<std::string, Known> model;
+  Instant now = kStart;
+  const auto is_there = [&](const std::string& key) {
+    const auto found = model.find(key);
+    return found != model.end() && now < found->second.deadline;
+  };
+  for (int step = 0; step < 100'000; ++step) {
+    now += Duration(random.below(2'000'000));
+    const std::string key(1 + random.below(40), static_cast<char>('a' + random.below(26)));
+    switch (random.below(5)) {
+      case 0:
+      case 1: {
+        const std::string value(random.below(60), 'v');
+        const Instant deadline =
+            random.below(50) == 0 ? kNever : now + Duration(random.below(3'000'000'000));
+        REQUIRE(table.put(key, value, deadline, 0, now) != nullptr);
+        model[key] = {value, deadline};
+        break;
+      }
+      case 2:
+        REQUIRE(table.erase(key, now) == is_there(key));
+        model.erase(key);
+        break;
+      case 3:
+        if (is_there(key)) {
+          model[key].deadline = now + Duration(random.below(3'000'000'000));
+          table.set_deadline(key, model[key].deadline, now);
+        }
+        break;
+      default:
+        table.reclaim(now, random.below(20));
+        break;
+    }
+    REQUIRE(value_of(table.find(key, now)) == (is_there(key) ? model[key].value : "(nil)"));
+  }
+}
