@@ -1,0 +1,71 @@
+// The ACL categories of commands, which Redis derives from flags and groups.
+#include "protocol/command_docs.h"
+#include "protocol/command_tree.h"
+
+#include <algorithm>
+
+namespace redlock::protocol {
+namespace {
+
+// In Redis's order. Groups are those of CommandSpec, where a category goes by the group.
+struct Category {
+  std::string_view name;
+  std::string_view group;
+};
+constexpr Category kCategories[] = {{"keyspace", "generic"},
+                                    {"read", ""},
+                                    {"write", ""},
+                                    {"hash", "hash"},
+                                    {"string", "string"},
+                                    {"pubsub", ""},
+                                    {"admin", ""},
+                                    {"fast", ""},
+                                    {"slow", ""},
+                                    {"dangerous", ""},
+                                    {"connection", "connection"},
+                                    {"transaction", "transactions"},
+                                    {"scripting", "scripting"}};
+
+// What neither flag nor group tells.
+struct Exception {
+  std::string_view command;
+  std::string_view category;
+};
+constexpr Exception kExceptions[] = {{"command", "connection"}, {"dbsize", "keyspace"},
+                                     {"flushall", "keyspace"},  {"flushall", "dangerous"},
+                                     {"flushdb", "keyspace"},   {"flushdb", "dangerous"},
+                                     {"info", "dangerous"},     {"keys", "dangerous"},
+                                     {"role", "admin"},         {"role", "dangerous"}};
+
+bool is_exception(std::string_view name, std::string_view category) {
+  const std::string_view command = name.substr(0, name.find('|'));
+  return std::any_of(std::begin(kExceptions), std::end(kExceptions), [&](const Exception& e) {
+    return e.command == command && e.category == category;
+  });
+}
+
+bool goes_by_flags(const CommandSpec& spec, std::string_view category) {
+  if (category == "write") return spec.has(kWrite);
+  if (category == "read") return spec.has(kReadOnly) && spec.group != "scripting";
+  if (category == "pubsub") return spec.has(kPubSub);
+  if (category == "admin" || category == "dangerous") return spec.has(kAdmin);
+  if (category == "fast") return spec.has(kFast);
+  if (category == "slow") return !spec.has(kFast);
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string_view> acl_categories(CommandSpecs specs, const CommandSpec& spec) {
+  if (is_mere_container(specs, spec)) return {"slow"};
+  std::vector<std::string_view> names;
+  for (const auto& [category, group] : kCategories) {
+    const bool goes_by_group = !group.empty() && spec.group == group;
+    if (goes_by_group || goes_by_flags(spec, category) || is_exception(spec.name, category)) {
+      names.push_back(category);
+    }
+  }
+  return names;
+}
+
+}  // namespace redlock::protocol

@@ -1,0 +1,97 @@
+#include "protocol/glob.h"
+
+#include <cstddef>
+#include <utility>
+
+namespace redlock::protocol {
+namespace {
+
+// Matches single bytes against single elements of a pattern: a literal, a '?', a class.
+class Elements {
+ public:
+  Elements(std::string_view pattern, LetterCase letter_case)
+      : pattern_(pattern), letter_case_(letter_case) {}
+
+  // Whether the element at `position` takes this byte; if so, `position` moves behind the element.
+  bool take(std::size_t& position, char byte) const {
+    const unsigned char wanted = folded(byte);
+    std::size_t at = position;
+    bool matches = true;
+    if (pattern_[at] == '[') {
+      matches = class_has(at, wanted);
+    } else if (pattern_[at] != '?') {
+      if (pattern_[at] == '\\' && at + 1 < pattern_.size()) ++at;
+      matches = folded(pattern_[at]) == wanted;
+      ++at;
+    } else {
+      ++at;
+    }
+    if (matches) position = at;
+    return matches;
+  }
+
+ private:
+  // `at` stands on the '[' and ends behind the ']'.
+  bool class_has(std::size_t& at, unsigned char wanted) const {
+    ++at;
+    const bool is_negated = at < pattern_.size() && pattern_[at] == '^';
+    if (is_negated) ++at;
+    bool found = false;
+    while (at < pattern_.size() && pattern_[at] != ']') {
+      const std::size_t left = pattern_.size() - at;
+      if (left >= 2 && pattern_[at] == '\\') {
+        found |= folded(pattern_[at + 1]) == wanted;
+        at += 2;
+      } else if (left >= 3 && pattern_[at + 1] == '-') {
+        auto first = folded(pattern_[at]);
+        auto last = folded(pattern_[at + 2]);
+        if (first > last) std::swap(first, last);
+        found |= first <= wanted && wanted <= last;
+        at += 3;
+      } else {
+        found |= folded(pattern_[at]) == wanted;
+        ++at;
+      }
+    }
+    if (at < pattern_.size()) ++at;
+    return found != is_negated;
+  }
+
+  unsigned char folded(char c) const {
+    const bool is_upper = c >= 'A' && c <= 'Z';
+    if (letter_case_ == LetterCase::ignored && is_upper) c = static_cast<char>(c - 'A' + 'a');
+    return static_cast<unsigned char>(c);
+  }
+
+  std::string_view pattern_;
+  LetterCase letter_case_;
+};
+
+}  // namespace
+
+// Only the last star seen is ever tried again, with one byte more: had an earlier star taken more,
+// the later one could have taken that much less. So nothing is exponential.
+bool glob_matches(std::string_view pattern, std::string_view text, LetterCase letter_case) {
+  const Elements elements(pattern, letter_case);
+  constexpr std::size_t kNone = std::string_view::npos;
+  std::size_t in_pattern = 0;
+  std::size_t in_text = 0;
+  std::size_t behind_star = kNone;  // in the pattern
+  std::size_t star_ends = 0;        // in the text: what the star has taken so far
+  while (in_text < text.size()) {
+    if (in_pattern < pattern.size() && pattern[in_pattern] == '*') {
+      behind_star = ++in_pattern;
+      star_ends = in_text;
+    } else if (in_pattern < pattern.size() && elements.take(in_pattern, text[in_text])) {
+      ++in_text;
+    } else if (behind_star != kNone) {
+      in_pattern = behind_star;
+      in_text = ++star_ends;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', in_pattern) == kNone;
+}
+
+}  // namespace redlock::protocol

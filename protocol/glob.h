@@ -1,0 +1,22 @@
+// Glob patterns as Redis reads them: KEYS, SCAN MATCH, CONFIG GET, COMMAND LIST, PSUBSCRIBE.
+//
+//   *       any bytes, also none          [abc]   one of these      [^abc]  none of these
+//   ?       any one byte                  [a-z]   one of a range    \x      x itself
+//
+// Odd patterns mean what they mean to Redis: a class that is never closed ends with the pattern, a
+// range may be given backwards, `[]` matches nothing, a backslash at the end is a backslash.
+//
+// The time is at most length of the pattern × length of the text, whatever the number of stars, so
+// that no client can stop the node with a pattern.
+#pragma once
+
+#include <string_view>
+
+namespace redlock::protocol {
+
+enum class LetterCase { exact, ignored };  // ASCII alone
+
+bool glob_matches(std::string_view pattern, std::string_view text,
+                  LetterCase letter_case = LetterCase::exact);
+
+}  // namespace redlock::protocol
