@@ -1,0 +1,273 @@
+#include "lua/interpreter.h"
+
+#include "base/invariant.h"
+#include "lua/engine.h"
+#include "lua/reply_conversion.h"
+#include "lua/sandbox.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::lua {
+namespace {
+
+// Registry keys are the addresses of such objects.
+constexpr char kCoroutineKey = 0;
+
+// The collector starts a cycle when memory has grown to so many per cent of what was alive after
+// the last one. A bare engine takes some 30 KB, so waiting long costs little and spares warm
+// scripts most of the collector's work.
+constexpr int kCollectorPausePercent = 400;
+constexpr int kCollectorStepPercent = 200;
+
+// A script that left this much behind, and as much again as was alive before, is cleaned up after
+// at once.
+constexpr std::size_t kLitterBytesMax = 1024 * 1024;
+
+constexpr std::size_t kWordsKept = 1024;
+
+void set_words(lua_State* lua, const char* name, std::span<const std::string_view> words) {
+  lua_createtable(lua, static_cast<int>(words.size()), 0);
+  lua_Integer index = 0;
+  for (const std::string_view word : words) {
+    lua_pushlstring(lua, word.data(), word.size());
+    lua_rawseti(lua, -2, ++index);
+  }
+  lua_setfield(lua, -2, name);
+}
+
+}  // namespace
+
+void raise_time_limit(lua_State* lua) {
+  lua_pushlstring(lua, kTimeLimitError.data(), kTimeLimitError.size());
+  lua_error(lua);
+}
+
+Interpreter::Interpreter(const Limits& limits, std::string redis_version) : limits_(limits) {
+  context_.redis_version = std::move(redis_version);
+  context_.string_bytes_max = limits.memory_bytes_max;
+  context_.slice_instructions = limits.slice_instructions;
+}
+
+Interpreter::~Interpreter() {
+  if (lua_ != nullptr) lua_close(lua_);
+}
+
+void Interpreter::open() {
+  lua_ = lua_newstate(&MemoryAccount::allocate, &memory_);
+  INVARIANT(lua_ != nullptr, "there is memory for a Lua state");
+  *static_cast<ScriptContext**>(lua_getextraspace(lua_)) = &context_;
+  open_sandbox(lua_);
+  make_coroutine();
+  lua_gc(lua_, LUA_GCINC, kCollectorPausePercent, kCollectorStepPercent, 0);
+  collect();
+  bare_bytes_ = memory_.used();
+}
+
+void Interpreter::make_coroutine() {
+  coroutine_ = lua_newthread(lua_);  // with its own copy of the pointer to the context
+  lua_rawsetp(lua_, LUA_REGISTRYINDEX, &kCoroutineKey);
+}
+
+void Interpreter::reset() {
+  if (lua_ == nullptr) return;
+  lua_close(lua_);
+  lua_ = nullptr;
+  coroutine_ = nullptr;
+  collected_bytes_ = 0;
+}
+
+Interpreter::Compiled Interpreter::compile(std::string_view source) {
+  if (lua_ == nullptr) open();
+  memory_.set_limit(bare_bytes_ + limits_.memory_bytes_max);
+  lua_gc(lua_, LUA_GCSTOP);  // so that the memory that the script takes can be told
+  const int status = luaL_loadbufferx(lua_, source.data(), source.size(), "@user_script", "t");
+  lua_gc(lua_, LUA_GCRESTART);
+  memory_.lift_limit();
+  if (status == LUA_OK) return {luaL_ref(lua_, LUA_REGISTRYINDEX), {}};
+  Compiled failed;
+  failed.error =
+      fmt::format("ERR Error compiling script (new function): {}", lua_tostring(lua_, -1));
+  lua_settop(lua_, 0);
+  collect_if_large();
+  return failed;
+}
+
+void Interpreter::forget(int function) {
+  luaL_unref(lua_, LUA_REGISTRYINDEX, function);
+}
+
+void Interpreter::start(const Script& script, std::span<const std::string_view> keys,
+                        std::span<const std::string_view> args, ScriptHost& host) {
+  INVARIANT(phase_ == Phase::idle, "one script at a time");
+  INVARIANT(lua_ != nullptr, "a script was compiled before it runs");
+  context_.is_aborted = 0;
+  is_interrupted_ = 0;
+  is_active_ = 1;
+  script_ = &script;
+  context_.host = &host;
+  context_.version = protocol::Version::resp2;
+  context_.random.seed(0);
+  Arguments arguments{script.function_, keys, args};
+  lua_pushcfunction(coroutine_, &run_script);
+  lua_pushlightuserdata(coroutine_, &arguments);
+  resume_coroutine(1);
+}
+
+void Interpreter::resume() {
+  INVARIANT(phase_ == Phase::suspended, "only a suspended script goes on");
+  if (context_.is_aborted != 0) {
+    finish_with_error(kTimeLimitError);
+  } else {
+    resume_coroutine(0);
+  }
+}
+
+// The bottom of the coroutine's stack: it fills KEYS and ARGV, as that can fail for lack of memory
+// and must not do so unprotected, and calls the script.
+int Interpreter::run_script(lua_State* lua) {
+  const Arguments arguments = *static_cast<const Arguments*>(lua_touserdata(lua, 1));
+  push_globals(lua);
+  set_words(lua, "KEYS", arguments.keys);
+  set_words(lua, "ARGV", arguments.args);
+  lua_settop(lua, 0);
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, arguments.function);
+  // The last run may have assigned to _ENV, which is an upvalue of the compiled function.
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+  lua_setupvalue(lua, -2, 1);
+  lua_callk(lua, 0, 1, 0, &return_result);
+  return 1;
+}
+
+int Interpreter::return_result(lua_State*, int, lua_KContext) {
+  return 1;
+}
+
+// The count hook, set by an interrupt only. Where it cannot yield it looks again a slice later, or,
+// once the script is aborted, raises an error at each instruction outside of any pcall. A script
+// that is aborted where it can yield is never resumed: so it has no pcall to catch that with, nor a
+// handler to run on in.
+void Interpreter::on_instruction_count(lua_State* lua, lua_Debug*) {
+  const ScriptContext& context = script_context(lua);
+  const bool can_yield = lua_isyieldable(lua) != 0;
+  if (context.is_aborted != 0) {
+    if (!can_yield) raise_time_limit(lua);
+  } else {
+    lua_sethook(lua, &on_instruction_count, LUA_MASKCOUNT, context.slice_instructions);
+  }
+  if (can_yield) lua_yield(lua, 0);
+}
+
+void Interpreter::resume_coroutine(int argument_count) {
+  phase_ = Phase::running;
+  memory_.set_limit(bare_bytes_ + limits_.memory_bytes_max);
+  is_in_lua_ = 1;
+  // A signal that came before this line found no running coroutine to set the hook on.
+  if (is_interrupted_ != 0) lua_sethook(coroutine_, &on_instruction_count, LUA_MASKCOUNT, 1);
+  int result_count = 0;
+  const int status = lua_resume(coroutine_, nullptr, argument_count, &result_count);
+  is_in_lua_ = 0;
+  is_interrupted_ = 0;
+  memory_.lift_limit();
+  INVARIANT(status >= LUA_OK, "no exception but Lua's own passes through Lua");
+  if (status == LUA_YIELD && context_.is_aborted == 0) {
+    phase_ = Phase::suspended;
+  } else {
+    finish(status);
+  }
+}
+
+void Interpreter::finish(int status) {
+  if (context_.is_aborted != 0 && status != LUA_OK) return finish_with_error(kTimeLimitError);
+  if (status != LUA_OK) return finish_with_error(raised_error());
+  lua_sethook(coroutine_, nullptr, 0, 0);
+  reply_ = to_reply(coroutine_, -1, context_.version);
+  lua_settop(coroutine_, 0);
+  is_active_ = 0;
+  phase_ = Phase::finished;
+  if (context_.words.capacity() > kWordsKept) context_.words = {};
+  collect_if_large();
+}
+
+void Interpreter::finish_with_error(std::string_view error_text) {
+  is_active_ = 0;
+  reply_ = protocol::Reply::error(fmt::format("{}{}", error_text, error_tail()));
+  phase_ = Phase::finished;
+  make_coroutine();
+  context_.words = {};
+  collect_if_large();
+}
+
+void Interpreter::kill(std::string_view error_text) {
+  INVARIANT(phase_ == Phase::suspended, "only a suspended script is killed");
+  finish_with_error(error_text);
+}
+
+protocol::Reply Interpreter::take_reply() {
+  INVARIANT(phase_ == Phase::finished, "a reply is there when a script has finished");
+  phase_ = Phase::idle;
+  return std::move(reply_);
+}
+
+// The error value on top of the coroutine's stack, as Redis words it: {err = "CODE text"} as it is,
+// anything else as text after "ERR ".
+std::string Interpreter::raised_error() const {
+  switch (lua_type(coroutine_, -1)) {
+    case LUA_TSTRING:
+    case LUA_TNUMBER:
+      return fmt::format("ERR {}", lua_tostring(coroutine_, -1));
+    case LUA_TBOOLEAN:
+      return lua_toboolean(coroutine_, -1) != 0 ? "ERR true" : "ERR false";
+    case LUA_TNIL:
+      return "ERR nil";
+    case LUA_TTABLE:
+      lua_pushliteral(coroutine_, "err");
+      lua_rawget(coroutine_, -2);
+      if (const char* text = lua_tostring(coroutine_, -1)) return text;
+      return "ERR the error is a table without err";
+    default:
+      return fmt::format("ERR the error is a {}", luaL_typename(coroutine_, -1));
+  }
+}
+
+// Where the script stands, or stood when it failed: the innermost function that is Lua.
+std::string Interpreter::error_tail() const {
+  lua_Debug frame;
+  for (int level = 0; lua_getstack(coroutine_, level, &frame) != 0; ++level) {
+    lua_getinfo(coroutine_, "Sl", &frame);
+    if (frame.currentline < 0) continue;
+    const bool is_script = frame.source[0] == '@';
+    return fmt::format(" script: {}, on {}:{}.", script_->sha1(),
+                       is_script ? frame.source : frame.short_src, frame.currentline);
+  }
+  return fmt::format(" script: {}.", script_->sha1());
+}
+
+// Between scripts; also when one has failed to compile.
+void Interpreter::collect_if_large() {
+  if (memory_.used() > 2 * collected_bytes_ + kLitterBytesMax) collect();
+}
+
+void Interpreter::collect() {
+  push_globals(lua_);
+  set_words(lua_, "KEYS", {});
+  set_words(lua_, "ARGV", {});
+  lua_settop(lua_, 0);
+  lua_gc(lua_, LUA_GCCOLLECT);
+  collected_bytes_ = memory_.used();
+}
+
+void Interpreter::interrupt() noexcept {
+  if (is_active_ == 0) return;
+  is_interrupted_ = 1;
+  if (is_in_lua_ != 0) lua_sethook(coroutine_, &on_instruction_count, LUA_MASKCOUNT, 1);
+}
+
+void Interpreter::abort_running() noexcept {
+  if (is_active_ == 0) return;
+  context_.is_aborted = 1;
+  interrupt();
+}
+
+}  // namespace redlock::lua

@@ -1,0 +1,23 @@
+// The release and extend scripts of the common lock libraries.
+//
+// These libraries send EVALSHA first, and some take NOSCRIPT for "not released". A node that was
+// restarted has an empty script cache but, through this table, answers them at once. A body is
+// compiled when it is first asked for.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace redlock::lua {
+
+struct KnownScript {
+  std::string_view sha1;  // lower-case hex
+  std::string_view body;
+};
+
+std::span<const KnownScript> known_scripts();
+
+// Empty if it is none of them.
+std::string_view known_script_body(std::string_view sha1);
+
+}  // namespace redlock::lua
