@@ -1,0 +1,155 @@
+#include "server/ledger.h"
+
+#include "server/byte_order.h"
+#include "server/checksum.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <tuple>
+
+namespace redlock::server {
+namespace {
+
+constexpr std::string_view kMagic = "RLLEDGER";
+constexpr std::size_t kVersionAt = 8;
+constexpr std::size_t kFencedAt = 12;
+constexpr std::size_t kNodeIdAt = 16;
+constexpr std::size_t kNodeIdDigits = 2 * kNodeIdBytes;
+constexpr std::size_t kRunAt = 56;
+constexpr std::size_t kLargestTtlAt = 64;
+constexpr std::size_t kFencingBoundAt = 72;
+constexpr std::size_t kRecordEnd = 80;
+constexpr std::size_t kChecksumAt = kLedgerPageBytes - sizeof(std::uint64_t);
+
+static_assert(kVersionAt == kMagic.size());
+static_assert(kRunAt == kNodeIdAt + kNodeIdDigits);
+static_assert(kRecordEnd == kFencingBoundAt + sizeof(std::uint64_t));
+
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+
+struct Copy {
+  enum class State { damaged, unknown_version, valid };
+  State state = State::damaged;
+  DurableRecord record;
+};
+
+Copy decode_copy(std::string_view page) {
+  if (page.size() < kLedgerPageBytes || !page.starts_with(kMagic)) return {};
+  if (read_little_endian<std::uint64_t>(page, kChecksumAt) != checksum(page.substr(0, kChecksumAt)))
+    return {};
+  if (read_little_endian<std::uint32_t>(page, kVersionAt) != kLedgerVersion) {
+    return {Copy::State::unknown_version, {}};
+  }
+  const auto fenced = read_little_endian<std::uint32_t>(page, kFencedAt);
+  const auto largest_ttl = read_little_endian<std::uint64_t>(page, kLargestTtlAt);
+  const std::string_view node_id = page.substr(kNodeIdAt, kNodeIdDigits);
+  const bool in_range = fenced <= 1 && largest_ttl <= std::numeric_limits<std::int64_t>::max();
+  if (!in_range || !is_node_id(node_id)) return {};
+  return {Copy::State::valid,
+          {.node_id = std::string(node_id),
+           .run = read_little_endian<std::uint64_t>(page, kRunAt),
+           .largest_ttl = Duration(static_cast<std::int64_t>(largest_ttl)),
+           .fencing_bound = read_little_endian<std::uint64_t>(page, kFencingBoundAt),
+           .fenced = fenced == 1}};
+}
+
+DurableRecord larger_bounds(const DurableRecord& a, const DurableRecord& b) {
+  return {.node_id = a.node_id,
+          .run = std::max(a.run, b.run),
+          .largest_ttl = std::max(a.largest_ttl, b.largest_ttl),
+          .fencing_bound = std::max(a.fencing_bound, b.fencing_bound),
+          .fenced = a.fenced && b.fenced};
+}
+
+// Whether a was written after b: every start writes a larger run.
+bool is_newer(const DurableRecord& a, const DurableRecord& b) {
+  return std::tie(a.run, a.largest_ttl, a.fencing_bound) >
+         std::tie(b.run, b.largest_ttl, b.fencing_bound);
+}
+
+LedgerContent judge(const Copy& copy0, const Copy& copy1) {
+  using State = Copy::State;
+  const bool valid0 = copy0.state == State::valid;
+  const bool valid1 = copy1.state == State::valid;
+  LedgerContent content{.state = LedgerState::valid, .record = {}, .write_first = valid0 ? 1U : 0U};
+  if (valid0 && valid1) {
+    content.record = larger_bounds(copy0.record, copy1.record);
+    content.write_first = is_newer(copy1.record, copy0.record) ? 1 : 0;
+    if (copy0.record.node_id != copy1.record.node_id) content.state = LedgerState::damaged;
+  } else if (valid0 || valid1) {
+    content.record = valid0 ? copy0.record : copy1.record;
+  } else {
+    content.state = LedgerState::damaged;
+  }
+  // A newer program wrote here; what else it may have promised is not ours to guess.
+  if (copy0.state == State::unknown_version || copy1.state == State::unknown_version) {
+    content.state = LedgerState::unknown_version;
+  }
+  return content;
+}
+
+std::string_view page_of(std::string_view file, std::size_t copy) {
+  const std::size_t at = ledger_copy_offset(copy);
+  return at < file.size() ? file.substr(at, kLedgerPageBytes) : std::string_view();
+}
+
+}  // namespace
+
+bool is_node_id(std::string_view text) {
+  return text.size() == kNodeIdDigits &&
+         text.find_first_not_of(kHexDigits) == std::string_view::npos;
+}
+
+std::string make_node_id(std::span<const unsigned char, kNodeIdBytes> bytes) {
+  std::string id;
+  for (const unsigned char byte : bytes) {
+    id += kHexDigits[byte >> 4];
+    id += kHexDigits[byte & 15];
+  }
+  return id;
+}
+
+LedgerPage encode_ledger_copy(const DurableRecord& record) {
+  INVARIANT(is_node_id(record.node_id), "a node id is 40 hexadecimal digits");
+  INVARIANT(record.largest_ttl >= 0ns, "a TTL is never negative");
+  std::string bytes(kMagic);
+  append_little_endian(bytes, kLedgerVersion);
+  append_little_endian(bytes, std::uint32_t{record.fenced});
+  bytes += record.node_id;
+  append_little_endian(bytes, record.run);
+  append_little_endian(bytes, static_cast<std::uint64_t>(record.largest_ttl.count()));
+  append_little_endian(bytes, record.fencing_bound);
+  INVARIANT(bytes.size() == kRecordEnd, "the record fills its place in the page");
+  bytes.resize(kChecksumAt);
+  append_little_endian(bytes, checksum(bytes));
+  LedgerPage page;
+  std::copy(bytes.begin(), bytes.end(), page.begin());
+  return page;
+}
+
+LedgerContent decode_ledger(std::string_view file) {
+  if (file.find_first_not_of('\0') == std::string_view::npos) {
+    return {.state = LedgerState::unfinished, .record = {}, .write_first = 0};
+  }
+  return judge(decode_copy(page_of(file, 0)), decode_copy(page_of(file, 1)));
+}
+
+Status LedgerWriter::write(const DurableRecord& record) {
+  const LedgerPage page = encode_ledger_copy(record);
+  const std::size_t first = write_first_;
+  for (const std::size_t copy : {first, 1 - first}) {
+    if (auto written = write_durably(copy, page); !written) {
+      write_first_ = copy;
+      return written;
+    }
+  }
+  return Done{};
+}
+
+Status LedgerWriter::write_durably(std::size_t copy, const LedgerPage& page) {
+  if (auto written = pages_.write_copy(copy, page); !written) return written;
+  return pages_.sync();
+}
+
+}  // namespace redlock::server

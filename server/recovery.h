@@ -1,0 +1,99 @@
+// The recovery decision: what a start makes of what it finds in the state folder (safety.md R, the
+// table). A pure function of the folder's content, the settings and one instant.
+//
+//   found                                     locks      delay
+//   a snapshot of the last run                restored   none
+//   a ledger without one: a crash             lost       largest TTL granted × (1 + d) + 1 s
+//   a ledger of --bootstrap that never ran    none       none
+//   no ledger, or none that can be trusted    unknown    max-ttl × (1 + d) + 1 s; unfenced
+//
+// A start goes like this, and serves its first request after the last step:
+//
+//   1. lock the ledger, then read the clock: `start`. An instant from before could lie before the
+//      last grant of a process that was still ending, and the wait would be too short.
+//   2. read ledger, snapshot and boot identity: Found
+//   3. decide
+//   4. restore the locks, when the decision says so
+//   5. begin_run: the record that covers all that this run may grant becomes durable
+#pragma once
+
+#include "base/time.h"
+#include "server/ledger.h"
+#include "server/settings.h"
+#include "server/snapshot.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace redlock::server {
+
+struct Found {
+  std::string folder;  // for the texts
+  LedgerContent ledger;
+  SnapshotContent snapshot;
+  BootIdentity boot;  // of this start
+};
+
+enum class RestartCause {
+  clean_stop,      // a snapshot of the last run
+  crash,           // the last run left no snapshot
+  bootstrapped,    // the first run of a node of a new group (rule R1)
+  ledger_missing,  // from here on: nothing is known (row 4)
+  ledger_unfinished,
+  ledger_damaged,
+  ledger_unknown_version,
+  ledger_of_another_node,  // the setting node-id names another than the ledger
+};
+
+// One word for INFO, such as "clean_stop".
+std::string_view restart_cause_name(RestartCause cause);
+
+// How the locks of a snapshot come back.
+struct Restoration {
+  bool same_boot = false;
+  Instant copied_at;
+  Instant start;
+
+  // Same boot: the deadline as it was, exactly. Another boot: the full time that was left, counted
+  // from `start`; the time in between is a gift, and safe. nullopt: the lock has run out.
+  std::optional<Instant> deadline(Instant saved) const;
+};
+
+struct Decision {
+  RestartCause cause{};
+  Duration table_delay{};  // what the table says
+  Duration delay{};        // what is in force: the table's, or restart-delay's
+  Instant grant_from;      // start + delay; before it the node is recovering (rule R10)
+
+  // A stop before this instant leaves no snapshot and so counts as a crash (rule R3). It is the end
+  // of the table's delay even when restart-delay is shorter: a clean stop must not wipe out a wait
+  // that the next start, under another setting, still owes to the locks of the crashed run.
+  Instant snapshot_from;
+
+  std::optional<Restoration> restoration;  // none: the locks are lost, the node starts empty
+  DurableRecord record;                    // for begin_run
+  std::string warning;  // for log and INFO: restart-delay is shorter than is safe; or empty
+  std::string report;   // for the log: what was found, how long the node waits, and why
+};
+
+// fresh_node_id: make_node_id; used when neither the ledger nor the setting has one.
+// REQUIRES: is_node_id(fresh_node_id); settings.node_id is empty or is_node_id.
+Decision decide(const Found& found, const Settings& settings, Instant start,
+                std::string_view fresh_node_id);
+
+// The wait that covers locks of this TTL: ttl × (1 + d) on a clock that is at most 1 + d faster
+// than their holders', and one second to spare.
+Duration full_delay(Duration largest_ttl, double clock_drift);
+
+// Makes the decision's record durable. Serve nothing before it has succeeded.
+//
+// A snapshot that is not used goes first: its run number could come up again in a ledger that is
+// made anew, and a later start would take it for that run's. One that is used goes last: until the
+// new run is durable, a crash leaves all as it was and the next start can still use it.
+// discard_snapshot removes the file durably; a missing one is no failure.
+Status begin_run(const Decision& decision, LedgerWriter& ledger,
+                 const std::function<Status()>& discard_snapshot);
+
+}  // namespace redlock::server

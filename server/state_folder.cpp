@@ -1,0 +1,185 @@
+#include "server/state_folder.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace redlock::server {
+namespace {
+
+constexpr mode_t kFolderMode = 0700;
+constexpr mode_t kFileMode = 0600;
+
+std::string folder_above(const std::string& folder) {
+  const std::string above = std::filesystem::path(folder).lexically_normal().parent_path().string();
+  return above.empty() ? "." : above;
+}
+
+Status make_folder(const std::string& folder) {
+  if (mkdir(folder.c_str(), kFolderMode) == 0) return sync_folder(folder_above(folder));
+  if (errno != EEXIST) return file_failure("make", folder, errno);
+  return Done{};
+}
+
+BootIdentity read_boot_identity(LedgerFile::Place place) {
+  return {.boot_id = read_proc("/proc/sys/kernel/random/boot_id"),
+          .time_offsets = read_proc("/proc/self/timens_offsets"),
+          .device = place.device,
+          .inode = place.inode};
+}
+
+// Removes what a stop that failed half-way would leave.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(std::string path)
+      : path_(std::move(path)), file_(open_file(path_, O_WRONLY | O_CREAT | O_TRUNC, kFileMode)) {}
+  ~TemporaryFile() {
+    if (!path_.empty()) unlink(path_.c_str());
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  const FileDescriptor& file() const { return file_; }
+  const std::string& path() const { return path_; }
+
+  Status rename_to(const std::string& path) {
+    if (std::rename(path_.c_str(), path.c_str()) < 0) return file_failure("write", path, errno);
+    path_.clear();
+    return Done{};
+  }
+
+ private:
+  std::string path_;
+  FileDescriptor file_;
+};
+
+}  // namespace
+
+StateFolder::StateFolder(std::string folder, LedgerFile ledger, BootIdentity boot)
+    : folder_(std::move(folder)), ledger_(std::move(ledger)), boot_(std::move(boot)) {}
+
+Result<StateFolder> StateFolder::open(std::string folder) {
+  if (auto made = make_folder(folder); !made) return made.failure();
+  auto ledger = LedgerFile::open(folder + "/ledger");
+  if (!ledger) return ledger.failure();
+  BootIdentity boot = read_boot_identity(ledger.value().place());
+  return StateFolder(std::move(folder), std::move(ledger).value(), std::move(boot));
+}
+
+Result<Found> StateFolder::find() {
+  auto ledger = ledger_.read();
+  if (!ledger) return ledger.failure();
+  write_first_ = ledger.value().write_first;
+  return Found{.folder = folder_,
+               .ledger = std::move(ledger).value(),
+               .snapshot = read_snapshot_file([](const SavedLock&) {}),
+               .boot = boot_};
+}
+
+SnapshotContent StateFolder::read_snapshot_file(const SavedLockVisitor& visit) const {
+  const FileDescriptor file = open_file(snapshot_path(), O_RDONLY);
+  if (!file.is_open()) {
+    SnapshotContent content;
+    if (errno == ENOENT) return content;
+    content.state = SnapshotContent::State::damaged;
+    content.trouble = file_failure("open", snapshot_path(), errno).text;
+    return content;
+  }
+  int error = 0;
+  const auto source = [&](char* to, std::size_t size) -> std::size_t {
+    const ssize_t count = read_some(file, to, size);
+    if (count >= 0) return static_cast<std::size_t>(count);
+    error = errno;
+    return 0;
+  };
+  SnapshotContent content = read_snapshot(source, visit);
+  if (error != 0) content.trouble = file_failure("read", snapshot_path(), error).text;
+  return content;
+}
+
+Status StateFolder::restore(const Decision& decision, const SavedLockVisitor& visit) const {
+  if (!decision.restoration) return Done{};
+  const SnapshotContent content = read_snapshot_file([&](const SavedLock& saved) {
+    const auto deadline = decision.restoration->deadline(saved.deadline);
+    if (deadline) visit({saved.key, saved.value, *deadline, saved.token});
+  });
+  if (content.state == SnapshotContent::State::readable) return Done{};
+  return Failure{fmt::format("{} changed while it was read: {}; start again", snapshot_path(),
+                             content.trouble)};
+}
+
+Status StateFolder::begin_run(const Decision& decision) {
+  if (auto durable = make_durable(); !durable) return durable;
+  LedgerWriter writer(ledger_, write_first_);
+  auto begun = redlock::server::begin_run(decision, writer, [this] { return discard_snapshot(); });
+  if (begun) running_ = decision;
+  return begun;
+}
+
+// The ledger in full, and its name in the folder: also after a start that ended between the two.
+Status StateFolder::make_durable() {
+  if (auto filled = ledger_.fill(); !filled) return filled;
+  return sync_folder(folder_);
+}
+
+Status StateFolder::discard_snapshot() const {
+  if (unlink(snapshot_path().c_str()) < 0) {
+    if (errno == ENOENT) return Done{};
+    return file_failure("remove", snapshot_path(), errno);
+  }
+  return sync_folder(folder_);
+}
+
+Status StateFolder::write_snapshot(Instant copied_at, const EachSavedLock& each_lock) const {
+  INVARIANT(running_.has_value(), "a snapshot names the run that begin_run made durable");
+  INVARIANT(copied_at >= running_->snapshot_from, "no snapshot within the delay (rule R3)");
+  TemporaryFile temporary(snapshot_path() + ".tmp");
+  if (!temporary.file().is_open()) return file_failure("make", temporary.path(), errno);
+  off_t written = 0;
+  const auto sink = [&](std::string_view bytes) {
+    Status status = write_at(temporary.file(), temporary.path(), bytes, written);
+    written += static_cast<off_t>(bytes.size());
+    return status;
+  };
+  const DurableRecord& record = running_->record;
+  SnapshotWriter writer({record.node_id, record.run, boot_, copied_at}, sink);
+  each_lock([&](const SavedLock& lock) { writer.add(lock); });
+  if (auto finished = writer.finish(); !finished) return finished;
+  if (auto synced = sync_file(temporary.file(), temporary.path()); !synced) return synced;
+  if (auto renamed = temporary.rename_to(snapshot_path()); !renamed) return renamed;
+  return sync_folder(folder_);
+}
+
+Status bootstrap(const std::string& folder, std::string_view node_id, std::uint64_t floor) {
+  if (floor > kFloorMax) {
+    return Failure{fmt::format("--bootstrap {}: a floor is at most {}", floor, kFloorMax)};
+  }
+  auto opened = StateFolder::open(folder);
+  if (!opened) return opened.failure();
+  StateFolder& state = opened.value();
+  auto found = state.find();
+  if (!found) return found.failure();
+  const LedgerState ledger = found.value().ledger.state;
+  if (ledger != LedgerState::missing && ledger != LedgerState::unfinished) {
+    return Failure{
+        fmt::format("{} has a ledger: --bootstrap is for a node that never ran. To make a new "
+                    "installation of it, "
+                    "in which no lock can be live, stop its node and remove the folder first",
+                    folder)};
+  }
+  if (auto discarded = state.discard_snapshot(); !discarded) return discarded;
+  if (auto durable = state.make_durable(); !durable) return durable;
+  LedgerWriter writer(state.ledger_, state.write_first_);
+  return writer.write({.node_id = std::string(node_id),
+                       .run = 0,
+                       .largest_ttl = 0ns,
+                       .fencing_bound = floor,
+                       .fenced = true});
+}
+
+}  // namespace redlock::server
