@@ -1,0 +1,50 @@
+// A command of the node: its spec, and the function that is it.
+//
+// One command is one short function from a Call to a Reply, in the file of its family. The same
+// function serves a client and a script's redis.call.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "protocol/command_spec.h"
+#include "protocol/reply.h"
+#include "protocol/session_commands.h"
+
+namespace redlock::server {
+
+using protocol::Reply;
+
+class Node;
+struct Command;
+
+// One command under way.
+struct Call : protocol::SessionCall {
+  Node& node;
+  const Command& command;
+  bool from_script;
+
+  std::string_view word(std::size_t i) const { return words[i]; }
+  Instant instant() const { return now.monotonic; }
+};
+
+struct Command {
+  protocol::CommandSpec spec;
+  Reply (*run)(Call&);  // nullptr: a container, whose subcommands run
+};
+
+// A session's command (protocol/session_commands.h) as one of the node's.
+template <Reply (*SessionCommand)(protocol::SessionCall&)>
+Reply of_session(Call& call) {
+  return SessionCommand(call);
+}
+
+// The families, each in its file. The tables live for ever.
+std::span<const Command> connection_commands();
+std::span<const Command> lock_commands();
+std::span<const Command> key_commands();
+std::span<const Command> script_commands();
+std::span<const Command> admin_commands();
+
+}  // namespace redlock::server

@@ -1,0 +1,49 @@
+// CommandTable: all commands of a node by name, in any case, each with its counters.
+#pragma once
+
+#include <deque>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "protocol/request.h"
+#include "server/command.h"
+#include "server/stats.h"
+
+namespace redlock::server {
+
+class CommandTable {
+ public:
+  struct Entry {
+    const Command* command;
+    bool is_container = false;  // has subcommands: "client" has "client|list"
+    CommandStats stats{};
+  };
+
+  CommandTable();
+  CommandTable(const CommandTable&) = delete;
+  CommandTable& operator=(const CommandTable&) = delete;
+
+  // What the request names. A container with a second word is left for its subcommand: then
+  // `container` is it, and `entry` the subcommand, or nullptr when there is no such. Both nullptr: an
+  // unknown command.
+  struct Found {
+    Entry* entry = nullptr;
+    Entry* container = nullptr;
+  };
+  Found find(protocol::Request request);
+
+  std::span<const protocol::CommandSpec* const> specs() const { return specs_; }
+  const std::deque<Entry>& entries() const { return entries_; }
+  void reset_stats();
+
+ private:
+  Entry* by_name(std::string_view name);
+
+  std::deque<Entry> entries_;  // never moved: the index points into it
+  std::unordered_map<std::string_view, Entry*> by_name_;
+  std::vector<const protocol::CommandSpec*> specs_;
+};
+
+}  // namespace redlock::server

@@ -1,0 +1,228 @@
+#include "server/info.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/number.h"
+#include "base/version.h"
+#include "server/node.h"
+
+#include <fmt/format.h>
+
+namespace redlock::server {
+namespace {
+
+// What a section's function sees; `out` grows by "name:value\r\n" lines.
+class Section {
+ public:
+  Section(Node& of_node, const ProcessFacts& of_process, Now at)
+      : node(of_node), process(of_process), now(at) {}
+
+  Node& node;
+  const ProcessFacts& process;
+  Now now;
+  std::string text;
+
+  template <class Value>
+  void field(std::string_view name, const Value& value) {
+    fmt::format_to(std::back_inserter(text), "{}:{}\r\n", name, value);
+  }
+};
+
+// "1.50M", as Redis's *_human fields.
+std::string human_bytes(std::uint64_t bytes) {
+  constexpr std::string_view kUnits = "BKMGT";
+  auto amount = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (amount >= 1024 && unit + 1 < kUnits.size()) {
+    amount /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{}B", bytes) : fmt::format("{:.2f}{}", amount, kUnits[unit]);
+}
+
+std::int64_t seconds_up(const Section& s) {
+  return (s.now.monotonic - s.node.start().started_at) / std::chrono::seconds(1);
+}
+
+void server_section(Section& s) {
+  s.field("redis_version", kRedisVersion);
+  s.field("redlock_version", kRedlockVersion);
+  s.field("redis_mode", "standalone");
+  s.field("os", s.process.os);
+  s.field("arch_bits", sizeof(void*) * 8);
+  s.field("multiplexing_api", "epoll");
+  s.field("gcc_version", s.process.compiler);
+  s.field("process_id", s.process.pid);
+  s.field("run_id", s.node.start().run_id);
+  s.field("tcp_port", s.process.port);
+  const auto wall = s.now.wall.time_since_epoch();
+  s.field("server_time_usec", std::chrono::floor<std::chrono::microseconds>(wall).count());
+  s.field("uptime_in_seconds", seconds_up(s));
+  s.field("uptime_in_days", seconds_up(s) / 86'400);
+  s.field("executable", s.process.executable);
+  s.field("config_file", s.process.config_file);
+  s.field("node_id", s.node.start().node_id);
+}
+
+void clients_section(Section& s) {
+  const auto& sessions = s.node.sessions().all();
+  const auto waiting = std::count_if(sessions.begin(), sessions.end(),
+                                     [](const auto& entry) { return entry.second->is_waiting(); });
+  s.field("connected_clients", sessions.size());
+  s.field("maxclients", s.node.settings().maxclients);
+  s.field("blocked_clients", waiting);
+}
+
+void memory_section(Section& s) {
+  const std::uint64_t used = s.process.heap_bytes;
+  s.field("used_memory", used);
+  s.field("used_memory_human", human_bytes(used));
+  s.field("used_memory_rss", s.process.resident_bytes);
+  s.field("used_memory_rss_human", human_bytes(s.process.resident_bytes));
+  s.field("used_memory_locks", s.node.locks().bytes());
+  s.field("used_memory_lua", s.node.engine().memory_bytes());
+  s.field("number_of_cached_scripts", s.node.engine().script_count());
+  s.field("total_system_memory", s.process.system_memory_bytes);
+  s.field("maxmemory", s.node.settings().maxmemory);
+  s.field("maxmemory_human", human_bytes(s.node.settings().maxmemory));
+  s.field("maxmemory_policy", "noeviction");
+  s.field("mem_allocator", "libc");
+}
+
+// A node keeps no data on disk; clients wait while `loading` is 1, so it is 0 while recovering too.
+void persistence_section(Section& s) {
+  s.field("loading", 0);
+  s.field("rdb_bgsave_in_progress", 0);
+  s.field("aof_enabled", 0);
+}
+
+void stats_section(Section& s) {
+  const Stats& stats = s.node.stats();
+  s.field("total_connections_received", stats.connections_received);
+  s.field("total_commands_processed", stats.commands_processed);
+  s.field("total_net_input_bytes", stats.bytes_in);
+  s.field("total_net_output_bytes", stats.bytes_out);
+  s.field("rejected_connections", stats.connections_rejected);
+  s.field("expired_keys", s.node.locks().expired());
+  s.field("evicted_keys", 0);
+  s.field("keyspace_hits", stats.hits);
+  s.field("keyspace_misses", stats.misses);
+  std::uint64_t errors = 0;
+  for (const auto& [word, count] : stats.errors) errors += count;
+  s.field("total_error_replies", errors);
+}
+
+void replication_section(Section& s) {
+  s.field("role", "master");
+  s.field("connected_slaves", 0);
+}
+
+void cpu_section(Section& s) {
+  s.field("used_cpu_sys", fmt::format("{:.6f}", s.process.cpu_system_seconds));
+  s.field("used_cpu_user", fmt::format("{:.6f}", s.process.cpu_user_seconds));
+}
+
+void commandstats_section(Section& s) {
+  for (const auto& [command, is_container, stats] : s.node.commands().entries()) {
+    if (stats.calls == 0 && stats.rejected == 0) continue;
+    s.field(fmt::format("cmdstat_{}", command->spec.name),
+            fmt::format("calls={},rejected_calls={},failed_calls={}", stats.calls, stats.rejected,
+                        stats.failed));
+  }
+}
+
+void errorstats_section(Section& s) {
+  for (const auto& [word, count] : s.node.stats().errors) {
+    s.field(fmt::format("errorstat_{}", word), fmt::format("count={}", count));
+  }
+}
+
+void cluster_section(Section& s) { s.field("cluster_enabled", 0); }
+
+void keyspace_section(Section& s) {
+  const std::size_t keys = s.node.locks().size();
+  if (keys == 0) return;
+  s.field("db0", fmt::format("keys={},expires={},avg_ttl=0", keys,
+                             keys - s.node.locks().without_deadline()));
+}
+
+void locks_section(Section& s) {
+  const Stats& stats = s.node.stats();
+  s.field("held", s.node.locks().size());
+  s.field("granted", stats.granted);
+  s.field("refused_held", stats.refused_held);
+  s.field("released", stats.released);
+  s.field("expired", s.node.locks().expired());
+  s.field("extended", stats.extended);
+  s.field("max_ttl_granted_ms", ceil_ms(stats.max_ttl_granted));
+  s.field("ttl_imposed", stats.ttl_imposed);
+  s.field("without_ttl", s.node.locks().without_deadline());
+  s.field("reclaim_lag_us",
+          std::chrono::ceil<std::chrono::microseconds>(stats.reclaim_lag).count());
+}
+
+void restart_section(Section& s) {
+  const NodeStart& start = s.node.start();
+  s.field("state", s.node.is_recovering(s.now.monotonic) ? "recovering" : "serving");
+  s.field("cause", start.cause);
+  s.field("warning", start.warning);
+  s.field("delay_left_ms", ceil_ms(s.node.delay_left(s.now.monotonic)));
+  s.field("delay_ms", ceil_ms(start.delay));
+  s.field("refused", s.node.stats().refused_recovering);
+  s.field("run", start.run);
+}
+
+void clock_section(Section& s) {
+  s.field("source", "CLOCK_MONOTONIC");
+  s.field("clock_state", s.node.clock().text());
+  s.field("drift", s.node.settings().clock_drift);
+}
+
+struct Entry {
+  std::string_view title;
+  void (*write)(Section&);
+  bool by_default = true;
+};
+
+constexpr Entry kSections[] = {
+    {"Server", server_section},
+    {"Clients", clients_section},
+    {"Memory", memory_section},
+    {"Persistence", persistence_section},
+    {"Stats", stats_section},
+    {"Replication", replication_section},
+    {"CPU", cpu_section},
+    {"Commandstats", commandstats_section, false},
+    {"Errorstats", errorstats_section},
+    {"Cluster", cluster_section},
+    {"Keyspace", keyspace_section},
+    {"Locks", locks_section},
+    {"Restart", restart_section},
+    {"Clock", clock_section},
+};
+
+bool is_wanted(const Entry& entry, protocol::Request sections) {
+  if (sections.empty()) return entry.by_default;
+  return std::any_of(sections.begin(), sections.end(), [&](std::string_view name) {
+    if (equals_ignoring_case(name, "default")) return entry.by_default;
+    return equals_ignoring_case(name, "all") || equals_ignoring_case(name, "everything") ||
+           equals_ignoring_case(name, entry.title);
+  });
+}
+
+}  // namespace
+
+std::string info_text(Node& node, protocol::Request sections, Now now) {
+  const ProcessFacts process = node.inspect_process();
+  Section section(node, process, now);
+  for (const Entry& entry : kSections) {
+    if (!is_wanted(entry, sections)) continue;
+    if (!section.text.empty()) section.text += "\r\n";
+    section.text += fmt::format("# {}\r\n", entry.title);
+    entry.write(section);
+  }
+  return std::move(section.text);
+}
+
+}  // namespace redlock::server

@@ -1,0 +1,122 @@
+// EXPIRE, PEXPIRE, TTL, PTTL: how long a lock still lives.
+#include "base/number.h"
+#include "protocol/errors.h"
+#include "server/command.h"
+#include "server/node.h"
+#include "server/ttl.h"
+
+#include <fmt/format.h>
+
+namespace redlock::server {
+namespace {
+
+using namespace protocol;  // flags and error texts
+
+struct ExpireConditions {
+  bool only_without = false;  // NX: the key has no deadline
+  bool only_with = false;     // XX
+  bool only_later = false;    // GT; a key without a deadline lives for ever, so none is later
+  bool only_earlier = false;  // LT
+};
+
+std::optional<Reply> read_conditions(Request words, ExpireConditions& conditions) {
+  for (const std::string_view word : words.subspan(3)) {
+    if (equals_ignoring_case(word, "NX")) {
+      conditions.only_without = true;
+    } else if (equals_ignoring_case(word, "XX")) {
+      conditions.only_with = true;
+    } else if (equals_ignoring_case(word, "GT")) {
+      conditions.only_later = true;
+    } else if (equals_ignoring_case(word, "LT")) {
+      conditions.only_earlier = true;
+    } else {
+      return Reply::error(fmt::format("ERR Unsupported option {}", word));
+    }
+  }
+  const bool about_deadline =
+      conditions.only_with || conditions.only_later || conditions.only_earlier;
+  if (conditions.only_without && about_deadline) {
+    return Reply::error_view(
+        "ERR NX and XX, GT or LT options at the same time are not compatible");
+  }
+  if (conditions.only_later && conditions.only_earlier) {
+    return Reply::error_view("ERR GT and LT options at the same time are not compatible");
+  }
+  return std::nullopt;
+}
+
+bool holds(const ExpireConditions& conditions, const Lock& lock, Instant deadline) {
+  if (conditions.only_without && lock.has_deadline()) return false;
+  if (conditions.only_with && !lock.has_deadline()) return false;
+  if (conditions.only_later && deadline <= lock.deadline) return false;  // kNever: never later
+  return !conditions.only_earlier || deadline < lock.deadline;
+}
+
+// The same value with a new deadline: an extension (rule L4); a time that has passed deletes.
+Reply expire_by(Call& call, TtlForm form) {
+  ExpireConditions conditions;
+  if (auto refusal = read_conditions(call.words, conditions)) return std::move(*refusal);
+  TtlReading ttl = read_ttl(call, call.word(2), form, NonPositive::taken);
+  if (ttl.refusal) return std::move(*ttl.refusal);
+  Node& node = call.node;
+  const Lock* lock = node.locks().find(call.word(1), call.instant());
+  if (lock == nullptr) return Reply::integer(0);
+  const Instant deadline = later(call.instant(), ttl.remaining);
+  if (!holds(conditions, *lock, deadline)) return Reply::integer(0);
+  if (deadline <= call.instant()) {
+    node.locks().erase(call.word(1), call.instant());
+    ++node.stats().released;
+    return Reply::integer(1);
+  }
+  if (auto refusal = node.refuse_grant(call)) return std::move(*refusal);
+  node.locks().set_deadline(call.word(1), deadline, call.instant());
+  node.note_own_ttl(call.word(1));
+  ++node.stats().extended;
+  node.stats().max_ttl_granted = std::max(node.stats().max_ttl_granted, ttl.remaining);
+  return Reply::integer(1);
+}
+
+Reply expire(Call& call) { return expire_by(call, TtlForm::seconds); }
+Reply pexpire(Call& call) { return expire_by(call, TtlForm::milliseconds); }
+
+constexpr std::int64_t kNoSuchKey = -2;
+constexpr std::int64_t kNoDeadline = -1;
+
+// Milliseconds left, rounded up (rule C2): what is told is never less than what is.
+std::int64_t ms_left(Call& call) {
+  const Lock* lock = call.node.locks().find(call.word(1), call.instant());
+  if (lock == nullptr) return kNoSuchKey;
+  if (!lock->has_deadline()) return kNoDeadline;
+  return ceil_ms(lock->deadline - call.instant());
+}
+
+Reply pttl(Call& call) { return Reply::integer(ms_left(call)); }
+
+Reply ttl(Call& call) {
+  const std::int64_t ms = ms_left(call);
+  return Reply::integer(ms < 0 ? ms : (ms + 500) / 1000);  // to the nearest second, as Redis
+}
+
+constexpr std::string_view kExpireSyntax = "key seconds [NX|XX|GT|LT]";
+constexpr std::string_view kPexpireSyntax = "key milliseconds [NX|XX|GT|LT]";
+
+constexpr Command kCommands[] = {
+    {{"expire", -3, kWrite | kFast, 1, 1, 1, "generic", "1.0.0",
+      "Sets the time that a key has left, in seconds.", kExpireSyntax},
+     expire},
+    {{"pexpire", -3, kWrite | kFast, 1, 1, 1, "generic", "2.6.0",
+      "Extends a lock: sets the time that a key has left, in milliseconds.", kPexpireSyntax},
+     pexpire},
+    {{"ttl", 2, kReadOnly | kFast, 1, 1, 1, "generic", "1.0.0",
+      "Answers the seconds that a key has left.", "key"},
+     ttl},
+    {{"pttl", 2, kReadOnly | kFast, 1, 1, 1, "generic", "2.6.0",
+      "Answers the milliseconds that a key has left.", "key"},
+     pttl},
+};
+
+}  // namespace
+
+std::span<const Command> key_commands() { return kCommands; }
+
+}  // namespace redlock::server

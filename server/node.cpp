@@ -1,0 +1,273 @@
+#include "server/node.h"
+
+#include <algorithm>
+
+#include "base/invariant.h"
+#include "protocol/errors.h"
+
+#include <fmt/format.h>
+
+namespace redlock::server {
+
+using protocol::Request;
+using protocol::Session;
+
+namespace {
+
+// Expired locks looked at in one turn: some 50 µs of work between two looks at the sockets (rule C5).
+constexpr std::size_t kReclaimBudget = 512;
+constexpr Duration kIdleCheckInterval = 1s;
+
+lua::Limits script_limits(const Settings& settings) {
+  lua::Limits limits;
+  limits.memory_bytes_max = settings.script_memory_limit;
+  return limits;
+}
+
+std::string_view first_word(std::string_view text) { return text.substr(0, text.find(' ')); }
+
+}  // namespace
+
+Node::Node(Settings settings, NodeStart start, World world)
+    : settings_(std::move(settings)),
+      start_(std::move(start)),
+      world_(std::move(world)),
+      script_session_(script_sessions_.open({}, true, start_.started_at)),
+      locks_(start_.hash_seed),
+      engine_(script_limits(settings_), std::string(kRedisVersion)) {
+  apply_settings();
+}
+
+void Node::apply_settings() {
+  access_.set_password(settings_.requirepass);
+  access_.set_protected_mode(settings_.protected_mode);
+}
+
+Session& Node::open_session(protocol::Peer peer, Now now) {
+  const bool is_local = peer.is_local;
+  Session& session = sessions_.open(std::move(peer), !access_.is_required(), now.monotonic);
+  ++stats_.connections_received;
+  const bool is_full = sessions_.count() > settings_.maxclients;
+  if (is_full || access_.refuses_peer(is_local)) {
+    ++stats_.connections_rejected;
+    session.write(Reply::error_view(is_full ? protocol::kMaxClients : protocol::kProtectedModeError));
+    session.close_after_output();
+  }
+  return session;
+}
+
+void Node::close_session(Session::Id id) { sessions_.close(id); }
+
+void Node::receive(Session& session, std::string_view bytes, Now now) {
+  stats_.bytes_in += bytes.size();
+  clock_.observe(now.monotonic);
+  session.receive(bytes, now, *this);
+  deliver_late_reply(now);
+}
+
+// Before a command runs: is it known, well formed, and allowed to this session now?
+std::optional<Reply> Node::refuse(const Session& session, const protocol::CommandSpec& spec,
+                                  Request request) const {
+  if (!spec.takes(request.size())) return protocol::wrong_arity(spec.name);
+  if (access_.is_required() && !session.is_authenticated() && !spec.has(protocol::kNoAuth)) {
+    return Reply::error_view(protocol::kNoAuth);
+  }
+  if (suspended_ && !spec.has(protocol::kAllowBusy)) {
+    return Reply::error_view(
+        "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.");
+  }
+  if (spec.has(protocol::kDenyOom) && settings_.maxmemory > 0 &&
+      used_memory() > settings_.maxmemory) {
+    return Reply::error_view("OOM command not allowed when used memory > 'maxmemory'.");
+  }
+  return std::nullopt;
+}
+
+Reply Node::execute(Session& session, Request request, Now now) {
+  if (stop_) return Reply::none();
+  const CommandTable::Found found = commands_.find(request);
+  std::optional<Reply> refusal;
+  if (found.entry == nullptr) {
+    const bool may_ask = !access_.is_required() || session.is_authenticated();
+    refusal = !may_ask                  ? Reply::error_view(protocol::kNoAuth)
+              : found.container == nullptr ? protocol::unknown_command(request)
+                                           : protocol::unknown_subcommand(
+                                                 found.container->command->spec.name, request[1]);
+  } else {
+    refusal = refuse(session, found.entry->command->spec, request);
+    if (refusal) ++found.entry->stats.rejected;
+  }
+  if (refusal) {
+    ++stats_.errors[std::string(first_word(refusal->text()))];
+    return std::move(*refusal);
+  }
+  ++stats_.commands_processed;
+  session.last_command = found.entry->command->spec.name;
+  Call call{{session, sessions_, access_, kRedisVersion, request, now},
+            *this,
+            *found.entry->command,
+            false};
+  Reply reply = run(call, *found.entry);
+  settle_imposed_ttls();
+  return reply;
+}
+
+Reply Node::run(Call& call, CommandTable::Entry& entry) {
+  INVARIANT(entry.command->run != nullptr, "a container that was called with its name alone");
+  ++entry.stats.calls;
+  Reply reply = entry.command->run(call);
+  if (reply.is_error()) {
+    ++entry.stats.failed;
+    ++stats_.errors[std::string(first_word(reply.text()))];
+  }
+  return reply;
+}
+
+// redis.call: the same commands by the same way, at the script's own instant.
+Reply Node::call(Request request) {
+  const CommandTable::Found found = commands_.find(request);
+  if (found.entry == nullptr) {
+    return Reply::error_view("ERR Unknown Redis command called from script");
+  }
+  const protocol::CommandSpec& spec = found.entry->command->spec;
+  if (!spec.takes(request.size())) {
+    return Reply::error_view("ERR Wrong number of args calling Redis command from script");
+  }
+  if (spec.has(protocol::kNoScript)) {
+    return Reply::error_view("ERR This Redis command is not allowed from script");
+  }
+  if (spec.has(protocol::kDenyOom) && settings_.maxmemory > 0 &&
+      used_memory() > settings_.maxmemory) {
+    return Reply::error_view("OOM command not allowed when used memory > 'maxmemory'.");
+  }
+  if (spec.has(protocol::kWrite)) script_wrote_ = true;
+  Call call{{script_session_, sessions_, access_, kRedisVersion, request, script_now_},
+            *this,
+            *found.entry->command,
+            true};
+  return run(call, *found.entry);
+}
+
+std::optional<Reply> Node::refuse_grant(const Call& call) {
+  if (!clock_.is_sound()) {
+    return Reply::error(fmt::format(
+        "ERR this node's clock {}: no lock is granted or extended until the node is restarted",
+        clock_.text()));
+  }
+  if (!is_recovering(call.instant())) return std::nullopt;
+  ++stats_.refused_recovering;
+  return Reply::error(fmt::format("ERR recovering after a restart, no new locks for {} ms",
+                                  ceil_ms(delay_left(call.instant()))));
+}
+
+Duration Node::delay_left(Instant now) const {
+  return is_recovering(now) ? start_.grant_from - now : Duration::zero();
+}
+
+bool Node::restore(std::string_view key, std::string_view value, Instant deadline,
+                   std::uint64_t token) {
+  return locks_.put(key, value, deadline, token, start_.started_at) != nullptr;
+}
+
+void Node::note_imposed_ttl(std::string_view key) { imposed_ttls_.emplace_back(key); }
+
+void Node::note_own_ttl(std::string_view key) {
+  if (!imposed_ttls_.empty()) std::erase(imposed_ttls_, key);
+}
+
+void Node::settle_imposed_ttls() {
+  if (suspended_ || imposed_ttls_.empty()) return;
+  stats_.ttl_imposed += imposed_ttls_.size();
+  imposed_ttls_.clear();
+}
+
+Reply Node::run_script(Call& call, const lua::Script& script,
+                       std::span<const std::string_view> keys,
+                       std::span<const std::string_view> arguments) {
+  script_now_ = call.now;
+  script_wrote_ = false;
+  if (world_.script_watch != nullptr) world_.script_watch->script_began(engine_);
+  const auto progress = engine_.start(script, keys, arguments, *this);
+  if (progress == lua::Engine::Progress::suspended) {
+    suspended_ = SuspendedScript{call.session.id(), call.instant()};
+    log(LogLevel::warning,
+        "a script runs longer than busy-reply-threshold: other clients are answered -BUSY; SCRIPT "
+        "KILL ends it if it has not written yet");
+    return Reply::later();
+  }
+  if (world_.script_watch != nullptr) world_.script_watch->script_ended();
+  return engine_.take_reply();
+}
+
+Reply Node::kill_script() {
+  if (!suspended_) return Reply::error_view("NOTBUSY No scripts in execution right now.");
+  if (script_wrote_) {
+    return Reply::error_view(
+        "UNKILLABLE Sorry the script already executed write commands against the dataset. You can "
+        "either wait the script termination or kill the server in a hard way using the SHUTDOWN "
+        "NOSAVE command.");
+  }
+  engine_.kill(lua::kKilledByUser);
+  finish_script();
+  return Reply::ok();
+}
+
+void Node::resume_script(Now now) {
+  if (now.monotonic - suspended_->began >= settings_.script_time_limit) {
+    engine_.kill(lua::kTimeLimitError);
+    return finish_script();
+  }
+  if (engine_.resume() == lua::Engine::Progress::finished) finish_script();
+}
+
+// The reply is delivered at the end of the turn, not from inside the command that brought it about.
+void Node::finish_script() {
+  if (world_.script_watch != nullptr) world_.script_watch->script_ended();
+  late_reply_ = LateReply{suspended_->caller, engine_.take_reply()};
+  suspended_.reset();
+  settle_imposed_ttls();
+}
+
+void Node::deliver_late_reply(Now now) {
+  while (late_reply_) {
+    const LateReply late = std::move(*late_reply_);
+    late_reply_.reset();
+    if (Session* session = sessions_.find(late.session)) {
+      session->resume(late.reply, now, *this);
+    }
+  }
+}
+
+std::optional<Instant> Node::next_work() const {
+  if (suspended_) return Instant{};  // at once; and expiry stands still, as the script's time does
+  std::optional<Instant> next = locks_.next_reclaim();
+  if (settings_.timeout > 0ns && sessions_.count() > 0) {
+    const Instant check = idle_check_ + kIdleCheckInterval;
+    next = next ? std::min(*next, check) : check;
+  }
+  return next;
+}
+
+std::optional<Instant> Node::do_due_work(Now now) {
+  clock_.observe(now.monotonic);
+  if (suspended_) {
+    resume_script(now);
+    deliver_late_reply(now);
+    return std::nullopt;
+  }
+  close_idle_sessions(now.monotonic);
+  const LockTable::Reclaimed reclaimed = locks_.reclaim(now.monotonic, kReclaimBudget);
+  if (reclaimed.count == 0) return std::nullopt;
+  return reclaimed.last_deadline;
+}
+
+void Node::close_idle_sessions(Instant now) {
+  if (settings_.timeout == 0ns || now < idle_check_ + kIdleCheckInterval) return;
+  idle_check_ = now;
+  for (const auto& [id, session] : sessions_.all()) {
+    const bool is_idle = now - session->last_request() > settings_.timeout;
+    if (is_idle && !session->is_waiting()) session->close_after_output();
+  }
+}
+
+}  // namespace redlock::server

@@ -1,0 +1,165 @@
+// Node: one lock node, whole but for sockets, files and clocks.
+//
+// Time comes in as an argument, replies go out as values or into the sessions' output; so tests and the
+// simulator run the very object that ships. The shell (node_server.h) does, in a loop:
+//
+//   node.receive(session, bytes, now);        // for what a connection brought
+//   node.do_due_work(now);                    // when next_work() says so: expiry, a slice of a script
+//   node.sessions().for_each_touched(…);      // once per turn: write output, close what is closing
+//
+// Safety. A lock is granted in one place, LockCommands' put, and only past refuse_grant(): not while
+// recovering (R10), not with a clock that went wrong (C3), never for longer than max-ttl (L1). Deadlines
+// count from the `now` of the request, read after its last byte (C4).
+//
+// Thread safety: none, by design: a lock is a point of order.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/log.h"
+#include "base/time.h"
+#include "lua/engine.h"
+#include "protocol/access_control.h"
+#include "protocol/session.h"
+#include "protocol/sessions.h"
+#include "server/clock_watch.h"
+#include "server/command_table.h"
+#include "server/lock_table.h"
+#include "server/node_start.h"
+#include "server/process_facts.h"
+#include "server/script_watch.h"
+#include "server/settings.h"
+#include "server/stats.h"
+
+namespace redlock::server {
+
+// The Redis version that INFO and HELLO announce. Below 8.4, from which on clients would send DELEX
+// and SET IFEQ instead of their EVAL scripts.
+inline constexpr std::string_view kRedisVersion = "7.2.4";
+
+// SHUTDOWN was asked for.
+struct StopRequest {
+  bool save = true;  // NOSAVE: leave no snapshot
+};
+
+class Node final : public protocol::Service, private lua::ScriptHost {
+ public:
+  // What it needs from outside; all outlive the node.
+  struct World {
+    ProcessInspector inspect;
+    LogSink& log;
+    ScriptWatch* script_watch = nullptr;  // nullptr: scripts may run for ever
+  };
+
+  Node(Settings settings, NodeStart start, World world);
+
+  // A new client. One that is refused (protected mode, maxclients) is told so and is closing.
+  protocol::Session& open_session(protocol::Peer peer, Now now);
+  void close_session(protocol::Session::Id id);
+  void receive(protocol::Session& session, std::string_view bytes, Now now);
+  protocol::Reply execute(protocol::Session& session, protocol::Request request, Now now) override;
+
+  // Work that no request brings: expiry, a slice of a suspended script, idle clients.
+  std::optional<Instant> next_work() const;
+  // Returns the deadline of the lock that was given back last, if any was: the shell reads the clock
+  // anew and tells note_reclaimed().
+  std::optional<Instant> do_due_work(Now now);
+  void note_reclaimed(Duration lag) { stats_.reclaim_lag = lag; }
+
+  // A lock of the last run (rule R9). REQUIRES: before the first request; deadline as it is to be.
+  // False when there is no memory for it.
+  bool restore(std::string_view key, std::string_view value, Instant deadline, std::uint64_t token);
+
+  // Set once SHUTDOWN was accepted; nothing executes from then on.
+  const std::optional<StopRequest>& stop_request() const { return stop_; }
+  void stop(StopRequest request) { stop_ = request; }
+
+  protocol::Sessions& sessions() { return sessions_; }
+  LockTable& locks() { return locks_; }
+  const LockTable& locks() const { return locks_; }
+  Settings& settings() { return settings_; }
+  const Settings& settings() const { return settings_; }
+  const NodeStart& start() const { return start_; }
+  Stats& stats() { return stats_; }
+  const Stats& stats() const { return stats_; }
+  CommandTable& commands() { return commands_; }
+  lua::Engine& engine() { return engine_; }
+  const lua::Engine& engine() const { return engine_; }
+  const ClockWatch& clock() const { return clock_; }
+  protocol::AccessControl& access() { return access_; }
+  ProcessFacts inspect_process() const { return world_.inspect(); }
+  void log(LogLevel level, std::string_view text) override { world_.log.log(level, text); }
+
+  bool is_recovering(Instant now) const { return now < start_.grant_from; }
+  Duration delay_left(Instant now) const;
+
+  // Why no lock may be granted or extended at this moment; nullopt: it may. Every command that makes a
+  // key or moves a deadline asks.
+  std::optional<protocol::Reply> refuse_grant(const Call& call);
+
+  // A key that a command made without a TTL got max-ttl (rule L2). It counts unless the same call, or
+  // the script around it, goes on to give the key a TTL of its own.
+  void note_imposed_ttl(std::string_view key);
+  void note_own_ttl(std::string_view key);
+
+  // EVAL and EVALSHA: the script's reply, or Kind::later when it was suspended.
+  protocol::Reply run_script(Call& call, const lua::Script& script,
+                             std::span<const std::string_view> keys,
+                             std::span<const std::string_view> arguments);
+  // SCRIPT KILL.
+  protocol::Reply kill_script();
+  bool has_suspended_script() const { return suspended_.has_value(); }
+
+  // CONFIG SET changed something that is also kept elsewhere.
+  void apply_settings();
+  std::uint64_t used_memory() const { return locks_.bytes() + engine_.memory_bytes(); }
+
+ private:
+  // A script that overran its time: others are answered -BUSY until it ends.
+  struct SuspendedScript {
+    protocol::Session::Id caller;
+    Instant began;
+  };
+  // Its reply, on the way to the session that waits for it.
+  struct LateReply {
+    protocol::Session::Id session;
+    protocol::Reply reply;
+  };
+
+  protocol::Reply call(protocol::Request request) override;  // redis.call
+  protocol::Reply run(Call& call, CommandTable::Entry& entry);
+  std::optional<protocol::Reply> refuse(const protocol::Session& session,
+                                        const protocol::CommandSpec& spec,
+                                        protocol::Request request) const;
+  void settle_imposed_ttls();
+  void resume_script(Now now);
+  void finish_script();
+  void deliver_late_reply(Now now);
+  void close_idle_sessions(Instant now);
+
+  Settings settings_;
+  const NodeStart start_;
+  World world_;
+  CommandTable commands_;
+  protocol::AccessControl access_;
+  protocol::Sessions sessions_;
+  protocol::Sessions script_sessions_;  // holds script_session_, which no client list shows
+  protocol::Session& script_session_;   // in whose name scripts call
+  LockTable locks_;
+  lua::Engine engine_;
+  ClockWatch clock_;
+  Stats stats_;
+  Now script_now_{};           // stays the same inside a script (rule C4)
+  bool script_wrote_ = false;  // then it cannot be killed: half of what it does would stay
+  std::optional<SuspendedScript> suspended_;
+  std::optional<LateReply> late_reply_;
+  std::vector<std::string> imposed_ttls_;  // keys of the call under way
+  Instant idle_check_{};
+  std::optional<StopRequest> stop_;
+};
+
+}  // namespace redlock::server

@@ -1,0 +1,108 @@
+// EVAL, EVALSHA and SCRIPT.
+#include "base/number.h"
+#include "protocol/command_docs.h"
+#include "protocol/errors.h"
+#include "server/command.h"
+#include "server/node.h"
+
+namespace redlock::server {
+namespace {
+
+using namespace protocol;  // flags and error texts
+
+// "EVAL script numkeys key … argument …": where the keys end. Redis's order of checks.
+std::optional<Reply> read_key_count(const Call& call, std::size_t& count) {
+  const auto number = parse_int64(call.word(2));
+  if (!number) return Reply::error_view(kNotAnInteger);
+  const auto given = static_cast<std::int64_t>(call.words.size()) - 3;
+  if (*number > given) {
+    return Reply::error_view("ERR Number of keys can't be greater than number of args");
+  }
+  if (*number < 0) return Reply::error_view("ERR Number of keys can't be negative");
+  count = static_cast<std::size_t>(*number);
+  return std::nullopt;
+}
+
+Reply run(Call& call, const lua::Script& script, std::size_t keys) {
+  return call.node.run_script(call, script, call.words.subspan(3, keys), call.words.subspan(3 + keys));
+}
+
+Reply eval(Call& call) {
+  std::size_t keys = 0;
+  if (auto refusal = read_key_count(call, keys)) return std::move(*refusal);
+  lua::Engine::Loaded loaded = call.node.engine().load(call.word(1));
+  if (loaded.script == nullptr) return Reply::error(std::move(loaded.error));
+  return run(call, *loaded.script, keys);
+}
+
+Reply evalsha(Call& call) {
+  std::size_t keys = 0;
+  if (auto refusal = read_key_count(call, keys)) return std::move(*refusal);
+  const lua::Script* script = call.node.engine().find(call.word(1));
+  if (script == nullptr) return Reply::error_view("NOSCRIPT No matching script. Please use EVAL.");
+  return run(call, *script, keys);
+}
+
+Reply script_load(Call& call) {
+  lua::Engine::Loaded loaded =
+      call.node.engine().load(call.word(2), lua::Engine::Keep::until_flush);
+  if (loaded.script == nullptr) return Reply::error(std::move(loaded.error));
+  return Reply::bulk(std::string(loaded.script->sha1()));
+}
+
+Reply script_exists(Call& call) {
+  Reply answer = Reply::array();
+  for (const std::string_view sha1 : call.words.subspan(2)) {
+    answer.add(Reply::integer(call.node.engine().find(sha1) != nullptr ? 1 : 0));
+  }
+  return answer;
+}
+
+Reply script_flush(Call& call) {
+  const bool has_mode = call.words.size() == 3;
+  const bool is_known = has_mode && (equals_ignoring_case(call.word(2), "SYNC") ||
+                                     equals_ignoring_case(call.word(2), "ASYNC"));
+  if (call.words.size() > 3 || (has_mode && !is_known)) {
+    return Reply::error_view("ERR SCRIPT FLUSH only support SYNC|ASYNC option");
+  }
+  call.node.engine().flush();
+  return Reply::ok();
+}
+
+Reply script_kill(Call& call) { return call.node.kill_script(); }
+
+Reply script_help(Call& call) { return container_help(call.node.commands().specs(), "script"); }
+
+constexpr std::uint32_t kEvalFlags = kNoScript | kStale | kSkipMonitor | kNoMulti | kMovableKeys;
+
+constexpr Command kCommands[] = {
+    {{"eval", -3, kEvalFlags, 0, 0, 0, "scripting", "2.6.0", "Runs a Lua script.",
+      "script numkeys [key [key ...]] [arg [arg ...]]"},
+     eval},
+    {{"evalsha", -3, kEvalFlags, 0, 0, 0, "scripting", "2.6.0",
+      "Runs a Lua script that the node knows by its SHA-1.",
+      "sha1 numkeys [key [key ...]] [arg [arg ...]]"},
+     evalsha},
+    {{"script", -2, 0, 0, 0, 0, "scripting", "2.6.0", "Commands about Lua scripts.", ""}, nullptr},
+    {{"script|load", 3, kNoScript | kStale, 0, 0, 0, "scripting", "2.6.0",
+      "Remembers a script and answers its SHA-1.", "script"},
+     script_load},
+    {{"script|exists", -3, kNoScript, 0, 0, 0, "scripting", "2.6.0",
+      "Answers which scripts the node knows.", "sha1 [sha1 ...]"},
+     script_exists},
+    {{"script|flush", -2, kNoScript, 0, 0, 0, "scripting", "2.6.0", "Forgets all scripts.",
+      "[ASYNC|SYNC]"},
+     script_flush},
+    {{"script|kill", 2, kNoScript | kAllowBusy, 0, 0, 0, "scripting", "2.6.0",
+      "Ends the script that runs, if it has not written yet.", ""},
+     script_kill},
+    {{"script|help", 2, kLoading | kStale, 0, 0, 0, "scripting", "5.0.0",
+      "Explains SCRIPT's subcommands.", ""},
+     script_help},
+};
+
+}  // namespace
+
+std::span<const Command> script_commands() { return kCommands; }
+
+}  // namespace redlock::server
