@@ -25,7 +25,7 @@ Engine::Loaded Engine::load(std::string_view body, Keep keep) {
     if (compiled.script == nullptr) return compiled;
     script = scripts_.find_by_body(body);
   }
-  if (keep == Keep::until_flush) {
+  if (keep == Keep::until_flush && !script->is_kept_) {
     if (scripts_.compiled_bytes() > limits_.memory_bytes_max / kCompiledShare) {
       return {nullptr, "ERR too many scripts are loaded, SCRIPT FLUSH forgets them"};
     }

@@ -25,6 +25,9 @@ constexpr int kCollectorStepPercent = 200;
 // at once.
 constexpr std::size_t kLitterBytesMax = 1024 * 1024;
 
+// As Redis names it: '@' says that the rest is a name, and not the text of the chunk.
+constexpr const char* kChunkName = "@user_script";
+
 constexpr std::size_t kWordsKept = 1024;
 
 void set_words(lua_State* lua, const char* name, std::span<const std::string_view> words) {
@@ -35,6 +38,12 @@ void set_words(lua_State* lua, const char* name, std::span<const std::string_vie
     lua_rawseti(lua, -2, ++index);
   }
   lua_setfield(lua, -2, name);
+}
+
+// What load() was given as a name can be of any length: such chunks are told in Lua's short form.
+std::string position_text(const lua_Debug& frame) {
+  const bool is_script = std::string_view(frame.source) == kChunkName;
+  return fmt::format("{}:{}", is_script ? frame.source : frame.short_src, frame.currentline);
 }
 
 }  // namespace
@@ -82,7 +91,7 @@ Interpreter::Compiled Interpreter::compile(std::string_view source) {
   if (lua_ == nullptr) open();
   memory_.set_limit(bare_bytes_ + limits_.memory_bytes_max);
   lua_gc(lua_, LUA_GCSTOP);  // so that the memory that the script takes can be told
-  const int status = luaL_loadbufferx(lua_, source.data(), source.size(), "@user_script", "t");
+  const int status = luaL_loadbufferx(lua_, source.data(), source.size(), kChunkName, "t");
   lua_gc(lua_, LUA_GCRESTART);
   memory_.lift_limit();
   if (status == LUA_OK) return {luaL_ref(lua_, LUA_REGISTRYINDEX), {}};
@@ -148,7 +157,7 @@ int Interpreter::return_result(lua_State*, int, lua_KContext) {
 // once the script is aborted, raises an error at each instruction outside of any pcall. A script
 // that is aborted where it can yield is never resumed: so it has no pcall to catch that with, nor a
 // handler to run on in.
-void Interpreter::on_instruction_count(lua_State* lua, lua_Debug*) {
+void Interpreter::on_instruction_count(lua_State* lua, lua_Debug* record) {
   const ScriptContext& context = script_context(lua);
   const bool can_yield = lua_isyieldable(lua) != 0;
   if (context.is_aborted != 0) {
@@ -156,11 +165,15 @@ void Interpreter::on_instruction_count(lua_State* lua, lua_Debug*) {
   } else {
     lua_sethook(lua, &on_instruction_count, LUA_MASKCOUNT, context.slice_instructions);
   }
-  if (can_yield) lua_yield(lua, 0);
+  if (!can_yield) return;
+  lua_getinfo(lua, "Sl", record);  // here: once it has yielded, Lua tells the line before
+  script_context(lua).suspended_at = position_text(*record);
+  lua_yield(lua, 0);
 }
 
 void Interpreter::resume_coroutine(int argument_count) {
   phase_ = Phase::running;
+  context_.suspended_at.clear();
   memory_.set_limit(bare_bytes_ + limits_.memory_bytes_max);
   is_in_lua_ = 1;
   // A signal that came before this line found no running coroutine to set the hook on.
@@ -233,15 +246,14 @@ std::string Interpreter::raised_error() const {
 
 // Where the script stands, or stood when it failed: the innermost function that is Lua.
 std::string Interpreter::error_tail() const {
+  std::string position = context_.suspended_at;
   lua_Debug frame;
-  for (int level = 0; lua_getstack(coroutine_, level, &frame) != 0; ++level) {
+  for (int level = 0; position.empty() && lua_getstack(coroutine_, level, &frame) != 0; ++level) {
     lua_getinfo(coroutine_, "Sl", &frame);
-    if (frame.currentline < 0) continue;
-    const bool is_script = frame.source[0] == '@';
-    return fmt::format(" script: {}, on {}:{}.", script_->sha1(),
-                       is_script ? frame.source : frame.short_src, frame.currentline);
+    if (frame.currentline >= 0) position = position_text(frame);
   }
-  return fmt::format(" script: {}.", script_->sha1());
+  if (position.empty()) return fmt::format(" script: {}.", script_->sha1());
+  return fmt::format(" script: {}, on {}.", script_->sha1(), position);
 }
 
 // Between scripts; also when one has failed to compile.

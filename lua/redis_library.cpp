@@ -57,9 +57,10 @@ class Words {
     NumberBuffer spare;
     const bool has_place = numbers_used_ < numbers_.size();
     NumberBuffer& buffer = has_place ? numbers_[numbers_used_++] : spare;
-    const std::string_view text = lua_isinteger(lua_, index) != 0
-                                      ? number_text(lua_tointeger(lua_, index), buffer)
-                                      : number_text(lua_tonumber(lua_, index), buffer);
+    const std::string_view text =
+        lua_isinteger(lua_, index) != 0
+            ? number_text(std::int64_t{lua_tointeger(lua_, index)}, buffer)
+            : number_text(lua_tonumber(lua_, index), buffer);
     if (has_place) return text;
     lua_pushlstring(lua_, text.data(), text.size());
     lua_replace(lua_, index);

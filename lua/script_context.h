@@ -28,6 +28,8 @@ struct ScriptContext {
   // allocates nothing.
   std::vector<std::string_view> words;
 
+  std::string suspended_at;  // the place in the script; empty if it was not
+
   std::size_t string_bytes_max = 0;  // a longer string can never be made
   int slice_instructions = 0;
   std::string redis_version;
