@@ -70,7 +70,7 @@ std::optional<Reply> Node::refuse(const Session& session, const protocol::Comman
                                   Request request) const {
   if (!spec.takes(request.size())) return protocol::wrong_arity(spec.name);
   if (access_.is_required() && !session.is_authenticated() && !spec.has(protocol::kNoAuth)) {
-    return Reply::error_view(protocol::kNoAuth);
+    return Reply::error_view(protocol::kAuthenticationRequired);
   }
   if (suspended_ && !spec.has(protocol::kAllowBusy)) {
     return Reply::error_view(
@@ -89,7 +89,7 @@ Reply Node::execute(Session& session, Request request, Now now) {
   std::optional<Reply> refusal;
   if (found.entry == nullptr) {
     const bool may_ask = !access_.is_required() || session.is_authenticated();
-    refusal = !may_ask                  ? Reply::error_view(protocol::kNoAuth)
+    refusal = !may_ask                  ? Reply::error_view(protocol::kAuthenticationRequired)
               : found.container == nullptr ? protocol::unknown_command(request)
                                            : protocol::unknown_subcommand(
                                                  found.container->command->spec.name, request[1]);
