@@ -1,15 +1,14 @@
 #include "server/log_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
+#include "base/net/clock.h"
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "base/net/clock.h"
 
 namespace redlock::server {
 
@@ -27,8 +26,8 @@ LogFile::~LogFile() {
   if (fd_ > STDERR_FILENO) close(fd_);
 }
 
-// One write per line, so that lines of several processes in one file do not mix. A log that cannot be
-// written must not stop a lock server: the failure is passed over.
+// One write per line, so that lines of several processes in one file do not mix. A log that cannot
+// be written must not stop a lock server: the failure is passed over.
 void LogFile::log(LogLevel level, std::string_view text) {
   if (level_ != nullptr && level < *level_) return;
   const std::string line = log_line(getpid(), net::read_wall_clock(), level, text);

@@ -1,10 +1,10 @@
 // Where log lines go: standard output or a file, from a level on.
 #pragma once
 
-#include <string>
-
 #include "base/log.h"
 #include "base/result.h"
+
+#include <string>
 
 namespace redlock::server {
 

@@ -1,10 +1,10 @@
 #include "server/node_server.h"
 
+#include "base/net/clock.h"
+
 #include <sys/stat.h>
 
 #include <fmt/format.h>
-
-#include "base/net/clock.h"
 
 namespace redlock::server {
 
@@ -37,9 +37,10 @@ class NodeServer::Connection final : public net::Stream::User {
     session_.output().clear();
     const std::uint64_t limit = server_.node_.settings().client_output_buffer_limit;
     if (limit > 0 && stream_->queued_bytes() > limit) {
-      server_.node_.log(LogLevel::warning,
-                        fmt::format("closing {}: it left more than client-output-buffer-limit unread",
-                                    session_.peer().address));
+      server_.node_.log(
+          LogLevel::warning,
+          fmt::format("closing {}: it left more than client-output-buffer-limit unread",
+                      session_.peer().address));
       return server_.forget(*this);
     }
     if (session_.is_closing()) return stream_->end_after_writes();
@@ -68,8 +69,8 @@ Result<std::unique_ptr<Doors>> Doors::open(net::Loop& loop, const Settings& sett
   std::string problems;
   for (const std::string& name : bind) {
     const bool optional = name.starts_with('-');
-    const auto added = doors->add(loop, {name.substr(optional ? 1 : 0), settings.port},
-                                  settings.tcp_backlog);
+    const auto added =
+        doors->add(loop, {name.substr(optional ? 1 : 0), settings.port}, settings.tcp_backlog);
     if (!added && !optional) return added.failure();
     if (!added) problems = added.error();
   }
@@ -145,8 +146,8 @@ void NodeServer::end_turn() {
   set_timer();
 }
 
-// An earlier instant sets the timer anew; a later one leaves it: it then fires once for nothing, which
-// is cheaper than a system call for every lock that comes and goes.
+// An earlier instant sets the timer anew; a later one leaves it: it then fires once for nothing,
+// which is cheaper than a system call for every lock that comes and goes.
 void NodeServer::set_timer() {
   const auto next = node_.next_work();
   if (next && (!timer_.when() || *next < *timer_.when())) timer_.set(next);

@@ -1,16 +1,12 @@
-// NodeServer: the node on sockets. A thin shell: it moves bytes between streams and sessions, reads the
-// clock, and sets one timer.
+// NodeServer: the node on sockets. A thin shell: it moves bytes between streams and sessions, reads
+// the clock, and sets one timer.
 //
-// A turn of the loop: bytes go to their sessions as they come, with a `now` read after them (rule C4);
-// at its end all output is written, once per connection, and the timer is set for the node's next work.
+// A turn of the loop: bytes go to their sessions as they come, with a `now` read after them (rule
+// C4); at its end all output is written, once per connection, and the timer is set for the node's
+// next work.
 //
 // Thread safety: none, as Loop.
 #pragma once
-
-#include <functional>
-#include <memory>
-#include <unordered_map>
-#include <vector>
 
 #include "base/net/listener.h"
 #include "base/net/loop.h"
@@ -19,6 +15,11 @@
 #include "base/net/turn_end.h"
 #include "base/result.h"
 #include "server/node.h"
+
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
 
 namespace redlock::server {
 
@@ -34,8 +35,8 @@ class Doors {
   // Nothing is accepted before the loop runs. REQUIRES: called before that.
   void admit_to(OnConnection on_connection) { on_connection_ = std::move(on_connection); }
 
-  std::uint16_t port() const;           // of the first TCP address; 0: none
-  std::string addresses() const;        // for the log
+  std::uint16_t port() const;     // of the first TCP address; 0: none
+  std::string addresses() const;  // for the log
 
  private:
   Result<bool> add(net::Loop& loop, const net::Address& address, int backlog);

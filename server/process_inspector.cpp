@@ -1,17 +1,16 @@
 #include "server/process_inspector.h"
 
+#include "server/posix_file.h"
+
+#include <array>
+#include <cstdio>
 #include <malloc.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
-
 #include <fmt/format.h>
-
-#include "server/posix_file.h"
 
 namespace redlock::server {
 namespace {

@@ -1,9 +1,9 @@
 // ProcessFacts from the running process: /proc, getrusage, the allocator.
 #pragma once
 
-#include <string>
-
 #include "server/process_facts.h"
+
+#include <string>
 
 namespace redlock::server {
 

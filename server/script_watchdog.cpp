@@ -1,23 +1,26 @@
 #include "server/script_watchdog.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "base/invariant.h"
 
 #include <algorithm>
-
-#include "base/invariant.h"
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace redlock::server {
 namespace {
 
 // A real-time signal, so that a program around an embedded node keeps SIGALRM and SIGVTALRM.
-int watchdog_signal() { return SIGRTMIN + 7; }
+int watchdog_signal() {
+  return SIGRTMIN + 7;
+}
 
 constexpr Duration kTickMin = 1ms;
 constexpr Duration kTickMax = 100ms;
 constexpr int kTicksToThreshold = 10;  // so a script is noticed at most a tenth late
 
-std::int64_t ticks_in(Duration length, Duration tick) { return (length + tick - 1ns) / tick; }
+std::int64_t ticks_in(Duration length, Duration tick) {
+  return (length + tick - 1ns) / tick;
+}
 
 }  // namespace
 
@@ -35,11 +38,13 @@ ScriptWatchdog::ScriptWatchdog(const Duration& busy_threshold, const Duration& t
   INVARIANT(timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0, "no timer for the watchdog");
 }
 
-ScriptWatchdog::~ScriptWatchdog() { timer_delete(timer_); }
+ScriptWatchdog::~ScriptWatchdog() {
+  timer_delete(timer_);
+}
 
 void ScriptWatchdog::script_began(lua::Engine& engine) {
-  const Duration tick = std::clamp(
-      std::min(busy_threshold_, time_limit_) / kTicksToThreshold, kTickMin, kTickMax);
+  const Duration tick =
+      std::clamp(std::min(busy_threshold_, time_limit_) / kTicksToThreshold, kTickMin, kTickMax);
   busy_after_ticks_ = ticks_in(busy_threshold_, tick) + 1;  // the first tick may come at once
   end_after_ticks_ = ticks_in(time_limit_, tick) + 1;
   ticks_ = 0;
@@ -47,7 +52,9 @@ void ScriptWatchdog::script_began(lua::Engine& engine) {
   if (!armed_ || tick != tick_) arm(tick);
 }
 
-void ScriptWatchdog::script_ended() { engine_ = nullptr; }
+void ScriptWatchdog::script_ended() {
+  engine_ = nullptr;
+}
 
 void ScriptWatchdog::arm(Duration tick) {
   tick_ = tick;

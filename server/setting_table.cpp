@@ -1,17 +1,17 @@
 #include "server/setting_table.h"
 
+#include "base/duration_text.h"
+#include "base/number.h"
+#include "protocol/glob.h"
+#include "server/redis_directives.h"
+#include "server/setting_values.h"
+
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <type_traits>
 
 #include <fmt/format.h>
-
-#include "base/duration_text.h"
-#include "base/number.h"
-#include "protocol/glob.h"
-#include "server/redis_directives.h"
-#include "server/setting_values.h"
 
 namespace redlock::server {
 namespace {
@@ -108,9 +108,7 @@ struct SocketMode {
     settings.unixsocketperm = mode.value();
     return Applied{};
   }
-  static std::string print(const Settings& settings) {
-    return octal_text(settings.unixsocketperm);
-  }
+  static std::string print(const Settings& settings) { return octal_text(settings.unixsocketperm); }
 };
 
 struct Timeout {
@@ -222,8 +220,9 @@ struct OutputBuffer {
     if (limit.value().bytes) settings.client_output_buffer_limit = *limit.value().bytes;
     if (limit.value().all_kept) return Applied{};
     return Applied{
-        .warning = "a node keeps one limit for all clients, the hard one of the class normal; soft "
-                   "limits and those of other classes are left aside",
+        .warning =
+            "a node keeps one limit for all clients, the hard one of the class normal; soft "
+            "limits and those of other classes are left aside",
         .meaningless = {}};
   }
   static std::string print(const Settings& settings) {
@@ -254,8 +253,7 @@ struct Fixed {
 
 constexpr FixedAnswer kDatabases{"1", "there is one database, number 0"};
 constexpr FixedAnswer kSave{"", "locks are not kept in RDB files: see dir and restart-delay"};
-constexpr FixedAnswer kAppendonly{"no",
-                                  "locks are not kept in an AOF: see dir and restart-delay"};
+constexpr FixedAnswer kAppendonly{"no", "locks are not kept in an AOF: see dir and restart-delay"};
 constexpr FixedAnswer kClusterEnabled{"no", "a lock node is not part of a Redis cluster"};
 constexpr FixedAnswer kReplicaReadOnly{"yes", "a node has no replicas"};
 constexpr FixedAnswer kDaemonize{
@@ -374,8 +372,8 @@ Result<Applied> read_setting(const Setting& setting, Settings& settings, const W
 }
 
 Failure set_failed(std::string_view name, std::string_view reason) {
-  return Failure{fmt::format(
-      "ERR CONFIG SET failed (possibly related to argument '{}') - {}", name, reason)};
+  return Failure{
+      fmt::format("ERR CONFIG SET failed (possibly related to argument '{}') - {}", name, reason)};
 }
 
 // Whether these names may be set together at all, before any value is looked at.
@@ -385,8 +383,8 @@ Status check_names(std::span<const std::string_view> names_and_values) {
     const std::string_view name = names_and_values[at];
     const Setting* setting = find_setting(name);
     if (setting == nullptr) {
-      return Failure{fmt::format(
-          "ERR Unknown option or number of arguments for CONFIG SET - '{}'", name)};
+      return Failure{
+          fmt::format("ERR Unknown option or number of arguments for CONFIG SET - '{}'", name)};
     }
     if (setting->change == Change::at_start) return set_failed(name, "can't set immutable config");
     for (const std::string_view other : seen) {
@@ -501,9 +499,8 @@ std::vector<std::string> cautions(const Settings& settings) {
 bool is_secret(std::string_view name) {
   constexpr std::array<std::string_view, 5> kSecrets = {
       "requirepass", "masterauth", "user", "tls-key-file-pass", "tls-client-key-file-pass"};
-  return std::any_of(kSecrets.begin(), kSecrets.end(), [&](std::string_view secret) {
-    return equals_ignoring_case(secret, name);
-  });
+  return std::any_of(kSecrets.begin(), kSecrets.end(),
+                     [&](std::string_view secret) { return equals_ignoring_case(secret, name); });
 }
 
 std::string state_directory(const Settings& settings) {

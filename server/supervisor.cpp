@@ -1,12 +1,11 @@
 #include "server/supervisor.h"
 
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -21,9 +20,13 @@ void Supervisor::ready(std::string_view status) const {
   send(fmt::format("READY=1\nSTATUS={}\nMAINPID={}\n", status, getpid()));
 }
 
-void Supervisor::status(std::string_view text) const { send(fmt::format("STATUS={}\n", text)); }
+void Supervisor::status(std::string_view text) const {
+  send(fmt::format("STATUS={}\n", text));
+}
 
-void Supervisor::stopping() const { send("STOPPING=1\n"); }
+void Supervisor::stopping() const {
+  send("STOPPING=1\n");
+}
 
 void Supervisor::send(std::string_view message) const {
   sockaddr_un address{};
@@ -31,8 +34,7 @@ void Supervisor::send(std::string_view message) const {
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, socket_.data(), socket_.size());
   if (socket_.front() == '@') address.sun_path[0] = '\0';  // the abstract namespace
-  const auto size =
-      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_.size());
   const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return;
   sendto(fd, message.data(), message.size(), MSG_NOSIGNAL,

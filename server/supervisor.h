@@ -2,10 +2,10 @@
 // (sd_notify(3)). The few bytes of it are written here, as libsystemd has no static form.
 #pragma once
 
+#include "server/settings.h"
+
 #include <string>
 #include <string_view>
-
-#include "server/settings.h"
 
 namespace redlock::server {
 

@@ -3,10 +3,10 @@
 // Where work of several connections is to be done once: output flushed, timers set anew.
 #pragma once
 
-#include <functional>
-
 #include "base/net/handle.h"
 #include "base/net/loop.h"
+
+#include <functional>
 
 namespace redlock::net {
 
