@@ -21,7 +21,7 @@ TEST_CASE("a reply is told in one line, as redis-cli would") {
 
 TEST_CASE("aggregates are built in one expression and told with their own brackets") {
   Reply map = Reply::map({});
-  map.add(Reply::bulk("k")).add(Reply::integer(1));
+  map.add_field("k", Reply::integer(1));
   Reply all = Reply::array();
   all.add(std::move(map)).add(Reply::set({})).add(Reply::push({}));
   CHECK(all.to_string() == R"([{"k": (integer) 1}, ~[], >[]])");
