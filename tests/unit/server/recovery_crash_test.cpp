@@ -87,7 +87,7 @@ class World {
     account_for_saved_locks(decision);
     if (settings.restart_delay.mode == RestartDelay::Mode::by_facts) {
       const Instant told = true_time(decision.grant_from);
-      CHECK(told >= std::min(told_until_, now_ + 1000h));
+      CHECK(told >= told_until_);
       told_until_ = told;
     }
     serve(settings, decision);
@@ -146,7 +146,6 @@ class World {
       held_.push_back({granted + random_duration(settings.max_ttl)});
     }
     now_ = end;
-    told_until_ = std::min(told_until_, std::max(told_until_, now_));
   }
 
   void stop(const Decision& decision) {
@@ -159,7 +158,6 @@ class World {
     saved_ = std::move(held_);
     held_.clear();
     saved_clock_ahead_ = clock_ahead_;
-    told_until_ = {};
     if (random_.below(2) == 0) boot_again();
   }
 
