@@ -67,13 +67,13 @@ class MemoryLedger : public LedgerPages {
     return Failure{"write failed"};
   }
 
-  // A sync that fails leaves the disk as it was, and the kernel then takes the pages for clean:
+  // A sync that fails leaves half a page on the disk, and the kernel then takes the page for clean:
   // only what is written again reaches the disk with the next one.
   Status sync() override {
     const bool succeeds = step();
     if (!succeeds && is_dead()) return Failure{"sync failed"};
     for (std::size_t copy = 0; copy < kLedgerCopies; ++copy) {
-      if (succeeds && dirty_[copy]) copy_to_disk(copy, kLedgerPageBytes);
+      if (dirty_[copy]) copy_to_disk(copy, succeeds ? kLedgerPageBytes : kLedgerPageBytes / 2);
       dirty_[copy] = false;
     }
     return succeeds ? Status(Done{}) : Status(Failure{"sync failed"});
