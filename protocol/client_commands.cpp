@@ -15,6 +15,11 @@ std::int64_t whole_seconds(Duration d) {
   return d / std::chrono::seconds(1);
 }
 
+std::string_view client_flags(const Session& session) {
+  if (session.no_evict) return session.no_touch ? "eT" : "e";
+  return session.no_touch ? "T" : "N";
+}
+
 // One client in CLIENT LIST's form. Fields that have no meaning here stand at Redis's idle values,
 // so that tools which look for them find them.
 std::string client_line(Session& session, Instant now) {
@@ -26,7 +31,7 @@ std::string client_line(Session& session, Instant now) {
       "events=r cmd={} user=default redir=-1 resp={} lib-name={} lib-ver={}\n",
       session.id(), peer.address, peer.local_address, peer.descriptor, session.name,
       whole_seconds(now - session.opened()), whole_seconds(now - session.last_request()),
-      session.no_evict ? "e" : "N", session.backlog_bytes(), session.output().size(),
+      client_flags(session), session.backlog_bytes(), session.output().size(),
       sizeof(Session) + session.backlog_bytes() + session.output().size(), session.last_command,
       static_cast<int>(session.version()), session.library_name, session.library_version);
 }
@@ -40,7 +45,7 @@ struct ClientFilter {
   bool skip_self = true;
 
   bool matches(const Session& session) const {
-    if (only_other_kinds) return false;
+    if (only_other_kinds || session.is_closing()) return false;
     if (!ids.empty() && !ids.contains(session.id())) return false;
     if (address && *address != session.peer().address) return false;
     return !local_address || *local_address == session.peer().local_address;

@@ -27,21 +27,21 @@ constexpr Category kCategories[] = {{"keyspace", "generic"},
                                     {"scripting", "scripting"}};
 
 // What neither flag nor group tells.
-struct Exception {
+struct OddCategory {
   std::string_view command;
   std::string_view category;
 };
-constexpr Exception kExceptions[] = {{"command", "connection"}, {"dbsize", "keyspace"},
-                                     {"flushall", "keyspace"},  {"flushall", "dangerous"},
-                                     {"flushdb", "keyspace"},   {"flushdb", "dangerous"},
-                                     {"info", "dangerous"},     {"keys", "dangerous"},
-                                     {"role", "admin"},         {"role", "dangerous"}};
+constexpr OddCategory kOddCategories[] = {{"command", "connection"}, {"dbsize", "keyspace"},
+                                          {"flushall", "keyspace"},  {"flushall", "dangerous"},
+                                          {"flushdb", "keyspace"},   {"flushdb", "dangerous"},
+                                          {"info", "dangerous"},     {"keys", "dangerous"},
+                                          {"role", "admin"},         {"role", "dangerous"}};
 
-bool is_exception(std::string_view name, std::string_view category) {
+bool is_odd(std::string_view name, std::string_view category) {
   const std::string_view command = name.substr(0, name.find('|'));
-  return std::any_of(std::begin(kExceptions), std::end(kExceptions), [&](const Exception& e) {
-    return e.command == command && e.category == category;
-  });
+  return std::any_of(
+      std::begin(kOddCategories), std::end(kOddCategories),
+      [&](const OddCategory& odd) { return odd.command == command && odd.category == category; });
 }
 
 bool goes_by_flags(const CommandSpec& spec, std::string_view category) {
@@ -61,7 +61,7 @@ std::vector<std::string_view> acl_categories(CommandSpecs specs, const CommandSp
   std::vector<std::string_view> names;
   for (const auto& [category, group] : kCategories) {
     const bool goes_by_group = !group.empty() && spec.group == group;
-    if (goes_by_group || goes_by_flags(spec, category) || is_exception(spec.name, category)) {
+    if (goes_by_group || goes_by_flags(spec, category) || is_odd(spec.name, category)) {
       names.push_back(category);
     }
   }

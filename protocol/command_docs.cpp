@@ -14,10 +14,6 @@
 namespace redlock::protocol {
 namespace {
 
-Reply& add_field(Reply& map, std::string_view name, Reply value) {
-  return map.add(Reply::bulk_view(name)).add(std::move(value));
-}
-
 Reply argument_flags(const SyntaxArgument& argument) {
   Reply flags = Reply::set({});
   if (argument.is_optional) flags.add(Reply::status_view("optional"));
@@ -30,16 +26,16 @@ Reply arguments_reply(const std::vector<SyntaxArgument>& arguments);
 
 Reply argument_reply(const SyntaxArgument& argument) {
   Reply out = Reply::map({});
-  add_field(out, "name", Reply::bulk(argument.name));
-  add_field(out, "type", Reply::bulk_view(type_name(argument.type)));
-  if (!argument.is_group()) add_field(out, "display_text", Reply::bulk(argument.name));
+  out.add_field("name", Reply::bulk(argument.name));
+  out.add_field("type", Reply::bulk_view(type_name(argument.type)));
+  if (!argument.is_group()) out.add_field("display_text", Reply::bulk(argument.name));
   if (argument.type == SyntaxArgument::Type::key) {
-    add_field(out, "key_spec_index", Reply::integer(0));
+    out.add_field("key_spec_index", Reply::integer(0));
   }
-  if (!argument.token.empty()) add_field(out, "token", Reply::bulk(argument.token));
+  if (!argument.token.empty()) out.add_field("token", Reply::bulk(argument.token));
   Reply flags = argument_flags(argument);
-  if (!flags.items().empty()) add_field(out, "flags", std::move(flags));
-  if (argument.is_group()) add_field(out, "arguments", arguments_reply(argument.arguments));
+  if (!flags.items().empty()) out.add_field("flags", std::move(flags));
+  if (argument.is_group()) out.add_field("arguments", arguments_reply(argument.arguments));
   return out;
 }
 
@@ -51,21 +47,21 @@ Reply arguments_reply(const std::vector<SyntaxArgument>& arguments) {
 
 Reply docs_of(CommandSpecs specs, const CommandSpec& spec) {
   Reply out = Reply::map({});
-  add_field(out, "summary", Reply::bulk_view(spec.summary));
-  add_field(out, "since", Reply::bulk_view(spec.since));
-  add_field(out, "group", Reply::bulk_view(spec.group));
+  out.add_field("summary", Reply::bulk_view(spec.summary));
+  out.add_field("since", Reply::bulk_view(spec.since));
+  out.add_field("group", Reply::bulk_view(spec.group));
   // A syntax that cannot be read costs the hint, not the node; a test reads them all.
   const auto arguments = parse_command_syntax(spec.syntax);
   if (arguments && !arguments.value().empty()) {
-    add_field(out, "arguments", arguments_reply(arguments.value()));
+    out.add_field("arguments", arguments_reply(arguments.value()));
   }
   Reply subcommands = Reply::map({});
   for (const CommandSpec* other : specs) {
     if (is_subcommand_of(*other, spec.name)) {
-      add_field(subcommands, other->name, docs_of(specs, *other));
+      subcommands.add_field(other->name, docs_of(specs, *other));
     }
   }
-  if (!subcommands.items().empty()) add_field(out, "subcommands", std::move(subcommands));
+  if (!subcommands.items().empty()) out.add_field("subcommands", std::move(subcommands));
   return out;
 }
 
@@ -87,13 +83,13 @@ Reply command_docs(CommandSpecs specs, Request names) {
   Reply out = Reply::map({});
   if (names.empty()) {
     for (const CommandSpec* spec : specs) {
-      if (!is_subcommand(*spec)) add_field(out, spec->name, docs_of(specs, *spec));
+      if (!is_subcommand(*spec)) out.add_field(spec->name, docs_of(specs, *spec));
     }
     return out;
   }
   for (const std::string_view name : names) {
     const CommandSpec* spec = find_command(specs, name);
-    if (spec != nullptr) add_field(out, spec->name, docs_of(specs, *spec));
+    if (spec != nullptr) out.add_field(spec->name, docs_of(specs, *spec));
   }
   return out;
 }

@@ -38,10 +38,6 @@ bool has_keys(const CommandSpec& spec) {
   return spec.first_key > 0 || key_count_position(spec) > 0;
 }
 
-Reply& add_field(Reply& map, std::string_view name, Reply value) {
-  return map.add(Reply::bulk_view(name)).add(std::move(value));
-}
-
 Reply flags_of(const CommandSpec& spec) {
   Reply flags = Reply::set({});
   for (const auto& [flag, name] : kFlagNames) {
@@ -63,23 +59,23 @@ Reply categories_of(CommandSpecs specs, const CommandSpec& spec) {
 // A type and what is to be known of it: Redis's form for both halves of a key spec.
 Reply typed(std::string_view type, Reply spec) {
   Reply out = Reply::map({});
-  add_field(out, "type", Reply::bulk_view(type));
-  add_field(out, "spec", std::move(spec));
+  out.add_field("type", Reply::bulk_view(type));
+  out.add_field("spec", std::move(spec));
   return out;
 }
 
 Reply find_keys_of(const CommandSpec& spec) {
   Reply out = Reply::map({});
   if (key_count_position(spec) > 0) {
-    add_field(out, "keynumidx", Reply::integer(0));
-    add_field(out, "firstkey", Reply::integer(1));
-    add_field(out, "keystep", Reply::integer(1));
+    out.add_field("keynumidx", Reply::integer(0));
+    out.add_field("firstkey", Reply::integer(1));
+    out.add_field("keystep", Reply::integer(1));
     return typed("keynum", std::move(out));
   }
   const int last = spec.last_key < 0 ? spec.last_key : spec.last_key - spec.first_key;
-  add_field(out, "lastkey", Reply::integer(last));
-  add_field(out, "keystep", Reply::integer(spec.key_step));
-  add_field(out, "limit", Reply::integer(0));
+  out.add_field("lastkey", Reply::integer(last));
+  out.add_field("keystep", Reply::integer(spec.key_step));
+  out.add_field("limit", Reply::integer(0));
   return typed("range", std::move(out));
 }
 
@@ -96,11 +92,11 @@ Reply key_specs_of(const CommandSpec& spec) {
   }
   const int counted = key_count_position(spec);
   Reply index = Reply::map({});
-  add_field(index, "index", Reply::integer(counted > 0 ? counted : spec.first_key));
+  index.add_field("index", Reply::integer(counted > 0 ? counted : spec.first_key));
   Reply one = Reply::map({});
-  add_field(one, "flags", std::move(flags));
-  add_field(one, "begin_search", typed("index", std::move(index)));
-  add_field(one, "find_keys", find_keys_of(spec));
+  one.add_field("flags", std::move(flags));
+  one.add_field("begin_search", typed("index", std::move(index)));
+  one.add_field("find_keys", find_keys_of(spec));
   out.add(std::move(one));
   return out;
 }

@@ -26,8 +26,8 @@ std::vector<std::string_view> lexemes(std::string_view syntax) {
   while (true) {
     syntax.remove_prefix(std::min(syntax.find_first_not_of(' '), syntax.size()));
     if (syntax.empty()) return out;
-    const bool is_mark = kPunctuation.find(syntax.front()) != std::string_view::npos;
-    const std::size_t end = is_mark ? 1 : syntax.find_first_of(" []<>|");
+    const bool is_single = kPunctuation.find(syntax.front()) != std::string_view::npos;
+    const std::size_t end = is_single ? 1 : syntax.find_first_of(" []<>|");
     out.push_back(syntax.substr(0, end));
     syntax.remove_prefix(out.back().size());
   }

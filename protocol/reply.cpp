@@ -62,6 +62,10 @@ Reply& Reply::add(Reply item) {
   return *this;
 }
 
+Reply& Reply::add_field(std::string_view name, Reply value) {
+  return add(bulk_view(name)).add(std::move(value));
+}
+
 Reply Reply::owned() const {
   if (is_aggregate()) {
     std::vector<Reply> copies;

@@ -83,6 +83,8 @@ class Reply {
   const std::vector<Reply>& items() const;
   // Adds to an aggregate. Returns *this, so that answers can be built in one expression.
   Reply& add(Reply item);
+  // Adds a key and its value to a map. The name is a literal: it is viewed, not copied.
+  Reply& add_field(std::string_view name, Reply value);
 
   // A copy that holds all of its text itself.
   Reply owned() const;

@@ -29,7 +29,12 @@ class Reader {
   bool broken(std::string why);
   bool read_line(std::string_view& line);
   bool read_number(std::string_view line, std::int64_t& number);
-  bool read_text(std::string_view line, std::string_view& text, bool& is_null);
+  bool read_text(std::string_view line, std::string_view& text);
+  bool read_bulk(std::string_view line, Reply& reply);
+  bool read_verbatim(std::string_view line, Reply& reply);
+  bool read_blob_error(std::string_view line, Reply& reply);
+  bool read_big_number(std::string_view line, Reply& reply);
+  bool read_boolean(std::string_view line, Reply& reply);
   bool read_real(std::string_view line, Reply& reply);
   bool read_items(std::int64_t count, Reply& reply, int depth);
   bool read_aggregate(char type, std::string_view line, Reply& reply, int depth);
@@ -68,11 +73,9 @@ bool Reader::read_number(std::string_view line, std::int64_t& number) {
   return true;
 }
 
-bool Reader::read_text(std::string_view line, std::string_view& text, bool& is_null) {
+bool Reader::read_text(std::string_view line, std::string_view& text) {
   std::int64_t length = 0;
   if (!read_number(line, length)) return false;
-  is_null = length == -1;
-  if (is_null) return true;
   if (length < 0 || length > static_cast<std::int64_t>(kReplyBytesMax)) {
     return broken(fmt::format("a text of {} bytes", length));
   }
@@ -81,6 +84,47 @@ bool Reader::read_text(std::string_view line, std::string_view& text, bool& is_n
   text = bytes_.substr(position_, size);
   if (bytes_.substr(position_ + size, 2) != "\r\n") return broken("a text without its end");
   position_ += size + 2;
+  return true;
+}
+
+bool Reader::read_bulk(std::string_view line, Reply& reply) {
+  if (line == "-1") {
+    reply = Reply::null();
+    return true;
+  }
+  std::string_view text;
+  if (!read_text(line, text)) return false;
+  reply = Reply::bulk(std::string(text));
+  return true;
+}
+
+bool Reader::read_verbatim(std::string_view line, Reply& reply) {
+  std::string_view text;
+  if (!read_text(line, text)) return false;
+  if (text.size() < 4 || text[3] != ':') return broken("a verbatim text without its format");
+  reply = Reply::verbatim(std::string(text.substr(4)));
+  return true;
+}
+
+bool Reader::read_blob_error(std::string_view line, Reply& reply) {
+  std::string_view text;
+  if (!read_text(line, text)) return false;
+  reply = Reply::error(std::string(text));
+  return true;
+}
+
+bool Reader::read_big_number(std::string_view line, Reply& reply) {
+  const std::string_view digits = line.starts_with('-') ? line.substr(1) : line;
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos) {
+    return broken(fmt::format("'{}' is not a number", line.substr(0, 32)));
+  }
+  reply = Reply::big_number(std::string(line));
+  return true;
+}
+
+bool Reader::read_boolean(std::string_view line, Reply& reply) {
+  if (line != "t" && line != "f") return broken("a boolean that is neither t nor f");
+  reply = Reply::boolean(line == "t");
   return true;
 }
 
@@ -139,8 +183,6 @@ bool Reader::read(Reply& reply, int depth) {
   std::string_view line;
   if (!read_line(line)) return false;
   std::int64_t number = 0;
-  std::string_view text;
-  bool is_null = false;
   switch (type) {
     case '+':
       reply = Reply::status(std::string(line));
@@ -149,11 +191,10 @@ bool Reader::read(Reply& reply, int depth) {
       reply = Reply::error(std::string(line));
       return true;
     case '(':
-      reply = Reply::big_number(std::string(line));
-      return true;
+      return read_big_number(line, reply);
     case '_':
       reply = Reply::null();
-      return true;
+      return line.empty() || broken("a null with something in it");
     case ',':
       return read_real(line, reply);
     case ':':
@@ -161,25 +202,16 @@ bool Reader::read(Reply& reply, int depth) {
       reply = Reply::integer(number);
       return true;
     case '#':
-      if (line != "t" && line != "f") return broken("a boolean that is neither t nor f");
-      reply = Reply::boolean(line == "t");
-      return true;
+      return read_boolean(line, reply);
     case '$':
-      if (!read_text(line, text, is_null)) return false;
-      reply = is_null ? Reply::null() : Reply::bulk(std::string(text));
-      return true;
+      return read_bulk(line, reply);
     case '!':
-      if (!read_text(line, text, is_null)) return false;
-      reply = Reply::error(std::string(text));
-      return true;
+      return read_blob_error(line, reply);
     case '=':
-      if (!read_text(line, text, is_null)) return false;
-      if (text.size() < 4) return broken("a verbatim text without its format");
-      reply = Reply::verbatim(std::string(text.substr(4)));
-      return true;
-    case '|':
-      reply = Reply::map({});
-      return read_aggregate('%', line, reply, depth) && read(reply, depth);
+      return read_verbatim(line, reply);
+    case '|':  // an attribute counts as a level, or a chain of them would be a recursion without
+               // end
+      return read_aggregate('%', line, reply, depth) && read(reply, depth + 1);
     case '*':
     case '~':
     case '>':

@@ -6,6 +6,13 @@
 #include <fmt/format.h>
 
 namespace redlock::protocol {
+namespace {
+
+// A connection keeps room for a request of this many words; a larger one gives its room back, so
+// that one request of a million words does not cost its connection 48 MB for good.
+constexpr std::size_t kKeptWords = 64;
+
+}  // namespace
 
 void RequestParser::set_authenticated(bool authenticated) {
   words_max_ = authenticated ? kWordsMax : kWordsMaxUnauthenticated;
@@ -15,6 +22,9 @@ void RequestParser::set_authenticated(bool authenticated) {
 void RequestParser::begin() {
   position_ = 0;
   bulk_length_ = -1;
+  if (spans_.capacity() > kKeptWords) spans_ = {};
+  if (words_.capacity() > kKeptWords) words_ = {};
+  if (inline_words_.capacity() > kKeptWords) inline_words_ = {};
   spans_.clear();
   words_.clear();
 }
@@ -61,13 +71,14 @@ RequestParser::State RequestParser::parse_array(std::string_view bytes) {
 RequestParser::Step RequestParser::read_header(std::string_view bytes, char type,
                                                std::int64_t& number) {
   const bool is_count = type == '*';
-  const std::size_t end = bytes.find('\r', position_);
-  if (end == std::string_view::npos) {
+  const std::size_t length = bytes.substr(position_, kInlineBytesMax + 1).find('\r');
+  if (length == std::string_view::npos) {
     if (bytes.size() - position_ <= kInlineBytesMax) return Step::more;
     broken(is_count ? "Protocol error: too big mbulk count string"
                     : "Protocol error: too big bulk count string");
     return Step::broken;
   }
+  const std::size_t end = position_ + length;
   if (end + 1 >= bytes.size()) return Step::more;
   if (bytes[position_] != type) {
     broken(fmt::format("Protocol error: expected '$', got '{}'", bytes[position_]));
@@ -105,7 +116,7 @@ RequestParser::Step RequestParser::read_word(std::string_view bytes) {
 }
 
 RequestParser::State RequestParser::parse_inline(std::string_view bytes) {
-  const std::size_t end = bytes.find('\n');
+  const std::size_t end = bytes.substr(0, kInlineBytesMax + 1).find('\n');
   if (end == std::string_view::npos) {
     if (bytes.size() > kInlineBytesMax) return broken("Protocol error: too big inline request");
     return State::incomplete;

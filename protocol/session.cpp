@@ -6,6 +6,11 @@
 #include <algorithm>
 
 namespace redlock::protocol {
+namespace {
+
+constexpr std::size_t kKeptBytes = 16 * 1024;  // of memory for a backlog that has gone
+
+}  // namespace
 
 bool is_printable_word(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= '!' && c <= '~'; });
@@ -29,9 +34,13 @@ void Session::receive(std::string_view bytes, Now now, Service& service) {
     return;
   }
   backlog_.append(bytes);
+  if (waiting_ && backlog_.size() > kRequestBytesMax) {
+    close_after_output();
+    return;
+  }
   const std::size_t used = consume(backlog_, now, service);
   backlog_.erase(0, used);
-  if (backlog_.empty()) backlog_.shrink_to_fit();
+  if (backlog_.capacity() > kKeptBytes && backlog_.size() <= kKeptBytes) backlog_.shrink_to_fit();
 }
 
 std::size_t Session::consume(std::string_view bytes, Now now, Service& service) {

@@ -53,6 +53,7 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  // What comes while waiting is kept up to kRequestBytesMax; a client that sends more is closed.
   void receive(std::string_view bytes, Now now, Service& service);
   // The reply that a Kind::later promised; goes on with what had come meanwhile.
   void resume(const Reply& reply, Now now, Service& service);

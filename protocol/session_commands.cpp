@@ -38,14 +38,13 @@ bool read_hello_options(Request words, HelloOptions& options, std::string_view& 
 Reply hello_answer(const SessionCall& call) {
   const Session& session = call.session;
   Reply answer = Reply::map({});
-  answer.add(Reply::bulk_view("server")).add(Reply::bulk_view("redis"));
-  answer.add(Reply::bulk_view("version")).add(Reply::bulk_view(call.redis_version));
-  answer.add(Reply::bulk_view("proto"));
-  answer.add(Reply::integer(static_cast<int>(session.version())));
-  answer.add(Reply::bulk_view("id")).add(Reply::integer(session.id()));
-  answer.add(Reply::bulk_view("mode")).add(Reply::bulk_view("standalone"));
-  answer.add(Reply::bulk_view("role")).add(Reply::bulk_view("master"));
-  answer.add(Reply::bulk_view("modules")).add(Reply::array());
+  answer.add_field("server", Reply::bulk_view("redis"));
+  answer.add_field("version", Reply::bulk_view(call.redis_version));
+  answer.add_field("proto", Reply::integer(static_cast<int>(session.version())));
+  answer.add_field("id", Reply::integer(session.id()));
+  answer.add_field("mode", Reply::bulk_view("standalone"));
+  answer.add_field("role", Reply::bulk_view("master"));
+  answer.add_field("modules", Reply::array());
   return answer;
 }
 

@@ -19,8 +19,12 @@ Reply info(Call& call) {
   return Reply::verbatim(info_text(call.node, call.words.subspan(1), call.now));
 }
 
-Reply command_all(Call& call) { return command_info(call.node.commands().specs(), {}); }
-Reply command_count_of(Call& call) { return command_count(call.node.commands().specs()); }
+Reply command_all(Call& call) {
+  return command_info(call.node.commands().specs(), {});
+}
+Reply command_count_of(Call& call) {
+  return command_count(call.node.commands().specs());
+}
 Reply command_list_of(Call& call) {
   return command_list(call.node.commands().specs(), call.words.subspan(2));
 }
@@ -33,7 +37,9 @@ Reply command_docs_of(Call& call) {
 Reply command_getkeys_of(Call& call) {
   return command_getkeys(call.node.commands().specs(), call.words.subspan(2));
 }
-Reply command_help(Call& call) { return container_help(call.node.commands().specs(), "command"); }
+Reply command_help(Call& call) {
+  return container_help(call.node.commands().specs(), "command");
+}
 
 Reply config_get(Call& call) {
   Reply answer = Reply::map({});
@@ -64,7 +70,9 @@ Reply config_rewrite(Call&) {
       "there");
 }
 
-Reply config_help(Call& call) { return container_help(call.node.commands().specs(), "config"); }
+Reply config_help(Call& call) {
+  return container_help(call.node.commands().specs(), "config");
+}
 
 Reply time(Call& call) {
   const auto us =
@@ -85,8 +93,8 @@ Reply cluster(Call&) {
   return Reply::error_view("ERR This instance has cluster support disabled");
 }
 
-// SHUTDOWN [NOSAVE|SAVE] [NOW] [FORCE] [ABORT]. While a script overruns only NOSAVE is served, as in
-// Redis: what the script does would otherwise be saved half done.
+// SHUTDOWN [NOSAVE|SAVE] [NOW] [FORCE] [ABORT]. While a script overruns only NOSAVE is served, as
+// in Redis: what the script does would otherwise be saved half done.
 Reply shutdown(Call& call) {
   StopRequest request;
   bool names_save = false;
@@ -159,12 +167,15 @@ constexpr Command kCommands[] = {
       "subcommand"},
      cluster},
     {{"shutdown", -1, kOperate | kNoMulti | kAllowBusy, 0, 0, 0, "server", "1.0.0",
-      "Stops the node cleanly; its locks come back with it.", "[NOSAVE|SAVE] [NOW] [FORCE] [ABORT]"},
+      "Stops the node cleanly; its locks come back with it.",
+      "[NOSAVE|SAVE] [NOW] [FORCE] [ABORT]"},
      shutdown},
 };
 
 }  // namespace
 
-std::span<const Command> admin_commands() { return kCommands; }
+std::span<const Command> admin_commands() {
+  return kCommands;
+}
 
 }  // namespace redlock::server

@@ -1,14 +1,14 @@
 // ClockWatch: whether the node's clock may be trusted (rule C3).
 //
-// Fed with the reading of every turn. A clock that went back would end new locks before their holders
-// think, and one that stands still would end none: either is a broken machine, and the node grants
-// nothing from then on until it is restarted.
+// Fed with the reading of every turn. A clock that went back would end new locks before their
+// holders think, and one that stands still would end none: either is a broken machine, and the node
+// grants nothing from then on until it is restarted.
 #pragma once
+
+#include "base/time.h"
 
 #include <cstdint>
 #include <string_view>
-
-#include "base/time.h"
 
 namespace redlock::server {
 
@@ -34,9 +34,12 @@ class ClockWatch {
   // For INFO and for refusals.
   std::string_view text() const {
     switch (state_) {
-      case State::sound: return "sound";
-      case State::went_back: return "went back";
-      case State::stands_still: return "stands still";
+      case State::sound:
+        return "sound";
+      case State::went_back:
+        return "went back";
+      case State::stands_still:
+        return "stands still";
     }
     return "";
   }

@@ -4,13 +4,13 @@
 // function serves a client and a script's redis.call.
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <string_view>
-
 #include "protocol/command_spec.h"
 #include "protocol/reply.h"
 #include "protocol/session_commands.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
 
 namespace redlock::server {
 

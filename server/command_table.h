@@ -1,15 +1,15 @@
 // CommandTable: all commands of a node by name, in any case, each with its counters.
 #pragma once
 
+#include "protocol/request.h"
+#include "server/command.h"
+#include "server/stats.h"
+
 #include <deque>
 #include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
-
-#include "protocol/request.h"
-#include "server/command.h"
-#include "server/stats.h"
 
 namespace redlock::server {
 
@@ -26,8 +26,8 @@ class CommandTable {
   CommandTable& operator=(const CommandTable&) = delete;
 
   // What the request names. A container with a second word is left for its subcommand: then
-  // `container` is it, and `entry` the subcommand, or nullptr when there is no such. Both nullptr: an
-  // unknown command.
+  // `container` is it, and `entry` the subcommand, or nullptr when there is no such. Both nullptr:
+  // an unknown command.
   struct Found {
     Entry* entry = nullptr;
     Entry* container = nullptr;

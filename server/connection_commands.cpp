@@ -59,7 +59,8 @@ constexpr Command kCommands[] = {
       "[TYPE <NORMAL|MASTER|REPLICA|PUBSUB>] [ID client-id [client-id ...]]"},
      of_session<client_list>},
     {{"client|kill", -3, kSession | kAdmin, 0, 0, 0, "connection", "2.4.0", "Ends connections.",
-      "<ip:port|[ID client-id] [TYPE <NORMAL|MASTER|REPLICA|PUBSUB>] [USER username] [ADDR ip:port] "
+      "<ip:port|[ID client-id] [TYPE <NORMAL|MASTER|REPLICA|PUBSUB>] [USER username] [ADDR "
+      "ip:port] "
       "[LADDR ip:port] [SKIPME <YES|NO>]>"},
      of_session<client_kill>},
     {{"client|no-evict", 3, kSession | kAdmin, 0, 0, 0, "connection", "7.0.0",
@@ -75,6 +76,8 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> connection_commands() { return kCommands; }
+std::span<const Command> connection_commands() {
+  return kCommands;
+}
 
 }  // namespace redlock::server

@@ -1,11 +1,11 @@
 #include "server/info.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include "base/number.h"
 #include "base/version.h"
 #include "server/node.h"
+
+#include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -138,7 +138,9 @@ void errorstats_section(Section& s) {
   }
 }
 
-void cluster_section(Section& s) { s.field("cluster_enabled", 0); }
+void cluster_section(Section& s) {
+  s.field("cluster_enabled", 0);
+}
 
 void keyspace_section(Section& s) {
   const std::size_t keys = s.node.locks().size();

@@ -1,15 +1,15 @@
 // INFO: the node's state as text, sections and names as in Redis, and our own sections last.
 //
-// Where a name is Redis's, its meaning is too; a field of Redis that would have no meaning here is left
-// out, but for those that clients refuse to work without. redis-cli --stat takes the first text match
-// of its fields (used_memory, connected_clients, loading, db0:keys …), so no earlier field may contain
-// one of these names.
+// Where a name is Redis's, its meaning is too; a field of Redis that would have no meaning here is
+// left out, but for those that clients refuse to work without. redis-cli --stat takes the first
+// text match of its fields (used_memory, connected_clients, loading, db0:keys …), so no earlier
+// field may contain one of these names.
 #pragma once
-
-#include <string>
 
 #include "base/time.h"
 #include "protocol/request.h"
+
+#include <string>
 
 namespace redlock::server {
 

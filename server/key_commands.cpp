@@ -36,8 +36,7 @@ std::optional<Reply> read_conditions(Request words, ExpireConditions& conditions
   const bool about_deadline =
       conditions.only_with || conditions.only_later || conditions.only_earlier;
   if (conditions.only_without && about_deadline) {
-    return Reply::error_view(
-        "ERR NX and XX, GT or LT options at the same time are not compatible");
+    return Reply::error_view("ERR NX and XX, GT or LT options at the same time are not compatible");
   }
   if (conditions.only_later && conditions.only_earlier) {
     return Reply::error_view("ERR GT and LT options at the same time are not compatible");
@@ -76,8 +75,12 @@ Reply expire_by(Call& call, TtlForm form) {
   return Reply::integer(1);
 }
 
-Reply expire(Call& call) { return expire_by(call, TtlForm::seconds); }
-Reply pexpire(Call& call) { return expire_by(call, TtlForm::milliseconds); }
+Reply expire(Call& call) {
+  return expire_by(call, TtlForm::seconds);
+}
+Reply pexpire(Call& call) {
+  return expire_by(call, TtlForm::milliseconds);
+}
 
 constexpr std::int64_t kNoSuchKey = -2;
 constexpr std::int64_t kNoDeadline = -1;
@@ -90,7 +93,9 @@ std::int64_t ms_left(Call& call) {
   return ceil_ms(lock->deadline - call.instant());
 }
 
-Reply pttl(Call& call) { return Reply::integer(ms_left(call)); }
+Reply pttl(Call& call) {
+  return Reply::integer(ms_left(call));
+}
 
 Reply ttl(Call& call) {
   const std::int64_t ms = ms_left(call);
@@ -117,6 +122,8 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> key_commands() { return kCommands; }
+std::span<const Command> key_commands() {
+  return kCommands;
+}
 
 }  // namespace redlock::server

@@ -137,6 +137,7 @@ LedgerContent decode_ledger(std::string_view file) {
 
 Status LedgerWriter::write(const DurableRecord& record) {
   const LedgerPage page = encode_ledger_copy(record);
+  if (auto synced = pages_.sync(); !synced) return synced;
   const std::size_t first = write_first_;
   for (const std::size_t copy : {first, 1 - first}) {
     if (auto written = write_durably(copy, page); !written) {

@@ -85,9 +85,7 @@ struct LedgerContent {
   // could still be read of it, or zero.
   DurableRecord record;
   // The copy to overwrite first: the one that is not valid, or the newer one, which a write that
-  // was not finished left. The other holds the bounds in force and is certain to be on the disk,
-  // while the newer may so far be in the page cache alone, if the process was killed before its
-  // fdatasync.
+  // was not finished left. The other holds the bounds in force and is certain to be on the disk.
   std::size_t write_first = 0;
 };
 
@@ -110,7 +108,9 @@ class LedgerPages {
 // Makes records durable in the order of rule R7: one copy, fdatasync, the other, fdatasync.
 //
 // The copy that is in doubt (not valid at the start, or left behind by a write or fdatasync that
-// failed) is written first, so that at every instant the other one is whole on the disk.
+// failed) is written first, so that at every instant the other one is whole on the disk. Before
+// that comes one more fdatasync: a process that was killed may have left a copy in the page cache
+// alone, and a power loss must never find both on their way.
 class LedgerWriter {
  public:
   // write_first: from decode_ledger. `pages` must outlive the writer.

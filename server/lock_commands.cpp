@@ -1,11 +1,11 @@
 // SET, SETNX, GET, DEL, EXISTS: taking, reading and giving back a lock.
-#include <optional>
-
 #include "base/number.h"
 #include "protocol/errors.h"
 #include "server/command.h"
 #include "server/node.h"
 #include "server/ttl.h"
+
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -117,7 +117,8 @@ Reply set(Call& call) {
   Node& node = call.node;
   const Lock* old = node.locks().find(call.word(1), call.instant());
   Reply old_value = Reply::null();
-  if (options.answer_old_value && old != nullptr) old_value = Reply::bulk(std::string(old->value()));
+  if (options.answer_old_value && old != nullptr)
+    old_value = Reply::bulk(std::string(old->value()));
   if (!holds(options, old)) {
     if (options.only_if_absent) ++node.stats().refused_held;
     return old_value;
@@ -203,6 +204,8 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> lock_commands() { return kCommands; }
+std::span<const Command> lock_commands() {
+  return kCommands;
+}
 
 }  // namespace redlock::server

@@ -1,9 +1,9 @@
 #include "server/node.h"
 
-#include <algorithm>
-
 #include "base/invariant.h"
 #include "protocol/errors.h"
+
+#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -14,7 +14,8 @@ using protocol::Session;
 
 namespace {
 
-// Expired locks looked at in one turn: some 50 µs of work between two looks at the sockets (rule C5).
+// Expired locks looked at in one turn: some 50 µs of work between two looks at the sockets (rule
+// C5).
 constexpr std::size_t kReclaimBudget = 512;
 constexpr Duration kIdleCheckInterval = 1s;
 
@@ -24,12 +25,14 @@ lua::Limits script_limits(const Settings& settings) {
   return limits;
 }
 
-std::string_view first_word(std::string_view text) { return text.substr(0, text.find(' ')); }
+std::string_view first_word(std::string_view text) {
+  return text.substr(0, text.find(' '));
+}
 
 }  // namespace
 
-Node::Node(Settings settings, NodeStart start, World world)
-    : settings_(std::move(settings)),
+Node::Node(Settings& settings, NodeStart start, World world)
+    : settings_(settings),
       start_(std::move(start)),
       world_(std::move(world)),
       script_session_(script_sessions_.open({}, true, start_.started_at)),
@@ -50,13 +53,16 @@ Session& Node::open_session(protocol::Peer peer, Now now) {
   const bool is_full = sessions_.count() > settings_.maxclients;
   if (is_full || access_.refuses_peer(is_local)) {
     ++stats_.connections_rejected;
-    session.write(Reply::error_view(is_full ? protocol::kMaxClients : protocol::kProtectedModeError));
+    session.write(
+        Reply::error_view(is_full ? protocol::kMaxClients : protocol::kProtectedModeError));
     session.close_after_output();
   }
   return session;
 }
 
-void Node::close_session(Session::Id id) { sessions_.close(id); }
+void Node::close_session(Session::Id id) {
+  sessions_.close(id);
+}
 
 void Node::receive(Session& session, std::string_view bytes, Now now) {
   stats_.bytes_in += bytes.size();
@@ -70,7 +76,7 @@ std::optional<Reply> Node::refuse(const Session& session, const protocol::Comman
                                   Request request) const {
   if (!spec.takes(request.size())) return protocol::wrong_arity(spec.name);
   if (access_.is_required() && !session.is_authenticated() && !spec.has(protocol::kNoAuth)) {
-    return Reply::error_view(protocol::kNoAuth);
+    return Reply::error_view(protocol::kAuthenticationRequired);
   }
   if (suspended_ && !spec.has(protocol::kAllowBusy)) {
     return Reply::error_view(
@@ -89,10 +95,10 @@ Reply Node::execute(Session& session, Request request, Now now) {
   std::optional<Reply> refusal;
   if (found.entry == nullptr) {
     const bool may_ask = !access_.is_required() || session.is_authenticated();
-    refusal = !may_ask                  ? Reply::error_view(protocol::kNoAuth)
-              : found.container == nullptr ? protocol::unknown_command(request)
-                                           : protocol::unknown_subcommand(
-                                                 found.container->command->spec.name, request[1]);
+    refusal = !may_ask ? Reply::error_view(protocol::kAuthenticationRequired)
+              : found.container == nullptr
+                  ? protocol::unknown_command(request)
+                  : protocol::unknown_subcommand(found.container->command->spec.name, request[1]);
   } else {
     refusal = refuse(session, found.entry->command->spec, request);
     if (refusal) ++found.entry->stats.rejected;
@@ -169,7 +175,9 @@ bool Node::restore(std::string_view key, std::string_view value, Instant deadlin
   return locks_.put(key, value, deadline, token, start_.started_at) != nullptr;
 }
 
-void Node::note_imposed_ttl(std::string_view key) { imposed_ttls_.emplace_back(key); }
+void Node::note_imposed_ttl(std::string_view key) {
+  imposed_ttls_.emplace_back(key);
+}
 
 void Node::note_own_ttl(std::string_view key) {
   if (!imposed_ttls_.empty()) std::erase(imposed_ttls_, key);

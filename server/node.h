@@ -1,24 +1,19 @@
 // Node: one lock node, whole but for sockets, files and clocks.
 //
-// Time comes in as an argument, replies go out as values or into the sessions' output; so tests and the
-// simulator run the very object that ships. The shell (node_server.h) does, in a loop:
+// Time comes in as an argument, replies go out as values or into the sessions' output; so tests and
+// the simulator run the very object that ships. The shell (node_server.h) does, in a loop:
 //
 //   node.receive(session, bytes, now);        // for what a connection brought
-//   node.do_due_work(now);                    // when next_work() says so: expiry, a slice of a script
-//   node.sessions().for_each_touched(…);      // once per turn: write output, close what is closing
+//   node.do_due_work(now);                    // when next_work() says so: expiry, a slice of a
+//   script node.sessions().for_each_touched(…);      // once per turn: write output, close what is
+//   closing
 //
-// Safety. A lock is granted in one place, LockCommands' put, and only past refuse_grant(): not while
-// recovering (R10), not with a clock that went wrong (C3), never for longer than max-ttl (L1). Deadlines
-// count from the `now` of the request, read after its last byte (C4).
+// Safety. A lock is granted in one place, LockCommands' put, and only past refuse_grant(): not
+// while recovering (R10), not with a clock that went wrong (C3), never for longer than max-ttl
+// (L1). Deadlines count from the `now` of the request, read after its last byte (C4).
 //
 // Thread safety: none, by design: a lock is a point of order.
 #pragma once
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "base/log.h"
 #include "base/time.h"
@@ -34,6 +29,12 @@
 #include "server/script_watch.h"
 #include "server/settings.h"
 #include "server/stats.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace redlock::server {
 
@@ -55,7 +56,8 @@ class Node final : public protocol::Service, private lua::ScriptHost {
     ScriptWatch* script_watch = nullptr;  // nullptr: scripts may run for ever
   };
 
-  Node(Settings settings, NodeStart start, World world);
+  // CONFIG SET changes the settings in place; they outlive the node.
+  Node(Settings& settings, NodeStart start, World world);
 
   // A new client. One that is refused (protected mode, maxclients) is told so and is closing.
   protocol::Session& open_session(protocol::Peer peer, Now now);
@@ -65,8 +67,8 @@ class Node final : public protocol::Service, private lua::ScriptHost {
 
   // Work that no request brings: expiry, a slice of a suspended script, idle clients.
   std::optional<Instant> next_work() const;
-  // Returns the deadline of the lock that was given back last, if any was: the shell reads the clock
-  // anew and tells note_reclaimed().
+  // Returns the deadline of the lock that was given back last, if any was: the shell reads the
+  // clock anew and tells note_reclaimed().
   std::optional<Instant> do_due_work(Now now);
   void note_reclaimed(Duration lag) { stats_.reclaim_lag = lag; }
 
@@ -97,12 +99,12 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   bool is_recovering(Instant now) const { return now < start_.grant_from; }
   Duration delay_left(Instant now) const;
 
-  // Why no lock may be granted or extended at this moment; nullopt: it may. Every command that makes a
-  // key or moves a deadline asks.
+  // Why no lock may be granted or extended at this moment; nullopt: it may. Every command that
+  // makes a key or moves a deadline asks.
   std::optional<protocol::Reply> refuse_grant(const Call& call);
 
-  // A key that a command made without a TTL got max-ttl (rule L2). It counts unless the same call, or
-  // the script around it, goes on to give the key a TTL of its own.
+  // A key that a command made without a TTL got max-ttl (rule L2). It counts unless the same call,
+  // or the script around it, goes on to give the key a TTL of its own.
   void note_imposed_ttl(std::string_view key);
   void note_own_ttl(std::string_view key);
 
@@ -141,7 +143,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   void deliver_late_reply(Now now);
   void close_idle_sessions(Instant now);
 
-  Settings settings_;
+  Settings& settings_;
   const NodeStart start_;
   World world_;
   CommandTable commands_;

@@ -1,25 +1,25 @@
 // What a node is born with: who it is and what its start found (rules R).
 #pragma once
 
+#include "base/time.h"
+
 #include <cstdint>
 #include <string>
-
-#include "base/time.h"
 
 namespace redlock::server {
 
 struct NodeStart {
   std::string node_id;  // for life, in the ledger
-  std::string run_id;   // 40 hex digits, new at each start; coordinators count nodes by it (rule Q5)
+  std::string run_id;  // 40 hex digits, new at each start; coordinators count nodes by it (rule Q5)
   std::uint64_t run = 0;
   std::uint64_t hash_seed = 0;
 
   Instant started_at{};
-  std::string cause;          // INFO's word: what the start found
-  Duration delay{};           // the restart delay in force
-  Instant grant_from{};       // before it the node is recovering (rule R10)
-  Instant snapshot_from{};    // a stop before it leaves no snapshot (rule R3)
-  std::string warning;        // the delay is shorter than the facts demand; or empty
+  std::string cause;        // INFO's word: what the start found
+  Duration delay{};         // the restart delay in force
+  Instant grant_from{};     // before it the node is recovering (rule R10)
+  Instant snapshot_from{};  // a stop before it leaves no snapshot (rule R3)
+  std::string warning;      // the delay is shorter than the facts demand; or empty
   bool fenced = false;
 };
 

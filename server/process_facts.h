@@ -1,5 +1,5 @@
-// What INFO tells of the process around the node. Asked from the shell when INFO is: the node itself
-// makes no system call.
+// What INFO tells of the process around the node. Asked from the shell when INFO is: the node
+// itself makes no system call.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,8 @@ std::optional<Reply> read_key_count(const Call& call, std::size_t& count) {
 }
 
 Reply run(Call& call, const lua::Script& script, std::size_t keys) {
-  return call.node.run_script(call, script, call.words.subspan(3, keys), call.words.subspan(3 + keys));
+  return call.node.run_script(call, script, call.words.subspan(3, keys),
+                              call.words.subspan(3 + keys));
 }
 
 Reply eval(Call& call) {
@@ -69,9 +70,13 @@ Reply script_flush(Call& call) {
   return Reply::ok();
 }
 
-Reply script_kill(Call& call) { return call.node.kill_script(); }
+Reply script_kill(Call& call) {
+  return call.node.kill_script();
+}
 
-Reply script_help(Call& call) { return container_help(call.node.commands().specs(), "script"); }
+Reply script_help(Call& call) {
+  return container_help(call.node.commands().specs(), "script");
+}
 
 constexpr std::uint32_t kEvalFlags = kNoScript | kStale | kSkipMonitor | kNoMulti | kMovableKeys;
 
@@ -103,6 +108,8 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> script_commands() { return kCommands; }
+std::span<const Command> script_commands() {
+  return kCommands;
+}
 
 }  // namespace redlock::server

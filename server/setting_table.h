@@ -33,7 +33,7 @@ struct Setting {
   enum class Change {
     at_start,  // by file and flags alone
     running,   // by CONFIG SET, too
-    never,     // one answer, for clients that ask; a file that wants another is warned or refused
+    never,     // one answer, for clients that ask; CONFIG SET takes that answer only
   };
 
   std::string_view name;

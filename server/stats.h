@@ -1,11 +1,11 @@
 // What a node counts, for INFO. CONFIG RESETSTAT sets all of it to zero.
 #pragma once
 
+#include "base/time.h"
+
 #include <cstdint>
 #include <map>
 #include <string>
-
-#include "base/time.h"
 
 namespace redlock::server {
 
@@ -31,9 +31,9 @@ struct Stats {
   std::uint64_t refused_held = 0;  // asked for with NX and held
   std::uint64_t released = 0;
   std::uint64_t refused_recovering = 0;
-  std::uint64_t ttl_imposed = 0;   // keys that got max-ttl because nobody set a TTL (rule L2)
+  std::uint64_t ttl_imposed = 0;  // keys that got max-ttl because nobody set a TTL (rule L2)
   Duration max_ttl_granted{};
-  Duration reclaim_lag{};          // of the lock given back last: from its deadline to that moment
+  Duration reclaim_lag{};  // of the lock given back last: from its deadline to that moment
 };
 
 }  // namespace redlock::server

@@ -1,11 +1,11 @@
 #include "server/ttl.h"
 
-#include <limits>
-
 #include "base/duration_text.h"
 #include "base/number.h"
 #include "protocol/errors.h"
 #include "server/node.h"
+
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -16,11 +16,13 @@ using protocol::Reply;
 
 constexpr std::int64_t kMostMs = std::numeric_limits<std::int64_t>::max();
 
-TtlReading refused(Reply refusal) { return {{}, std::move(refusal)}; }
+TtlReading refused(Reply refusal) {
+  return {{}, std::move(refusal)};
+}
 
 TtlReading invalid(const Call& call) {
-  return refused(Reply::error(
-      fmt::format("ERR invalid expire time in '{}' command", call.command.spec.name)));
+  return refused(
+      Reply::error(fmt::format("ERR invalid expire time in '{}' command", call.command.spec.name)));
 }
 
 TtlReading above_max_ttl(const Call& call, std::int64_t ms) {
@@ -50,7 +52,8 @@ TtlReading read_ttl(const Call& call, std::string_view word, TtlForm form,
   const std::int64_t wall_ms = floor_ms(since_epoch);
   if (is_absolute(form)) {
     if (ms < 0) return {Duration(-1ms), {}};
-    if (ms - wall_ms > ceil_ms(call.node.settings().max_ttl)) return above_max_ttl(call, ms - wall_ms);
+    if (ms - wall_ms > ceil_ms(call.node.settings().max_ttl))
+      return above_max_ttl(call, ms - wall_ms);
     if (ms <= wall_ms) return {Duration::zero(), {}};
     return {std::chrono::milliseconds(ms) - since_epoch, {}};
   }

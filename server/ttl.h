@@ -1,13 +1,13 @@
-// TTLs as commands give them: read as strictly as Redis does, capped by max-ttl (rule L1), and absolute
-// times turned into what remains, once, on receipt (rule C6).
+// TTLs as commands give them: read as strictly as Redis does, capped by max-ttl (rule L1), and
+// absolute times turned into what remains, once, on receipt (rule C6).
 #pragma once
+
+#include "protocol/reply.h"
+#include "server/command.h"
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
-
-#include "protocol/reply.h"
-#include "server/command.h"
 
 namespace redlock::server {
 
@@ -30,6 +30,7 @@ enum class NonPositive {
   taken,    // EXPIRE: the key is deleted
 };
 
-TtlReading read_ttl(const Call& call, std::string_view word, TtlForm form, NonPositive non_positive);
+TtlReading read_ttl(const Call& call, std::string_view word, TtlForm form,
+                    NonPositive non_positive);
 
 }  // namespace redlock::server

@@ -1,0 +1,161 @@
+#include "server/node_server.h"
+
+#include "base/net/clock.h"
+
+#include <sys/stat.h>
+
+#include <fmt/format.h>
+
+namespace redlock::server {
+
+using protocol::Session;
+
+// One client: a stream, and the session behind it.
+class NodeServer::Connection final : public net::Stream::User {
+ public:
+  Connection(NodeServer& server, std::unique_ptr<net::Stream> stream)
+      : server_(server),
+        stream_(std::move(stream)),
+        session_(server.node_.open_session(peer(), net::read_now())) {
+    session_.transport = this;
+    stream_->set_user(*this);
+    stream_->set_keepalive_seconds(server.node_.settings().tcp_keepalive_seconds);
+    if (!session_.is_closing()) stream_->start_reading();
+  }
+
+  void on_bytes(std::string_view bytes) override {
+    server_.node_.receive(session_, bytes, net::read_now());
+    if (session_.is_waiting()) stream_->stop_reading();  // what more it sends stays with the kernel
+  }
+
+  void on_end(std::string_view) override { server_.forget(*this); }
+
+  void flush() {
+    std::string_view output = session_.output().view();
+    server_.node_.stats().bytes_out += output.size();
+    stream_->write(output);
+    session_.output().clear();
+    const std::uint64_t limit = server_.node_.settings().client_output_buffer_limit;
+    if (limit > 0 && stream_->queued_bytes() > limit) {
+      server_.node_.log(
+          LogLevel::warning,
+          fmt::format("closing {}: it left more than client-output-buffer-limit unread",
+                      session_.peer().address));
+      return server_.forget(*this);
+    }
+    if (session_.is_closing()) return stream_->end_after_writes();
+    if (!session_.is_waiting()) stream_->start_reading();
+  }
+
+  Session& session() { return session_; }
+
+ private:
+  protocol::Peer peer() const {
+    const bool is_unix = stream_->peer().host.empty();
+    return {is_unix ? server_.node_.settings().unixsocket + ":0" : stream_->peer().text(),
+            is_unix ? server_.node_.settings().unixsocket + ":0" : stream_->local().text(),
+            stream_->descriptor(), stream_->peer_is_loopback()};
+  }
+
+  NodeServer& server_;
+  std::unique_ptr<net::Stream> stream_;
+  Session& session_;
+};
+
+Result<std::unique_ptr<Doors>> Doors::open(net::Loop& loop, const Settings& settings) {
+  auto doors = std::make_unique<Doors>();
+  std::vector<std::string> bind = settings.bind;
+  if (settings.port == 0) bind.clear();
+  std::string problems;
+  for (const std::string& name : bind) {
+    const bool optional = name.starts_with('-');
+    const auto added =
+        doors->add(loop, {name.substr(optional ? 1 : 0), settings.port}, settings.tcp_backlog);
+    if (!added && !optional) return added.failure();
+    if (!added) problems = added.error();
+  }
+  if (!settings.unixsocket.empty()) {
+    const auto added = doors->add(loop, {settings.unixsocket, 0}, settings.tcp_backlog);
+    if (!added) return added.failure();
+    if (settings.unixsocketperm != 0) chmod(settings.unixsocket.c_str(), settings.unixsocketperm);
+  }
+  if (doors->listeners_.empty()) {
+    return Failure{problems.empty() ? "nowhere to listen: set port or unixsocket" : problems};
+  }
+  return doors;
+}
+
+Result<bool> Doors::add(net::Loop& loop, const net::Address& address, int backlog) {
+  auto listener = net::Listener::listen(loop, address, backlog, [this](auto stream) {
+    if (on_connection_) on_connection_(std::move(stream));
+  });
+  if (!listener) return listener.failure();
+  listeners_.push_back(std::move(listener).value());
+  return true;
+}
+
+std::uint16_t Doors::port() const {
+  for (const auto& listener : listeners_) {
+    if (!listener->local().is_unix()) return listener->local().port;
+  }
+  return 0;
+}
+
+std::string Doors::addresses() const {
+  std::string text;
+  for (const auto& listener : listeners_) {
+    if (!text.empty()) text += ", ";
+    text += listener->local().text();
+  }
+  return text;
+}
+
+NodeServer::NodeServer(net::Loop& loop, Node& node, Doors& doors)
+    : loop_(loop),
+      node_(node),
+      timer_(loop, net::ClockKind::monotonic, [this] { do_due_work(); }),
+      turn_end_(loop, [this] { end_turn(); }) {
+  doors.admit_to([this](auto stream) { accept(std::move(stream)); });
+  set_timer();
+}
+
+NodeServer::~NodeServer() = default;
+
+void NodeServer::accept(std::unique_ptr<net::Stream> stream) {
+  auto connection = std::make_unique<Connection>(*this, std::move(stream));
+  const Session::Id id = connection->session().id();
+  connections_.emplace(id, std::move(connection));
+}
+
+void NodeServer::forget(Connection& connection) {
+  const Session::Id id = connection.session().id();
+  node_.close_session(id);
+  connections_.erase(id);  // the connection is gone after this line
+}
+
+void NodeServer::do_due_work() {
+  const auto last_deadline = node_.do_due_work(net::read_now());
+  if (!last_deadline) return;
+  node_.note_reclaimed(net::read_clock(net::ClockKind::monotonic) - *last_deadline);
+}
+
+void NodeServer::end_turn() {
+  node_.sessions().for_each_touched(
+      [](Session& session) { static_cast<Connection*>(session.transport)->flush(); });
+  if (node_.stop_request()) return loop_.stop();
+  set_timer();
+}
+
+// An earlier instant sets the timer anew; a later one leaves it: it then fires once for nothing,
+// which is cheaper than a system call for every lock that comes and goes.
+void NodeServer::set_timer() {
+  const auto next = node_.next_work();
+  if (next && (!timer_.when() || *next < *timer_.when())) timer_.set(next);
+}
+
+void NodeServer::stop(StopRequest request) {
+  node_.stop(request);
+  loop_.stop();
+}
+
+}  // namespace redlock::server

@@ -1,0 +1,74 @@
+// NodeServer: the node on sockets. A thin shell: it moves bytes between streams and sessions, reads
+// the clock, and sets one timer.
+//
+// A turn of the loop: bytes go to their sessions as they come, with a `now` read after them (rule
+// C4); at its end all output is written, once per connection, and the timer is set for the node's
+// next work.
+//
+// Thread safety: none, as Loop.
+#pragma once
+
+#include "base/net/listener.h"
+#include "base/net/loop.h"
+#include "base/net/stream.h"
+#include "base/net/timer.h"
+#include "base/net/turn_end.h"
+#include "base/result.h"
+#include "server/node.h"
+
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace redlock::server {
+
+// What listens before there is a node: so that an address in use ends a start before it touched the
+// state folder.
+class Doors {
+ public:
+  using OnConnection = std::function<void(std::unique_ptr<net::Stream>)>;
+
+  // At every address of the settings. An address marked optional may fail.
+  static Result<std::unique_ptr<Doors>> open(net::Loop& loop, const Settings& settings);
+
+  // Nothing is accepted before the loop runs. REQUIRES: called before that.
+  void admit_to(OnConnection on_connection) { on_connection_ = std::move(on_connection); }
+
+  std::uint16_t port() const;     // of the first TCP address; 0: none
+  std::string addresses() const;  // for the log
+
+ private:
+  Result<bool> add(net::Loop& loop, const net::Address& address, int backlog);
+
+  OnConnection on_connection_;
+  std::vector<std::unique_ptr<net::Listener>> listeners_;
+};
+
+class NodeServer {
+ public:
+  NodeServer(net::Loop& loop, Node& node, Doors& doors);
+  ~NodeServer();
+  NodeServer(const NodeServer&) = delete;
+  NodeServer& operator=(const NodeServer&) = delete;
+
+  // SIGTERM, SIGINT: finishes the turn, then the loop stops.
+  void stop(StopRequest request);
+
+ private:
+  class Connection;
+
+  void accept(std::unique_ptr<net::Stream> stream);
+  void forget(Connection& connection);
+  void do_due_work();
+  void end_turn();
+  void set_timer();
+
+  net::Loop& loop_;
+  Node& node_;
+  std::unordered_map<protocol::Session::Id, std::unique_ptr<Connection>> connections_;
+  net::Timer timer_;
+  net::TurnEnd turn_end_;
+};
+
+}  // namespace redlock::server

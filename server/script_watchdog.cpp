@@ -1,0 +1,88 @@
+#include "server/script_watchdog.h"
+
+#include "base/invariant.h"
+
+#include <algorithm>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace redlock::server {
+namespace {
+
+// A real-time signal, so that a program around an embedded node keeps SIGALRM and SIGVTALRM.
+int watchdog_signal() {
+  return SIGRTMIN + 7;
+}
+
+constexpr Duration kTickMin = 1ms;
+constexpr Duration kTickMax = 100ms;
+constexpr int kTicksToThreshold = 10;  // so a script is noticed at most a tenth late
+
+std::int64_t ticks_in(Duration length, Duration tick) {
+  return (length + tick - 1ns) / tick;
+}
+
+}  // namespace
+
+ScriptWatchdog::ScriptWatchdog(const Duration& busy_threshold, const Duration& time_limit)
+    : busy_threshold_(busy_threshold), time_limit_(time_limit) {
+  struct sigaction action {};
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  INVARIANT(sigaction(watchdog_signal(), &action, nullptr) == 0, "no signal for the watchdog");
+  sigevent event{};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = watchdog_signal();
+  event.sigev_value.sival_ptr = this;
+  event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
+  INVARIANT(timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0, "no timer for the watchdog");
+}
+
+ScriptWatchdog::~ScriptWatchdog() {
+  timer_delete(timer_);
+}
+
+void ScriptWatchdog::script_began(lua::Engine& engine) {
+  const Duration tick =
+      std::clamp(std::min(busy_threshold_, time_limit_) / kTicksToThreshold, kTickMin, kTickMax);
+  busy_after_ticks_ = ticks_in(busy_threshold_, tick) + 1;  // the first tick may come at once
+  end_after_ticks_ = ticks_in(time_limit_, tick) + 1;
+  ticks_ = 0;
+  engine_ = &engine;  // from here on a tick counts, and does not disarm
+  if (!armed_ || tick != tick_) arm(tick);
+}
+
+void ScriptWatchdog::script_ended() {
+  engine_ = nullptr;
+}
+
+void ScriptWatchdog::arm(Duration tick) {
+  tick_ = tick;
+  armed_ = true;
+  itimerspec spec{};
+  spec.it_value.tv_nsec = spec.it_interval.tv_nsec = tick.count();
+  INVARIANT(timer_settime(timer_, 0, &spec, nullptr) == 0, "the watchdog cannot be armed");
+}
+
+void ScriptWatchdog::on_signal(int, siginfo_t* info, void*) {
+  auto* self = static_cast<ScriptWatchdog*>(info->si_value.sival_ptr);
+  if (self != nullptr) self->on_tick();
+}
+
+void ScriptWatchdog::on_tick() {
+  lua::Engine* engine = engine_;
+  if (engine == nullptr) {
+    const itimerspec disarmed{};
+    timer_settime(timer_, 0, &disarmed, nullptr);
+    armed_ = false;
+    return;
+  }
+  const std::int64_t ticks = ++ticks_;
+  if (ticks >= end_after_ticks_) {
+    engine->abort_running();
+  } else if (ticks >= busy_after_ticks_) {
+    engine->interrupt();
+  }
+}
+
+}  // namespace redlock::server

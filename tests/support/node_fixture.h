@@ -1,0 +1,101 @@
+// A node to talk to in tests, without a socket: lines in, answers out, time as the test says.
+//
+//   NodeFixture node;
+//   CHECK(node("SET printer alice NX PX 10000") == "+OK");
+//   node.advance(10s);
+#pragma once
+
+#include "base/invariant.h"
+#include "base/quoted_words.h"
+#include "protocol/reply_parser.h"
+#include "protocol/request_writer.h"
+#include "server/node.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace redlock::server {
+
+struct CollectedLog final : LogSink {
+  std::vector<std::string> lines;
+  void log(LogLevel, std::string_view text) override { lines.emplace_back(text); }
+};
+
+// One client of a node: speaks RESP through its session.
+class TestClient {
+ public:
+  explicit TestClient(Node& node, Now now, protocol::Peer peer = {})
+      : node_(node), session_(&node.open_session(std::move(peer), now)) {}
+
+  void send(std::string_view line, Now now) {
+    const auto words = split_quoted_words(line);
+    INVARIANT(words.has_value(), "a test's line with open quotes");
+    protocol::OutputBuffer bytes;
+    const std::vector<std::string_view> views(words->begin(), words->end());
+    protocol::write_request(views, bytes);
+    node_.receive(*session_, bytes.view(), now);
+  }
+  // The next answer that has come, in Reply::to_string's form; "(none)" if there is none.
+  std::string receive() {
+    pending_ += session_->output().view();
+    session_->output().clear();
+    auto parsed = protocol::parse_reply(pending_);
+    if (parsed.state != protocol::ParsedReply::State::complete) return "(none)";
+    pending_.erase(0, parsed.consumed);
+    return parsed.reply.to_string();
+  }
+  protocol::Session& session() { return *session_; }
+
+ private:
+  Node& node_;
+  protocol::Session* session_;
+  std::string pending_;
+};
+
+class NodeFixture {
+ public:
+  explicit NodeFixture(Settings settings = {}, NodeStart start = {})
+      : settings_(std::move(settings)),
+        now_{Instant(24h), WallTime(std::chrono::seconds(1'700'000'000))},
+        node_(settings_, started(std::move(start)), {[] { return ProcessFacts{}; }, log_, nullptr}),
+        client_(node_, now_) {}
+
+  std::string operator()(std::string_view line) {
+    client_.send(line, now_);
+    return client_.receive();
+  }
+  void advance(Duration d) {
+    now_.monotonic += d;
+    now_.wall += d;
+  }
+  // All the work that is due, as the shell would do it in turns.
+  void do_due_work() {
+    for (int turn = 0; turn < 100'000; ++turn) {
+      const auto next = node_.next_work();
+      if (!next || *next > now_.monotonic) return;
+      node_.do_due_work(now_);
+    }
+  }
+
+  Node& node() { return node_; }
+  Now& now() { return now_; }
+  CollectedLog& log() { return log_; }
+  TestClient connect(protocol::Peer peer = {}) { return TestClient(node_, now_, std::move(peer)); }
+
+ private:
+  static NodeStart started(NodeStart start) {
+    start.started_at = Instant(24h);
+    start.run_id = std::string(40, 'a');
+    return start;
+  }
+
+  Settings settings_;
+  CollectedLog log_;
+  Now now_;
+  Node node_;
+  TestClient client_;
+};
+
+}  // namespace redlock::server

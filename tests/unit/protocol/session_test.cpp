@@ -1,0 +1,148 @@
+#include "protocol/session.h"
+
+#include "protocol/limits.h"
+#include "protocol/sessions.h"
+#include "tests/unit/protocol/session_fixture.h"
+
+#include <catch2/catch.hpp>
+
+using namespace redlock;
+using namespace redlock::protocol;
+
+namespace {
+
+std::vector<Session::Id> touched(SessionFixture& service) {
+  std::vector<Session::Id> ids;
+  service.sessions.for_each_touched([&](Session& session) { ids.push_back(session.id()); });
+  return ids;
+}
+
+using Ids = std::vector<Session::Id>;
+
+}  // namespace
+
+TEST_CASE("requests are answered in order, inline and as arrays, in one go") {
+  SessionFixture service;
+  auto client = service.client();
+  CHECK(client.bytes("PING\r\n*2\r\n$4\r\nECHO\r\n$2\r\nhi\r\n\r\nECHO \"a b\"\r\n") ==
+        "+PONG\r\n$2\r\nhi\r\n$3\r\na b\r\n");
+}
+
+TEST_CASE("a request that comes byte by byte is answered at its last one") {
+  SessionFixture service;
+  auto client = service.client();
+  const std::string_view request = "*2\r\n$4\r\nECHO\r\n$2\r\nhi\r\n";
+  for (const char byte : request.substr(0, request.size() - 1)) {
+    REQUIRE(client.bytes({&byte, 1}).empty());
+  }
+  CHECK(client.session().backlog_bytes() == request.size() - 1);
+  CHECK(client.bytes("\n") == "$2\r\nhi\r\n");
+  CHECK(client.session().backlog_bytes() == 0);
+}
+
+TEST_CASE("a protocol error is answered, and the client closed without another word") {
+  SessionFixture service;
+  auto client = service.client();
+  CHECK(client.bytes("PING\r\n*1\r\n+x\r\nPING\r\n") ==
+        "+PONG\r\n-ERR Protocol error: expected '$', got '+'\r\n");
+  CHECK(client.session().is_closing());
+  CHECK(client.bytes("PING\r\n").empty());
+  CHECK(service.executed == 1);
+}
+
+TEST_CASE("a line break in garbage does not break the error's line") {
+  SessionFixture service;
+  auto client = service.client();
+  CHECK(client.bytes("*1\r\n\n\r\n") == "-ERR Protocol error: expected '$', got ' '\r\n");
+}
+
+TEST_CASE("what is pipelined behind a late reply waits for it") {
+  SessionFixture service;
+  auto client = service.client();
+  CHECK(client.bytes("PING\r\nLATER\r\nECHO behind\r\nEC") == "+PONG\r\n");
+  CHECK(client.session().is_waiting());
+  CHECK(client.bytes("HO last\r\n").empty());
+  CHECK(service.executed == 2);
+  client.session().resume(Reply::integer(7), service.now, service);
+  CHECK_FALSE(client.session().is_waiting());
+  CHECK(client.received() == "(integer) 7\n\"behind\"\n\"last\"");
+  CHECK(client.session().backlog_bytes() == 0);
+}
+
+TEST_CASE("late replies may follow one another in one pipeline") {
+  SessionFixture service;
+  auto client = service.client();
+  CHECK(client.bytes("LATER\r\nLATER\r\nPING\r\n").empty());
+  client.session().resume(Reply::integer(1), service.now, service);
+  CHECK(client.session().is_waiting());
+  CHECK(client.received() == "(integer) 1");
+  client.session().resume(Reply::integer(2), service.now, service);
+  CHECK(client.received() == "(integer) 2\n+PONG");
+}
+
+TEST_CASE("a client that floods while it waits is closed") {
+  SessionFixture service;
+  auto client = service.client();
+  client.bytes("LATER\r\n");
+  const std::string flood(16 * 1024 * 1024, 'x');
+  for (int i = 0; i < 4; ++i) client.bytes(flood);
+  CHECK_FALSE(client.session().is_closing());
+  client.bytes(flood);
+  CHECK(client.session().is_closing());
+}
+
+TEST_CASE("a session that is closed while it waits hears its reply and runs no more") {
+  SessionFixture service;
+  auto client = service.client();
+  client.bytes("LATER\r\nPING\r\n");
+  client.session().close_after_output();
+  client.session().resume(Reply::ok(), service.now, service);
+  CHECK(client.received() == "+OK");
+  CHECK(service.executed == 1);
+}
+
+TEST_CASE("the shell looks at each touched session once") {
+  SessionFixture service;
+  auto first = service.client();
+  auto second = service.client();
+  CHECK(touched(service).empty());
+  first("PING");
+  first("PING");
+  CHECK(touched(service) == Ids{1});
+  CHECK(touched(service).empty());
+  second.session().write(Reply::push({}));
+  first("PING");
+  CHECK(touched(service) == Ids{2, 1});
+}
+
+TEST_CASE("a session that was touched and is gone is not looked at") {
+  SessionFixture service;
+  auto first = service.client();
+  first("PING");
+  service.sessions.close(1);
+  CHECK(touched(service).empty());
+  CHECK(service.sessions.count() == 0);
+}
+
+TEST_CASE("a session may be closed and another touched while they are looked at") {
+  SessionFixture service;
+  auto first = service.client();
+  auto second = service.client();
+  first("PING");
+  Ids seen;
+  service.sessions.for_each_touched([&](Session& session) {
+    seen.push_back(session.id());
+    if (session.id() == 1) second.session().close_after_output();
+    service.sessions.close(session.id());
+  });
+  CHECK(seen == Ids{1, 2});
+  CHECK(service.sessions.count() == 0);
+}
+
+TEST_CASE("ids rise and are not used again") {
+  SessionFixture service;
+  CHECK(service.client().session().id() == 1);
+  service.sessions.close(1);
+  CHECK(service.client().session().id() == 2);
+  CHECK(service.sessions.find(1) == nullptr);
+}

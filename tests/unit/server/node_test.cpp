@@ -1,0 +1,177 @@
+// The node as a whole: who may speak, what the table of commands answers, scripts that overrun.
+#include "server/node.h"
+
+#include "tests/support/node_fixture.h"
+
+#include <catch2/catch.hpp>
+
+using namespace redlock;
+using namespace redlock::server;
+
+namespace {
+
+// Strikes when the script asks for INFO, as the shell's timer does after busy-reply-threshold.
+struct BusyFixture final : ScriptWatch {
+  Settings settings;
+  CollectedLog log;
+  Now now{Instant(24h), WallTime(0s)};
+  lua::Engine* running = nullptr;
+  Node node{settings, NodeStart{}, {[this] { return interrupt(); }, log, this}};
+  TestClient alice{node, now};
+  TestClient bob{node, now};
+
+  void script_began(lua::Engine& engine) override { running = &engine; }
+  void script_ended() override { running = nullptr; }
+  ProcessFacts interrupt() {
+    if (running != nullptr) running->interrupt();
+    return {};
+  }
+  std::string ask(TestClient& client, std::string_view line) {
+    client.send(line, now);
+    return client.receive();
+  }
+  void pass(Duration d) {
+    now.monotonic += d;
+    node.do_due_work(now);
+  }
+};
+
+constexpr const char* kEndless = "EVAL \"redis.call('INFO') while true do end\" 0";
+
+}  // namespace
+
+TEST_CASE("while a script overruns, others are told BUSY and SCRIPT KILL ends it") {
+  BusyFixture busy;
+  CHECK(busy.ask(busy.bob, "SCRIPT KILL") == "-NOTBUSY No scripts in execution right now.");
+  CHECK(busy.ask(busy.alice, kEndless) == "(none)");
+  CHECK(busy.ask(busy.bob, "GET k").find("-BUSY Redis is busy running a script.") == 0);
+  CHECK(busy.ask(busy.bob, "SHUTDOWN").find("-BUSY") == 0);
+  busy.pass(1ms);
+  CHECK(busy.ask(busy.alice, "PING") == "(none)");  // waits behind its own script
+  CHECK(busy.ask(busy.bob, "SCRIPT KILL") == "+OK");
+  CHECK(busy.alice.receive().find("-ERR Script killed by user with SCRIPT KILL") == 0);
+  CHECK(busy.alice.receive() == "+PONG");
+  CHECK(busy.ask(busy.bob, "GET k") == "(nil)");
+}
+
+TEST_CASE(
+    "a script that has written cannot be killed, ends at its time limit, and what it wrote stays") {
+  BusyFixture busy;
+  busy.ask(busy.alice,
+           "EVAL \"redis.call('SET','k','v','PX',60000) redis.call('INFO') while true do end\" 0");
+  CHECK(busy.ask(busy.bob, "SCRIPT KILL").find("-UNKILLABLE") == 0);
+  busy.pass(5s);
+  CHECK(busy.alice.receive().find("-ERR script stopped: it ran longer than script-time-limit") ==
+        0);
+  CHECK(busy.ask(busy.bob, "GET k") == "\"v\"");
+}
+
+TEST_CASE(
+    "time stands still for a script that is suspended: its locks neither end nor are given back") {
+  BusyFixture busy;
+  busy.ask(busy.bob, "SET k v PX 100");
+  busy.ask(busy.alice,
+           "EVAL \"redis.call('INFO') for i=1,300000 do end return redis.call('GET','k')\" 0");
+  for (int slice = 0; slice < 20; ++slice) busy.pass(20ms);
+  CHECK(busy.alice.receive() == "\"v\"");
+  CHECK(busy.ask(busy.bob, "GET k") == "(nil)");
+}
+
+TEST_CASE("a client that leaves while its script overruns does no harm") {
+  BusyFixture busy;
+  busy.ask(busy.alice, kEndless);
+  busy.node.close_session(busy.alice.session().id());
+  busy.pass(5s);
+  CHECK(busy.ask(busy.bob, "GET k") == "(nil)");
+}
+
+TEST_CASE("without the password only HELLO, AUTH, QUIT and RESET are heard") {
+  Settings settings;
+  settings.requirepass = "secret";
+  NodeFixture node(settings);
+  CHECK(node("GET k") == "-NOAUTH Authentication required.");
+  CHECK(node("NOSUCH") == "-NOAUTH Authentication required.");
+  CHECK(node("PING") == "-NOAUTH Authentication required.");
+  CHECK(node("AUTH wrong") == "-WRONGPASS invalid username-password pair or user is disabled.");
+  CHECK(node("AUTH secret") == "+OK");
+  CHECK(node("GET k") == "(nil)");
+  CHECK(node("RESET") == "+RESET");
+  CHECK(node("GET k") == "-NOAUTH Authentication required.");
+}
+
+TEST_CASE("in protected mode, without a password, strangers are told why and shown out") {
+  NodeFixture node;
+  protocol::Peer stranger;
+  stranger.is_local = false;
+  TestClient client = node.connect(stranger);
+  CHECK(client.receive().find("-DENIED") == 0);
+  CHECK(client.session().is_closing());
+}
+
+TEST_CASE("beyond maxclients a client is refused, and one that leaves makes room") {
+  Settings settings;
+  settings.maxclients = 2;
+  NodeFixture node(settings);
+  TestClient second = node.connect();
+  TestClient third = node.connect();
+  CHECK(third.receive() == "-ERR max number of clients reached");
+  node.node().close_session(third.session().id());
+  node.node().close_session(second.session().id());
+  TestClient fourth = node.connect();
+  CHECK(fourth.receive() == "(none)");
+}
+
+TEST_CASE("unknown commands and subcommands are told as Redis tells them") {
+  NodeFixture node;
+  CHECK(node("NOSUCH a b") == "-ERR unknown command 'NOSUCH', with args beginning with: 'a' 'b' ");
+  CHECK(node("CLIENT NOSUCH") == "-ERR unknown subcommand 'NOSUCH'. Try CLIENT HELP.");
+  CHECK(node("client|id") == "-ERR unknown command 'client|id', with args beginning with: ");
+  CHECK(node("GET") == "-ERR wrong number of arguments for 'get' command");
+  CHECK(node("CLIENT") == "-ERR wrong number of arguments for 'client' command");
+  CHECK(node("CLIENT SETNAME") == "-ERR wrong number of arguments for 'client|setname' command");
+  CHECK(node("CLUSTER INFO") == "-ERR This instance has cluster support disabled");
+  CHECK(node("SENTINEL MASTERS").find("-ERR unknown command 'SENTINEL'") == 0);
+}
+
+TEST_CASE("the version that clients see stays below the one from which they send other commands") {
+  NodeFixture node;
+  CHECK(node("INFO server").find("redis_version:7.2.4") != std::string::npos);
+  CHECK(node("HELLO 3").find("\"version\": \"7.2.4\"") != std::string::npos);
+}
+
+TEST_CASE("expired locks are given back a budget at a time, and the node says when it has work") {
+  NodeFixture node;
+  for (int i = 0; i < 2000; ++i) node("SET k" + std::to_string(i) + " v PX 100");
+  REQUIRE(node.node().next_work().has_value());
+  node.advance(101ms);
+  node.node().do_due_work(node.now());
+  CHECK(node.node().locks().size() > 0);
+  node.do_due_work();
+  CHECK(node.node().locks().size() == 0);
+  CHECK_FALSE(node.node().next_work().has_value());
+}
+
+TEST_CASE("a client that is silent for longer than timeout is closed") {
+  Settings settings;
+  settings.timeout = 10s;
+  NodeFixture node(settings);
+  TestClient idle = node.connect();
+  node.advance(9s);
+  CHECK(node("PING") == "+PONG");
+  node.do_due_work();
+  CHECK_FALSE(idle.session().is_closing());
+  node.advance(2s);
+  node.do_due_work();
+  CHECK(idle.session().is_closing());
+}
+
+TEST_CASE("SHUTDOWN asks for a stop, and nothing executes after it (rule R9)") {
+  NodeFixture node;
+  CHECK(node("SHUTDOWN ABORT") == "-ERR No shutdown in progress.");
+  CHECK(node("SHUTDOWN NOSAVE SAVE") == "-ERR syntax error");
+  node("SHUTDOWN");
+  REQUIRE(node.node().stop_request().has_value());
+  CHECK(node.node().stop_request()->save);
+  CHECK(node("SET k v PX 1000") == "(none)");
+  CHECK(node.node().locks().size() == 0);
+}
