@@ -1,0 +1,51 @@
+#include "coordinator/ballot.h"
+
+#include "base/duration_text.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+
+void Ballot::open(Instant start, Duration node_timeout) {
+  start_ = start;
+  node_timeout_ = node_timeout;
+  deadline_ = later(start, node_timeout);
+}
+
+bool Ballot::record(NodeIndex node, Answer answer, Instant now) {
+  INVARIANT(node < answers_.size(), "an answer of a node that was not asked");
+  INVARIANT(answer.kind != AnswerKind::none, "an answer that says nothing");
+  if (answered(node)) return false;
+  if (answer.kind == AnswerKind::yes) {
+    votes_.add_yes();
+  } else if (answer.kind == AnswerKind::no) {
+    votes_.add_no();
+  } else {
+    votes_.add_silent();
+  }
+  answer.took = now - start_;
+  answers_[node] = std::move(answer);
+  return true;
+}
+
+bool Ballot::time_out(Instant now) {
+  if (now < deadline_) return false;
+  for (NodeIndex node = 0; node < answers_.size(); ++node) {
+    if (answered(node)) continue;
+    record(node,
+           {.kind = AnswerKind::timed_out,
+            .text = fmt::format("no answer within {}", spoken_duration(node_timeout_))},
+           now);
+  }
+  return true;
+}
+
+void ask_all(std::size_t nodes, Actions& actions) {
+  for (NodeIndex node = 0; node < nodes; ++node) {
+    actions.push_back({Action::Kind::ask, node});
+  }
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,68 @@
+// One question to all nodes: who answered what, how long it took, and how the vote stands.
+//
+// The part that acquisition, extension and release have in common. All nodes are asked at the same
+// instant (rule Q1), so one deadline serves all: whoever has not answered by then counts as timed
+// out. An answer that comes after that changes nothing here; the link has read it in its order.
+#pragma once
+
+#include "coordinator/answer.h"
+#include "coordinator/quorum.h"
+
+#include <optional>
+#include <vector>
+
+namespace redlock::coordinator {
+
+class Ballot {
+ public:
+  explicit Ballot(std::size_t nodes) : votes_(nodes), answers_(nodes) {}
+
+  void open(Instant start, Duration node_timeout);
+
+  // Counts a node's first answer; false when it was counted before.
+  bool record(NodeIndex node, Answer answer, Instant now);
+
+  // At the deadline: the silent ones count as timed out. False when it is not yet that late.
+  bool time_out(Instant now);
+
+  const VoteCount& votes() const { return votes_; }
+  const std::vector<Answer>& answers() const { return answers_; }
+  bool answered(NodeIndex node) const { return answers_[node].kind != AnswerKind::none; }
+  std::size_t nodes() const { return answers_.size(); }
+  Instant start() const { return start_; }
+  Instant deadline() const { return deadline_; }
+
+ private:
+  VoteCount votes_;
+  std::vector<Answer> answers_;
+  Instant start_;
+  Instant deadline_ = kNever;
+  Duration node_timeout_ = 0ns;
+};
+
+// What a state machine wants done. It appends these to the vector that it is handed; whoever drives
+// it carries them out, in order, after each event.
+struct Action {
+  enum class Kind : std::uint8_t {
+    ask,       // send the machine's request to this node
+    withdraw,  // if the request has not been written yet, it must not be any more
+    undo,      // withdraw it, or where it was written, send the release behind it (rule Q3)
+  };
+  Kind kind;
+  NodeIndex node;
+
+  friend bool operator==(const Action&, const Action&) = default;
+};
+using Actions = std::vector<Action>;
+
+void ask_all(std::size_t nodes, Actions& actions);
+
+// What every machine needs to know of the group.
+struct Terms {
+  std::size_t nodes = 0;
+  Duration ttl = 0ns;
+  Duration node_timeout = 0ns;
+  double clock_drift = 0;
+};
+
+}  // namespace redlock::coordinator

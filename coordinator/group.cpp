@@ -1,0 +1,244 @@
+#include "coordinator/group.h"
+
+#include "coordinator/operation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+
+Lock known_lock(std::string name, std::string value, Duration ttl) {
+  Lock lock{.claim = std::make_shared<const Claim>(Claim{std::move(name), std::move(value)}),
+            .ttl = ttl,
+            .valid_until = kNever,
+            .asked = {}};
+  lock.asked.set();
+  return lock;
+}
+
+Group::Group(Options options, ValueSource values, std::uint64_t seed)
+    : options_(std::move(options)), values_(std::move(values)), random_(seed) {
+  INVARIANT(!options_.nodes.empty() && options_.nodes.size() <= kNodesMax, "a group of no size");
+  links_.reserve(options_.nodes.size());
+  for (const Node& node : options_.nodes) links_.emplace_back(node.credentials, random_);
+  node_ids_.resize(links_.size());
+}
+
+Group::~Group() = default;
+
+void Group::start(Instant now) {
+  for (Pipeline& link : links_) link.start(now);
+}
+
+Terms Group::terms(Duration ttl) const {
+  return {.nodes = links_.size(),
+          .ttl = ttl,
+          .node_timeout = options_.node_timeout,
+          .clock_drift = options_.clock_drift};
+}
+
+// --- operations
+
+OperationId Group::when_ready(Instant now, std::function<void()> done) {
+  const OperationId id = begin(std::make_unique<ReadyOperation>(*this, std::move(done)), now);
+  readiness_.push_back(id);
+  return id;
+}
+
+OperationId Group::acquire(AcquireRequest request, Instant now,
+                           std::function<void(AcquireResult)> done) {
+  return begin(std::make_unique<AcquireOperation>(*this, std::move(request), now, std::move(done)),
+               now);
+}
+
+OperationId Group::extend(const Lock& lock, Instant now, std::function<void(ExtendResult)> done) {
+  return begin(std::make_unique<ExtendOperation>(*this, lock, std::move(done)), now);
+}
+
+OperationId Group::release(const Lock& lock, Instant now, std::function<void(ReleaseResult)> done) {
+  return begin(std::make_unique<ReleaseOperation>(*this, lock, std::move(done)), now);
+}
+
+OperationId Group::survey(std::vector<RequestKind> questions, std::string name, Instant now,
+                          std::function<void(std::vector<Finding>)> done) {
+  return begin(std::make_unique<SurveyOperation>(*this, std::move(questions), std::move(name),
+                                                 std::move(done)),
+               now);
+}
+
+void Group::cancel(OperationId id, Instant now) {
+  Operation* operation = find(id);
+  if (operation == nullptr) return;
+  operation->cancel(now);
+  remove(id);
+}
+
+OperationId Group::begin(std::unique_ptr<Operation> operation, Instant now) {
+  if (free_slots_.empty()) {
+    INVARIANT(slots_.size() < (std::size_t(1) << kSlotBits), "too many operations at once");
+    free_slots_.push_back(static_cast<std::uint32_t>(slots_.size()));
+    slots_.emplace_back();
+  }
+  const std::uint32_t index = free_slots_.back();
+  free_slots_.pop_back();
+  Slot& slot = slots_[index];
+  ++slot.generation;
+  const OperationId id = (OperationId(slot.generation) << (kSlotBits + kAttemptBits)) |
+                         (OperationId(index) << kAttemptBits);
+  Operation& started = *operation;
+  slot.operation = std::move(operation);
+  started.set_id(id);
+  started.start(now);
+  // Also one that is finished already is told of later, from on_time: never from inside this call.
+  const Instant wanted = started.finished() ? now : started.next_deadline().value_or(now);
+  started.scheduled = wanted;
+  deadlines_.push({wanted, id});
+  return id;
+}
+
+// The operation whatever its attempt; on_answer's caller compares the ids.
+Group::Operation* Group::find(OperationId id) {
+  const auto index =
+      static_cast<std::size_t>((id >> kAttemptBits) & ((OperationId(1) << kSlotBits) - 1));
+  const auto generation = static_cast<std::uint32_t>(id >> (kSlotBits + kAttemptBits));
+  if (index >= slots_.size() || slots_[index].generation != generation) return nullptr;
+  return slots_[index].operation.get();
+}
+
+void Group::remove(OperationId id) {
+  const auto index =
+      static_cast<std::uint32_t>((id >> kAttemptBits) & ((OperationId(1) << kSlotBits) - 1));
+  slots_[index].operation.reset();
+  free_slots_.push_back(index);
+}
+
+// Tells the outcome of an operation that is finished, or makes sure that its next deadline is seen.
+void Group::after_event(Operation& operation, Instant) {
+  if (operation.finished()) {
+    const auto index = static_cast<std::size_t>((operation.id() >> kAttemptBits) &
+                                                ((OperationId(1) << kSlotBits) - 1));
+    // The callback may begin another operation in this very slot.
+    const std::unique_ptr<Operation> done = std::move(slots_[index].operation);
+    free_slots_.push_back(static_cast<std::uint32_t>(index));
+    done->tell();
+    return;
+  }
+  const auto wanted = operation.next_deadline();
+  if (!wanted || (operation.scheduled && *operation.scheduled <= *wanted)) return;
+  operation.scheduled = wanted;
+  deadlines_.push({*wanted, operation.id()});
+}
+
+// --- events
+
+void Group::on_connected(NodeIndex node, Instant now) {
+  links_[node].on_connected(now);
+}
+
+void Group::on_bytes(NodeIndex node, std::string_view bytes, Instant now) {
+  Pipeline& link = links_[node];
+  const Pipeline::State before = link.state();
+  link.on_bytes(bytes, now);
+  if (link.state() == Pipeline::State::identified) identify(node, now);
+  if (link.state() != before) link_changed(node, now);
+  deliver(now);
+}
+
+void Group::on_end(NodeIndex node, std::string_view reason, Instant now) {
+  links_[node].on_end(reason, now);
+  link_changed(node, now);
+  deliver(now);
+}
+
+// A node counts once, by its id (rule Q5). An id stays with the address that told it last, also
+// while that is not connected: else one node could vote twice, through one address after the other.
+void Group::identify(NodeIndex node, Instant now) {
+  node_ids_[node].clear();
+  const std::string& id = links_[node].node_id();
+  const auto owner = std::find(node_ids_.begin(), node_ids_.end(), id);
+  if (owner != node_ids_.end()) {
+    const auto other = static_cast<std::size_t>(owner - node_ids_.begin());
+    links_[node].reject(fmt::format("is the same node as {}", options_.nodes[other].name), now);
+    return;
+  }
+  node_ids_[node] = id;
+  links_[node].accept(now);
+}
+
+void Group::link_changed(NodeIndex node, Instant now) {
+  if (links_[node].is_settled()) settled_.set(node);
+  for (const OperationId id : std::vector<OperationId>(readiness_)) {
+    Operation* operation = find(id);
+    if (operation == nullptr) {
+      std::erase(readiness_, id);
+      continue;
+    }
+    operation->on_link_changed(now);
+    after_event(*operation, now);
+  }
+}
+
+// Hands every completion to its operation. A callback may send more, which may complete at once, so
+// it goes on until nothing is left.
+void Group::deliver(Instant now) {
+  std::vector<Completion> batch = std::exchange(completions_, {});
+  for (NodeIndex node = 0; node < links_.size(); ++node) {
+    while (links_[node].has_completions()) {
+      batch.clear();
+      links_[node].take_completions(batch);
+      for (Completion& completion : batch) {
+        Operation* operation = find(completion.operation);
+        if (operation == nullptr || operation->id() != completion.operation) continue;
+        operation->on_answer(node, std::move(completion), now);
+        after_event(*operation, now);
+      }
+    }
+  }
+  batch.clear();
+  completions_ = std::move(batch);
+}
+
+void Group::on_time(Instant now) {
+  for (NodeIndex node = 0; node < links_.size(); ++node) {
+    const Pipeline::State before = links_[node].state();
+    links_[node].on_time(now);
+    if (links_[node].state() != before) link_changed(node, now);
+  }
+  deliver(now);
+  run_deadlines(now);
+}
+
+void Group::run_deadlines(Instant now) {
+  while (!deadlines_.empty()) {
+    const Deadline next = deadlines_.top();
+    Operation* operation = find(next.operation);
+    // The dead are cleared away here, so that they do not wake the loop one by one.
+    if (operation != nullptr && next.when > now) return;
+    deadlines_.pop();
+    if (operation == nullptr) continue;
+    operation->scheduled.reset();
+    const auto wanted = operation->next_deadline();
+    if (wanted && *wanted <= now) operation->on_time(now);
+    after_event(*operation, now);
+  }
+}
+
+std::optional<Instant> Group::next_deadline() const {
+  Instant next = deadlines_.empty() ? kNever : deadlines_.top().when;
+  for (const Pipeline& link : links_) {
+    if (link.has_completions()) return Instant(0ns);
+    next = std::min(next, link.next_deadline().value_or(kNever));
+  }
+  if (next == kNever) return std::nullopt;
+  return next;
+}
+
+std::size_t Group::releases_pending() const {
+  std::size_t pending = 0;
+  for (const Pipeline& link : links_) pending += link.releases_pending();
+  return pending;
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,31 @@
+// A node as people name it: redis://[user:password@]host[:port].
+#pragma once
+
+#include "base/net/address.h"
+#include "base/result.h"
+#include "coordinator/pipeline.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redlock::coordinator {
+
+inline constexpr std::uint16_t kDefaultPort = 6379;
+
+struct NodeAddress {
+  net::Address address;
+  Credentials credentials;
+
+  // For people: never the password.
+  std::string text() const { return address.text(); }
+};
+
+// "redis://127.0.0.1:7001", "redis://:secret@node1:6379", "redis://user:p%40ss@[::1]:7001"; the
+// scheme may be left out. The error says what is accepted; it never repeats a password.
+Result<NodeAddress> parse_node_address(std::string_view text);
+
+// Comma-separated; blanks around the commas are allowed. At least one, none twice.
+Result<std::vector<NodeAddress>> parse_node_addresses(std::string_view text);
+
+}  // namespace redlock::coordinator

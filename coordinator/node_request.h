@@ -1,0 +1,36 @@
+// A request to one node, as a value and as bytes.
+#pragma once
+
+#include "coordinator/answer.h"
+#include "protocol/output_buffer.h"
+
+#include <memory>
+#include <string>
+
+namespace redlock::coordinator {
+
+// What a holder, or one who wants to be, has at the nodes: the lock's name and the value that only
+// it knows. Shared by the requests of one operation to all nodes.
+struct Claim {
+  std::string name;
+  std::string value;
+};
+using SharedClaim = std::shared_ptr<const Claim>;
+
+// Who waits for the answer. kNobody: it is sent for its effect.
+using OperationId = std::uint64_t;
+inline constexpr OperationId kNobody = 0;
+
+struct NodeRequest {
+  OperationId operation = kNobody;
+  RequestKind kind = RequestKind::info;
+  SharedClaim claim = {};       // null for info
+  Duration ttl = 0ns;           // set, extend
+  Instant worth_until = kNever;  // release: from here on the lock has run out by itself
+};
+
+enum class ScriptForm : std::uint8_t { by_sha, in_full };
+
+void write_node_request(const NodeRequest& request, ScriptForm form, protocol::OutputBuffer& out);
+
+}  // namespace redlock::coordinator

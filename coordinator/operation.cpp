@@ -1,0 +1,244 @@
+#include "coordinator/operation.h"
+
+#include <algorithm>
+
+namespace redlock::coordinator {
+
+void Group::Operation::perform(const Actions& actions, const NodeRequest& request, Instant now) {
+  for (const Action& action : actions) {
+    switch (action.kind) {
+      case Action::Kind::ask:
+        ask(action.node, request, now);
+        break;
+      case Action::Kind::withdraw:
+        withdraw(action.node);
+        break;
+      case Action::Kind::undo:
+        undo(action.node, request, now);
+        break;
+    }
+  }
+}
+
+void Group::Operation::ask(NodeIndex node, NodeRequest request, Instant now) {
+  request.operation = id_;
+  tickets_[node] = group_.links_[node].send(std::move(request), now);
+  asked_.set(node, tickets_[node] != Pipeline::kRefused);
+}
+
+void Group::Operation::withdraw(NodeIndex node) {
+  if (group_.links_[node].withdraw(tickets_[node])) asked_.reset(node);
+}
+
+void Group::Operation::undo(NodeIndex node, const NodeRequest& request, Instant now) {
+  withdraw(node);
+  if (!asked_.test(node)) return;
+  group_.links_[node].send({.kind = RequestKind::release,
+                            .claim = request.claim,
+                            .worth_until = later(now, request.ttl)},
+                           now);
+}
+
+// --- acquire
+
+Group::AcquireOperation::AcquireOperation(Group& owner, AcquireRequest wanted, Instant now,
+                                          Done done)
+    : Operation(owner),
+      wanted_(std::move(wanted)),
+      retry_(wanted_.patience, now),
+      done_(std::move(done)) {}
+
+bool Group::AcquireOperation::is_acquired() const {
+  return attempt_ && attempt_->outcome() == AcquisitionOutcome::acquired;
+}
+
+NodeRequest Group::AcquireOperation::request() const {
+  return {.kind = RequestKind::set, .claim = claim_, .ttl = wanted_.ttl};
+}
+
+// A new attempt has a new value (rule Q6): an undo of the last one can never hit it.
+void Group::AcquireOperation::start(Instant now) {
+  retry_at_.reset();
+  next_attempt();
+  claim_ = std::make_shared<const Claim>(Claim{wanted_.name, new_value()});
+  attempt_.emplace(terms(wanted_.ttl));
+  attempt_->start(now, actions_);
+  after_machine(now);
+}
+
+void Group::AcquireOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+  if (completion.answer.never_sent) note_never_sent(node);
+  attempt_->on_answer(node, std::move(completion.answer), now, actions_);
+  after_machine(now);
+}
+
+void Group::AcquireOperation::on_time(Instant now) {
+  if (retry_at_) {
+    if (now >= *retry_at_) start(now);
+    return;
+  }
+  attempt_->on_time(now, actions_);
+  after_machine(now);
+}
+
+void Group::AcquireOperation::cancel(Instant now) {
+  attempt_->abandon(actions_);
+  after_machine(now);
+}
+
+void Group::AcquireOperation::after_machine(Instant now) {
+  perform(actions_, request(), now);
+  actions_.clear();
+  if (!attempt_->finished() || is_acquired() || retry_at_) return;
+  retry_at_ = retry_.after(attempt_->outcome(), attempt_->is_split_vote(), now, random());
+  gave_up_ = !retry_at_;
+}
+
+std::optional<Instant> Group::AcquireOperation::next_deadline() const {
+  return retry_at_ ? retry_at_ : attempt_->next_deadline();
+}
+
+void Group::AcquireOperation::tell() {
+  Lock lock;
+  if (is_acquired()) {
+    lock = {.claim = claim_,
+            .ttl = wanted_.ttl,
+            .valid_until = attempt_->valid_until(),
+            .asked = asked()};
+  }
+  done_({attempt_->outcome(), std::move(lock), attempt_->answers()});
+}
+
+// --- extend
+
+Group::ExtendOperation::ExtendOperation(Group& owner, const Lock& lock, Done done)
+    : Operation(owner),
+      lock_(lock),
+      machine_(terms(lock.ttl), lock.valid_until),
+      done_(std::move(done)) {}
+
+NodeRequest Group::ExtendOperation::request() const {
+  return {.kind = RequestKind::extend, .claim = lock_.claim, .ttl = lock_.ttl};
+}
+
+void Group::ExtendOperation::start(Instant now) {
+  machine_.start(now, actions_);
+  perform(actions_, request(), now);
+  actions_.clear();
+}
+
+void Group::ExtendOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+  machine_.on_answer(node, std::move(completion.answer), now, actions_);
+  perform(actions_, request(), now);
+  actions_.clear();
+}
+
+void Group::ExtendOperation::on_time(Instant now) {
+  machine_.on_time(now, actions_);
+  perform(actions_, request(), now);
+  actions_.clear();
+}
+
+void Group::ExtendOperation::tell() {
+  done_({machine_.outcome(), machine_.valid_until(), machine_.answers()});
+}
+
+// --- release
+
+Group::ReleaseOperation::ReleaseOperation(Group& owner, const Lock& lock, Done done)
+    : Operation(owner), lock_(lock), machine_(terms(lock.ttl)), done_(std::move(done)) {}
+
+void Group::ReleaseOperation::start(Instant now) {
+  machine_.start(now, actions_);
+  for (const Action& action : std::exchange(actions_, {})) {
+    if (!lock_.asked.test(action.node)) {
+      machine_.on_answer(action.node,
+                         {.kind = AnswerKind::refused,
+                          .never_sent = true,
+                          .text = "never asked for this lock"},
+                         now);
+      continue;
+    }
+    ask(action.node,
+        {.kind = RequestKind::release, .claim = lock_.claim, .worth_until = later(now, lock_.ttl)},
+        now);
+  }
+}
+
+void Group::ReleaseOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+  machine_.on_answer(node, std::move(completion.answer), now);
+}
+
+void Group::ReleaseOperation::tell() {
+  done_({machine_.outcome(), machine_.answers()});
+}
+
+// --- survey
+
+Group::SurveyOperation::SurveyOperation(Group& owner, std::vector<RequestKind> questions,
+                                        std::string name, Done done)
+    : Operation(owner),
+      questions_(std::move(questions)),
+      claim_(std::make_shared<const Claim>(Claim{std::move(name), {}})),
+      ballot_(owner.size()),
+      replies_(owner.size()),
+      done_(std::move(done)) {}
+
+void Group::SurveyOperation::start(Instant now) {
+  ballot_.open(now, group().options().node_timeout);
+  for (NodeIndex node = 0; node < group().size(); ++node) {
+    for (const RequestKind question : questions_) {
+      ask(node, {.kind = question, .claim = claim_}, now);
+    }
+  }
+}
+
+void Group::SurveyOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+  if (completion.answer.kind == AnswerKind::yes) {
+    replies_[node].push_back(std::move(completion.reply));
+    if (replies_[node].size() < questions_.size()) return;
+  }
+  ballot_.record(node, std::move(completion.answer), now);
+}
+
+void Group::SurveyOperation::on_time(Instant now) {
+  ballot_.time_out(now);
+}
+
+void Group::SurveyOperation::tell() {
+  std::vector<Finding> findings;
+  for (NodeIndex node = 0; node < group().size(); ++node) {
+    findings.push_back({ballot_.answers()[node], std::move(replies_[node])});
+  }
+  done_(std::move(findings));
+}
+
+// --- when_ready
+
+Group::ReadyOperation::ReadyOperation(Group& owner, std::function<void()> done)
+    : Operation(owner), done_(std::move(done)) {}
+
+void Group::ReadyOperation::start(Instant now) {
+  start_ = now;
+  deadline_ = later(now, group().options().node_timeout);
+  on_link_changed(now);
+}
+
+void Group::ReadyOperation::on_time(Instant now) {
+  if (now >= deadline_) ready_ = true;
+}
+
+void Group::ReadyOperation::on_link_changed(Instant now) {
+  std::size_t connected = 0;
+  for (NodeIndex node = 0; node < group().size(); ++node) {
+    if (group().link(node).state() == Pipeline::State::ready) ++connected;
+  }
+  if (settled().count() == group().size()) {
+    deadline_ = now;
+  } else if (!has_quorum_ && connected >= quorum_of(group().size())) {
+    has_quorum_ = true;
+    deadline_ = std::min(deadline_, later(now, std::min(now - start_, kReadyGraceMax)));
+  }
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,272 @@
+#include "coordinator/pipeline.h"
+
+#include "base/duration_text.h"
+#include "protocol/reply_parser.h"
+#include "protocol/request_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+namespace {
+
+using protocol::ParsedReply;
+using protocol::Reply;
+
+bool is_script(RequestKind kind) {
+  return kind == RequestKind::extend || kind == RequestKind::release;
+}
+
+// The line `run_id:…` of INFO; empty when there is none.
+std::string_view run_id_in(std::string_view info) {
+  constexpr std::string_view kField = "run_id:";
+  std::size_t at = info.find(kField);
+  while (at != std::string_view::npos && at > 0 && info[at - 1] != '\n') {
+    at = info.find(kField, at + 1);
+  }
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = info.substr(at + kField.size());
+  return rest.substr(0, rest.find_first_of("\r\n"));
+}
+
+}  // namespace
+
+Pipeline::Pipeline(Credentials credentials, Random& random)
+    : credentials_(std::move(credentials)), random_(random) {}
+
+void Pipeline::start(Instant now) {
+  INVARIANT(state_ == State::idle || state_ == State::backing_off, "a dial during a connection");
+  state_ = State::dialing;
+  wish_ = Wish::dial;
+  deadline_ = later(now, kDialTimeMax);
+}
+
+Pipeline::Ticket Pipeline::send(NodeRequest request, Instant now) {
+  if (request.kind == RequestKind::release) ++releases_pending_;
+  if (state_ == State::idle || state_ == State::backing_off) {
+    Answer answer = problem_;
+    answer.never_sent = true;
+    fail(std::move(request), std::move(answer));
+    return kRefused;
+  }
+  // A release is for a lock that was sent before: there are never more of them than that.
+  const bool is_full = in_flight_.size() + waiting_.size() >= kInFlightMax;
+  if (is_full && request.kind != RequestKind::release) {
+    fail(std::move(request), {.kind = AnswerKind::overloaded,
+                              .never_sent = true,
+                              .text = fmt::format("{} requests wait for its answer already",
+                                                  in_flight_.size() + waiting_.size())});
+    return kRefused;
+  }
+  if (state_ == State::ready) {
+    write(std::move(request), ScriptForm::by_sha, now);
+    return kWritten;
+  }
+  waiting_.push_back({std::move(request)});
+  return first_ticket_ + waiting_.size() - 1;
+}
+
+bool Pipeline::withdraw(Ticket ticket) {
+  if (ticket < first_ticket_ || ticket >= first_ticket_ + waiting_.size()) return false;
+  waiting_[ticket - first_ticket_].withdrawn = true;
+  while (!waiting_.empty() && waiting_.front().withdrawn) {
+    waiting_.pop_front();
+    ++first_ticket_;
+  }
+  return true;
+}
+
+void Pipeline::write(NodeRequest request, ScriptForm form, Instant now) {
+  write_node_request(request, form, out_);
+  if (in_flight_.empty()) {
+    last_progress_ = now;
+    if (silence_check_ == kNever) silence_check_ = later(now, kSilenceMax);
+  }
+  in_flight_.push_back({std::move(request), form});
+}
+
+void Pipeline::complete(const NodeRequest& request, Answer answer, Reply reply) {
+  if (request.operation == kNobody) return;
+  completed_.push_back({request.operation, request.kind, std::move(answer), std::move(reply)});
+}
+
+// A release that failed is owed to the node; whoever waited for it is told at once.
+void Pipeline::fail(NodeRequest request, Answer answer) {
+  complete(request, std::move(answer));
+  if (request.kind != RequestKind::release) return;
+  request.operation = kNobody;
+  owed_.push_back(std::move(request));
+}
+
+void Pipeline::on_connected(Instant now) {
+  INVARIANT(state_ == State::dialing, "a connection that was not dialled");
+  state_ = State::greeting;
+  deadline_ = later(now, kGreetingTimeMax);
+  greeting_ = Greeting::info;
+  if (credentials_.given()) {
+    greeting_ = Greeting::auth;
+    const std::array<std::string_view, 3> words = {"AUTH", credentials_.user,
+                                                   credentials_.password};
+    const std::array<std::string_view, 2> without_user = {"AUTH", credentials_.password};
+    protocol::write_request(credentials_.user.empty() ? protocol::Request(without_user)
+                                                      : protocol::Request(words),
+                            out_);
+  }
+  const std::array<std::string_view, 2> who = {"INFO", "server"};
+  protocol::write_request(who, out_);
+}
+
+void Pipeline::on_bytes(std::string_view bytes, Instant now) {
+  last_progress_ = now;
+  const bool is_continued = !received_.empty();
+  if (is_continued) {
+    received_.append(bytes);
+    bytes = received_;
+  }
+  while (!bytes.empty()) {
+    ParsedReply parsed = protocol::parse_reply(bytes);
+    if (parsed.state == ParsedReply::State::incomplete) break;
+    const bool is_due = greeting_.has_value() || !in_flight_.empty();
+    if (parsed.state == ParsedReply::State::broken || !is_due) {
+      const std::string problem = is_due ? parsed.problem : "an answer to nothing";
+      received_.clear();
+      return give_up({.kind = AnswerKind::broken, .text = problem}, now);
+    }
+    bytes.remove_prefix(parsed.consumed);
+    on_reply(std::move(parsed.reply), now);
+    if (state_ == State::backing_off) return;
+  }
+  received_ = std::string(bytes);
+}
+
+void Pipeline::on_reply(Reply reply, Instant now) {
+  if (greeting_) return on_greeting(reply, now);
+  InFlight answered = std::move(in_flight_.front());
+  in_flight_.pop_front();
+  const bool is_unknown_script = is_script(answered.request.kind) && reply.is_error() &&
+                                 reply.text().starts_with("NOSCRIPT") &&
+                                 answered.form == ScriptForm::by_sha;
+  if (is_unknown_script) return write(std::move(answered.request), ScriptForm::in_full, now);
+  if (answered.request.kind == RequestKind::release) --releases_pending_;
+  if (answered.request.operation == kNobody) return;
+  Answer answer = classify(answered.request.kind, reply);
+  complete(answered.request, std::move(answer), std::move(reply));
+}
+
+void Pipeline::on_greeting(const Reply& reply, Instant now) {
+  if (reply.is_error()) {
+    Answer answer = classify(RequestKind::info, reply);
+    return give_up(std::move(answer), now);
+  }
+  if (greeting_ == Greeting::auth) {
+    greeting_ = Greeting::info;
+    return;
+  }
+  const std::string_view id = run_id_in(reply.text());
+  if (id.empty()) {
+    return give_up({.kind = AnswerKind::error, .text = "its INFO tells no run_id"}, now);
+  }
+  greeting_.reset();
+  node_id_ = std::string(id);
+  state_ = State::identified;
+  deadline_ = kNever;
+}
+
+void Pipeline::accept(Instant now) {
+  INVARIANT(state_ == State::identified, "a node is accepted that was not asked who it is");
+  state_ = State::ready;
+  backoff_ = kBackoffMin;
+  drop_worthless_debts(now);
+  for (NodeRequest& request : std::exchange(owed_, {})) {
+    write(std::move(request), ScriptForm::by_sha, now);
+  }
+  first_ticket_ += waiting_.size();
+  for (Waiting& waiting : std::exchange(waiting_, {})) {
+    if (!waiting.withdrawn) write(std::move(waiting.request), ScriptForm::by_sha, now);
+  }
+}
+
+void Pipeline::reject(std::string reason, Instant now) {
+  INVARIANT(state_ == State::identified, "a node is rejected that was not asked who it is");
+  backoff_ = kBackoffMax;
+  give_up({.kind = AnswerKind::duplicate, .text = std::move(reason)}, now);
+}
+
+void Pipeline::on_end(std::string_view reason, Instant now) {
+  const bool was_connected = state_ != State::dialing;
+  std::string text(reason);
+  if (text.empty()) text = "the connection ended before the answer";
+  give_up(
+      {.kind = was_connected ? AnswerKind::broken : AnswerKind::refused, .text = std::move(text)},
+      now);
+}
+
+// The connection is over, or never came: everybody is told why, and the next dial is set.
+void Pipeline::give_up(Answer why, Instant now) {
+  state_ = State::backing_off;
+  wish_ = Wish::hang_up;
+  greeting_.reset();
+  received_.clear();
+  out_.clear();
+  silence_check_ = kNever;
+  problem_ = why;
+  for (InFlight& lost : std::exchange(in_flight_, {})) fail(std::move(lost.request), why);
+  why.never_sent = true;
+  first_ticket_ += waiting_.size();
+  for (Waiting& waiting : std::exchange(waiting_, {})) {
+    if (!waiting.withdrawn) fail(std::move(waiting.request), why);
+  }
+  drop_worthless_debts(now);
+  // Between half and all of it, so that the clients of a restarted node do not all come at once.
+  const auto half = static_cast<std::uint64_t>(backoff_.count() / 2);
+  deadline_ = later(now, Duration(half + random_.below(half)));
+  backoff_ = std::min(backoff_ * 2, kBackoffMax);
+}
+
+void Pipeline::drop_worthless_debts(Instant now) {
+  releases_pending_ -= std::erase_if(
+      owed_, [now](const NodeRequest& request) { return request.worth_until <= now; });
+}
+
+void Pipeline::on_time(Instant now) {
+  if (now >= deadline_) {
+    if (state_ == State::backing_off) return start(now);
+    const Duration limit = state_ == State::dialing ? kDialTimeMax : kGreetingTimeMax;
+    const AnswerKind kind =
+        state_ == State::dialing ? AnswerKind::refused : AnswerKind::broken;
+    return give_up(
+        {.kind = kind, .text = fmt::format("no answer to a connection within {}",
+                                           spoken_duration(limit))},
+        now);
+  }
+  if (now < silence_check_) return;
+  silence_check_ = kNever;
+  if (in_flight_.empty()) return;
+  if (now < later(last_progress_, kSilenceMax)) {
+    silence_check_ = later(last_progress_, kSilenceMax);
+    return;
+  }
+  give_up({.kind = AnswerKind::broken,
+           .text = fmt::format("nothing heard for {}", spoken_duration(kSilenceMax))},
+          now);
+}
+
+std::optional<Instant> Pipeline::next_deadline() const {
+  const Instant next = std::min(deadline_, silence_check_);
+  if (next == kNever) return std::nullopt;
+  return next;
+}
+
+Pipeline::Wish Pipeline::take_wish() {
+  return std::exchange(wish_, Wish::none);
+}
+
+void Pipeline::take_completions(std::vector<Completion>& completions) {
+  std::move(completed_.begin(), completed_.end(), std::back_inserter(completions));
+  completed_.clear();
+}
+
+}  // namespace redlock::coordinator

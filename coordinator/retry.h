@@ -1,0 +1,48 @@
+// When to try again for a lock that was not got, and when to give up.
+#pragma once
+
+#include "base/random.h"
+#include "base/time.h"
+#include "coordinator/acquisition.h"
+
+#include <optional>
+
+namespace redlock::coordinator {
+
+// How long a caller is ready to wait for a lock.
+struct Patience {
+  // nullopt: for ever. 0: one attempt.
+  std::optional<Duration> wait = Duration(0);
+};
+
+// A wait for ever ends all the same after so long without a quorum: nobody is served by a command
+// that hangs because its nodes are gone.
+inline constexpr Duration kPatienceWithoutQuorum = 10s;
+
+// A held lock is looked at again after a random time of this window.
+inline constexpr Duration kRetryWindow = 100ms;
+inline constexpr Duration kRetryDelayMin = 5ms;
+// Each split vote in a row doubles the window, up to this many times: the more want it at once, the
+// further apart they must come back for one of them to get a quorum.
+inline constexpr unsigned kRetryDoublingsMax = 5;
+
+class Retry {
+ public:
+  // `start`: when the caller began to want it.
+  Retry(Patience patience, Instant start);
+
+  // After an attempt that failed at `now`: when to make the next one, or nullopt: give up, with the
+  // last attempt's outcome.
+  std::optional<Instant> after(AcquisitionOutcome outcome, bool split_vote, Instant now,
+                               Random& random);
+
+ private:
+  Duration delay(bool split_vote, Random& random);
+
+  Patience patience_;
+  Instant start_;
+  Instant last_quorum_;
+  unsigned split_votes_ = 0;  // in a row
+};
+
+}  // namespace redlock::coordinator

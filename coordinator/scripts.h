@@ -1,0 +1,38 @@
+// The two scripts that a node runs for a coordinator, with their SHA-1 (a unit test checks them).
+//
+// Sent by EVALSHA; a node that does not know one answers NOSCRIPT and gets it in full by EVAL.
+#pragma once
+
+#include <string_view>
+
+namespace redlock::coordinator {
+
+struct Script {
+  std::string_view text;
+  std::string_view sha;
+};
+
+// Deletes the key if it still holds this value: the release script that the published algorithm
+// gives, byte for byte, as nodes and proxies may know it by its hash. KEYS[1], ARGV: value.
+inline constexpr Script kReleaseScript = {
+    R"(if redis.call("get",KEYS[1]) == ARGV[1] then
+    return redis.call("del",KEYS[1])
+else
+    return 0
+end)",
+    "647c65a442733a1aa440f99908d249d13b4d6c4a"};
+
+// Gives the key a later deadline if it still holds this value, and never an earlier one (rule Q4).
+// KEYS[1], ARGV: value, TTL in milliseconds. 1: it is held for at least that long; 0: not yours.
+inline constexpr Script kExtendScript = {
+    R"(if redis.call("get",KEYS[1]) ~= ARGV[1] then
+    return 0
+end
+local left = redis.call("pttl",KEYS[1])
+if left >= 0 and left <= tonumber(ARGV[2]) then
+    return redis.call("pexpire",KEYS[1],ARGV[2])
+end
+return 1)",
+    "292ae859fdb9bd3e93974084a05ff1a92420fce6"};
+
+}  // namespace redlock::coordinator
