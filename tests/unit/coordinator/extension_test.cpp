@@ -1,0 +1,77 @@
+#include "coordinator/extension.h"
+
+#include "tests/unit/coordinator/machine_fixture.h"
+
+using namespace redlock;
+using namespace redlock::coordinator;
+
+using Attempt = MachineFixture<Extension>;
+using Outcome = ExtensionOutcome;
+
+TEST_CASE("a quorum of nodes that still hold it extends a lock (rule Q4)") {
+  Attempt attempt(five_nodes(), at(20s));
+  CHECK(attempt.start(10s) == "ask 1 2 3 4 5");
+  attempt(1, "(integer) 1", 10s);
+  attempt(2, "(integer) 0", 10s);
+  attempt(3, "(integer) 1", 10s);
+  CHECK(attempt(4, "(integer) 1", 10s) == "withdraw 5");
+  CHECK(attempt.machine.outcome() == Outcome::extended);
+  CHECK(attempt.machine.valid_until() == at(10s + 30s - 300ms - 2ms));
+}
+
+TEST_CASE("a shorter TTL never brings the validity forward") {
+  Attempt attempt(five_nodes(1s), at(20s));
+  attempt.start(10s);
+  for (const unsigned node : {1u, 2u, 3u}) attempt(node, "(integer) 1", 10s);
+  CHECK(attempt.machine.outcome() == Outcome::extended);
+  CHECK(attempt.machine.valid_until() == at(20s));
+}
+
+TEST_CASE("a lock whose validity has run out is not even asked for: it is never revived") {
+  Attempt attempt(five_nodes(), at(20s));
+  CHECK(attempt.start(20s) == "");
+  CHECK(attempt.machine.outcome() == Outcome::lost);
+}
+
+TEST_CASE("a validity that runs out before the deciding reply is lost, whatever the nodes say") {
+  Attempt attempt(five_nodes(), at(20s));
+  attempt.start(19900ms);
+  attempt(1, "(integer) 1", 19950ms);
+  attempt(2, "(integer) 1", 19950ms);
+  CHECK(attempt.machine.next_deadline() == at(20s));
+  CHECK(attempt(3, "(integer) 1", 20s) == "withdraw 4 5");
+  CHECK(attempt.machine.outcome() == Outcome::lost);
+}
+
+TEST_CASE("the end of the validity ends the extension by itself") {
+  Attempt attempt(five_nodes(), at(20s));
+  attempt.start(19900ms);
+  attempt.time(20s);
+  CHECK(attempt.machine.outcome() == Outcome::lost);
+}
+
+TEST_CASE("three nodes without it prove the loss") {
+  Attempt attempt(five_nodes(), at(20s));
+  attempt.start(10s);
+  for (const unsigned node : {1u, 2u, 3u}) attempt(node, "(integer) 0", 10s);
+  CHECK(attempt.machine.outcome() == Outcome::lost);
+}
+
+TEST_CASE("silent nodes prove nothing: the old validity stands and the holder may try again") {
+  Attempt attempt(five_nodes(), at(20s));
+  attempt.start(10s);
+  attempt(1, "(integer) 0", 10s);
+  attempt(2, "refused", 10s);
+  CHECK_FALSE(attempt.machine.finished());
+  attempt.time(10500ms);
+  CHECK(attempt.machine.outcome() == Outcome::no_quorum);
+  CHECK(attempt.machine.valid_until() == at(20s));
+}
+
+TEST_CASE("without knowing the old validity the nodes alone decide") {
+  Attempt attempt(five_nodes(), kNever);
+  attempt.start(10s);
+  for (const unsigned node : {1u, 2u, 3u}) attempt(node, "(integer) 1", 10s);
+  CHECK(attempt.machine.outcome() == Outcome::extended);
+  CHECK(attempt.machine.valid_until() == at(10s + 30s - 300ms - 2ms));
+}

@@ -1,0 +1,66 @@
+#include "coordinator/retry.h"
+
+#include "tests/unit/coordinator/machine_fixture.h"
+
+#include <set>
+
+using namespace redlock;
+using namespace redlock::coordinator;
+
+using Outcome = AcquisitionOutcome;
+
+TEST_CASE("who does not wait tries once") {
+  Random random(1);
+  Retry retry({.wait = Duration(0)}, at(0ms));
+  CHECK_FALSE(retry.after(Outcome::held, false, at(1ms), random).has_value());
+}
+
+TEST_CASE("the last attempt is made when the wait is over, and then no more") {
+  Random random(1);
+  Retry retry({.wait = 1s}, at(0ms));
+  const auto last = retry.after(Outcome::held, false, at(999ms), random);
+  REQUIRE(last.has_value());
+  CHECK(*last == at(1s));
+  CHECK_FALSE(retry.after(Outcome::held, false, at(1001ms), random).has_value());
+}
+
+TEST_CASE("the delay is random, so that coordinators that collided part") {
+  Random random(1);
+  Retry retry({.wait = std::nullopt}, at(0ms));
+  std::set<Instant> delays;
+  for (int i = 0; i < 100; ++i) {
+    const Instant next = *retry.after(Outcome::held, false, at(0ms), random);
+    CHECK(next >= at(kRetryDelayMin));
+    CHECK(next <= at(kRetryWindow));
+    delays.insert(next);
+  }
+  CHECK(delays.size() > 90);
+}
+
+TEST_CASE("the window grows with each split vote in a row, up to a limit, and falls back") {
+  Random random(1);
+  Retry retry({.wait = std::nullopt}, at(0ms));
+  const auto longest_after_splits = [&](int splits) {
+    Duration longest = 0ns;
+    for (int i = 0; i < 200; ++i) {
+      retry.after(Outcome::held, false, at(0ms), random);
+      for (int split = 1; split < splits; ++split) {
+        retry.after(Outcome::held, true, at(0ms), random);
+      }
+      longest = std::max(longest, *retry.after(Outcome::held, true, at(0ms), random) - at(0ms));
+    }
+    return longest;
+  };
+  CHECK(longest_after_splits(1) > kRetryWindow);
+  CHECK(longest_after_splits(1) <= kRetryWindow * 2);
+  CHECK(longest_after_splits(3) > kRetryWindow * 4);
+  CHECK(longest_after_splits(50) <= kRetryWindow * (1 << kRetryDoublingsMax));
+}
+
+TEST_CASE("a wait for ever outlasts any holder, but gives up after 10 s without a quorum") {
+  Random random(1);
+  Retry retry({.wait = std::nullopt}, at(0ms));
+  CHECK(retry.after(Outcome::held, false, at(1h), random).has_value());
+  CHECK(retry.after(Outcome::no_quorum, false, at(1h + 9999ms), random).has_value());
+  CHECK_FALSE(retry.after(Outcome::no_quorum, false, at(1h + 10s), random).has_value());
+}
