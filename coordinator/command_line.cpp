@@ -1,0 +1,354 @@
+#include "coordinator/command_line.h"
+
+#include "base/duration_text.h"
+#include "base/number.h"
+#include "coordinator/settings.h"
+#include "coordinator/validity.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+namespace {
+
+constexpr std::string_view kVersion = "redlock 0.1.0\n";
+
+constexpr const char* kExitCodes =
+    "Exit codes:\n"
+    "  0        done; run: the command's own, or 128+N if signal N ended it\n"
+    "  1        extend, release: not this holder's; holder: free; status: too few nodes grant;\n"
+    "           up: a node died\n"
+    "  64       usage\n"
+    "  69       no quorum of nodes (run: the command never started)\n"
+    "  75       held by another, or the wait ran out (run: the command never started; see -E)\n"
+    "  77       no permission: a quorum of nodes refuses the password\n"
+    "  78       configuration\n"
+    "  121      run: the lock was lost, the command was stopped (see -L)\n"
+    "  122      run: the command ended well, the release could not be confirmed\n"
+    "  126, 127 run: the command could not be executed, was not found\n"
+    "\n"
+    "Durations: 1500 (milliseconds), 500ms, 30s, 5m, 1h.\n"
+    "Nodes: --nodes, REDLOCK_NODES, or `nodes` in /etc/redlock/redlock.conf;\n"
+    "       redis://[user:password@]host:port, separated by commas.";
+
+constexpr std::string_view kHowToNameNodes =
+    "no nodes are named: use --nodes redis://host:port,…, or set REDLOCK_NODES, or write a line "
+    "`nodes redis://host:port,…` into /etc/redlock/redlock.conf (for a try: `redlock up`)";
+
+// A mistake, with the exit code that it earns.
+struct Mistake {
+  int exit_code;
+  std::string text;
+};
+using Problem = std::optional<Mistake>;
+
+Mistake mistake(const Setting& setting, std::string_view text) {
+  return {setting.is_flag ? exit_code::kUsage : exit_code::kConfiguration,
+          fmt::format("{}: {}", setting.origin, text)};
+}
+
+Problem read_duration(const Settings& settings, std::string_view name, Duration& value) {
+  const Setting* setting = settings.find(name);
+  if (setting == nullptr) return {};
+  const Result<Duration> parsed = parse_duration(setting->value);
+  if (!parsed) return mistake(*setting, parsed.error());
+  value = parsed.value();
+  return {};
+}
+
+Problem read_optional_duration(const Settings& settings, std::string_view name,
+                               std::optional<Duration>& value) {
+  if (settings.find(name) == nullptr) return {};
+  return read_duration(settings, name, value.emplace());
+}
+
+Problem read_drift(const Settings& settings, double& drift) {
+  const Setting* setting = settings.find("clock-drift");
+  if (setting == nullptr) return {};
+  char* end = nullptr;
+  drift = std::strtod(setting->value.c_str(), &end);
+  const bool is_number = !setting->value.empty() && *end == '\0';
+  if (is_number && drift >= 0 && drift <= 0.5) return {};
+  return mistake(*setting, "the drift bound must be a number from 0 to 0.5, such as 0.01");
+}
+
+Problem read_signal(const Settings& settings, int& number) {
+  const Setting* setting = settings.find("signal");
+  if (setting == nullptr) return {};
+  struct Named {
+    std::string_view name;
+    int number;
+  };
+  constexpr std::array kSignals = {Named{"TERM", SIGTERM}, Named{"INT", SIGINT},
+                                   Named{"HUP", SIGHUP},   Named{"QUIT", SIGQUIT},
+                                   Named{"KILL", SIGKILL}, Named{"USR1", SIGUSR1},
+                                   Named{"USR2", SIGUSR2}, Named{"ABRT", SIGABRT}};
+  std::string_view name = setting->value;
+  if (name.starts_with("SIG")) name.remove_prefix(3);
+  for (const Named& signal : kSignals) {
+    if (!equals_ignoring_case(name, signal.name)) continue;
+    number = signal.number;
+    return {};
+  }
+  const auto parsed = parse_int64(name);
+  if (parsed && *parsed >= 1 && *parsed <= 64) {
+    number = static_cast<int>(*parsed);
+    return {};
+  }
+  return mistake(*setting, fmt::format("'{}' is no signal: TERM, INT, HUP, QUIT, KILL, USR1, USR2, "
+                                       "or a number",
+                                       setting->value));
+}
+
+Problem read_nodes(const Settings& settings, CommandLine& line) {
+  const Setting* setting = settings.find("nodes");
+  if (setting == nullptr) return Mistake{exit_code::kConfiguration, std::string(kHowToNameNodes)};
+  auto parsed = parse_node_addresses(setting->value);
+  if (!parsed) return mistake(*setting, parsed.error());
+  line.options.nodes = std::move(parsed).value();
+  const std::size_t count = line.options.nodes.size();
+  if (count % 2 == 0) {
+    line.warnings.push_back(
+        fmt::format("{} nodes survive no more failures than {}: name an odd number of nodes", count,
+                    count - 1));
+  }
+  return {};
+}
+
+Problem read_wait(const Settings& settings, Word word, bool no_wait, Patience& patience) {
+  if (word == Word::run) patience.wait = std::nullopt;
+  if (Problem problem = read_optional_duration(settings, "wait", patience.wait)) return problem;
+  if (no_wait) patience.wait = Duration(0);
+  return {};
+}
+
+// What depends on more than one setting.
+Problem check_times(const Settings& settings, Options& options) {
+  if (drift_allowance(options.ttl, options.clock_drift) >= options.ttl) {
+    return Mistake{exit_code::kUsage,
+                   fmt::format("a TTL of {} leaves no validity: clock drift and rounding take {}",
+                               duration_text(options.ttl),
+                               spoken_duration(drift_allowance(options.ttl, options.clock_drift)))};
+  }
+  const Duration timeout_max = std::max<Duration>(options.ttl / 3, 1ms);
+  const Setting* timeout = settings.find("node-timeout");
+  if (timeout != nullptr && options.node_timeout < 1ms) {
+    return mistake(*timeout, "a node timeout must be at least 1ms");
+  }
+  // Within the default it follows a short TTL by itself; what was asked for is not changed silently.
+  if (timeout != nullptr && timeout->is_flag && options.node_timeout > timeout_max) {
+    return mistake(*timeout, fmt::format("a node timeout is at most a third of the TTL: {} here",
+                                         spoken_duration(timeout_max)));
+  }
+  options.node_timeout = std::min(options.node_timeout, timeout_max);
+  if (settings.find("kill-after") == nullptr) {
+    options.kill_after = std::min<Duration>(options.ttl / 10, 5s);
+  } else if (options.kill_after > options.ttl / 2) {
+    return mistake(*settings.find("kill-after"),
+                   "at most half of the TTL: the command must be gone before the validity ends");
+  }
+  return {};
+}
+
+Problem read_all(const Settings& settings, bool no_wait, CommandLine& line) {
+  Options& options = line.options;
+  if (Problem problem = read_nodes(settings, line)) return problem;
+  if (Problem problem = read_duration(settings, "node-timeout", options.node_timeout)) {
+    return problem;
+  }
+  if (Problem problem = read_drift(settings, options.clock_drift)) return problem;
+  if (Problem problem = read_duration(settings, "ttl", options.ttl)) return problem;
+  if (Problem problem = read_wait(settings, *line.word, no_wait, options.patience)) return problem;
+  if (Problem problem = read_optional_duration(settings, "max-hold", options.max_hold)) {
+    return problem;
+  }
+  if (Problem problem = read_signal(settings, options.signal)) return problem;
+  if (Problem problem = read_duration(settings, "kill-after", options.kill_after)) return problem;
+  return check_times(settings, options);
+}
+
+Problem read_file(const std::string& given, Settings& settings) {
+  const std::string file = given.empty() ? std::string(kDefaultSettingsFile) : given;
+  std::ifstream stream(file);
+  if (!stream) {
+    if (given.empty()) return {};
+    return Mistake{exit_code::kConfiguration, fmt::format("{} cannot be read", file)};
+  }
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const Status status = add_settings_file(file, text, settings);
+  if (!status) return Mistake{exit_code::kConfiguration, status.error()};
+  return {};
+}
+
+Problem read_value(Word word, Options& options) {
+  if (word != Word::extend && word != Word::release) return {};
+  if (options.value == "-") {
+    options.value.clear();
+    std::getline(std::cin, options.value);
+  } else if (options.value.empty()) {
+    const char* value = std::getenv("REDLOCK_VALUE");
+    if (value != nullptr) options.value = value;
+  }
+  if (!options.value.empty()) return {};
+  return Mistake{exit_code::kUsage,
+                 "the lock's value is needed: --value V, or REDLOCK_VALUE, or --value - to read it "
+                 "from standard input"};
+}
+
+// CLI11's options write here; what the file may also say goes through Settings.
+struct Flags {
+  std::string config;
+  bool no_wait = false;
+  bool no_fence = false;
+  std::map<std::string, std::string> values;
+};
+
+void add_setting(CLI::App& app, Flags& flags, const std::string& names, const std::string& name,
+                 const std::string& help, const std::string& type) {
+  app.add_option(names, flags.values[name], help)->type_name(type);
+}
+
+void add_common(CLI::App& app, Flags& flags, Options& options) {
+  add_setting(app, flags, "--nodes", "nodes", "the nodes, separated by commas", "URL,…");
+  app.add_option("--config", flags.config, "settings file")->type_name("FILE");
+  add_setting(app, flags, "--node-timeout", "node-timeout",
+              "after it a node counts as not answering (500ms)", "D");
+  add_setting(app, flags, "--clock-drift", "clock-drift", "the bound on clock rates (0.01)", "D");
+  app.add_flag("--json", options.json, "print JSON");
+  app.set_version_flag("-v,--version", std::string(kVersion.substr(0, kVersion.size() - 1)));
+}
+
+void add_wait(CLI::App& word, Flags& flags, const std::string& standard) {
+  word.add_flag("-n,--no-wait", flags.no_wait, "fail at once if it is held");
+  add_setting(word, flags, "-w,--wait", "wait", "wait at most so long (" + standard + ")", "D");
+  word.add_flag("--no-fence", flags.no_fence, "one round trip only, no token");
+}
+
+void add_name(CLI::App& word, Options& options) {
+  word.add_option("NAME", options.name, "the lock")->required();
+}
+
+void add_ttl(CLI::App& word, Flags& flags) {
+  add_setting(word, flags, "--ttl", "ttl", "how long it is locked for (30s)", "D");
+}
+
+void add_run(CLI::App& app, Flags& flags, Options& options) {
+  CLI::App& word = *app.add_subcommand("run", "run a command while holding a lock: run NAME -- COMMAND [ARG…]");
+  add_name(word, options);
+  add_wait(word, flags, "for ever");
+  add_ttl(word, flags);
+  add_setting(word, flags, "--max-hold", "max-hold", "give up and stop the command after it", "D");
+  word.add_option("-E", options.exit_if_not_got, "exit status when the lock was not got (75)")
+      ->check(CLI::Range(0, 255));
+  word.add_option("-L", options.exit_if_lost, "exit status when the lock was lost (121)")
+      ->check(CLI::Range(0, 255));
+  add_setting(word, flags, "--signal", "signal", "how the command is stopped on loss (TERM)", "S");
+  add_setting(word, flags, "--kill-after", "kill-after",
+              "KILL so long after the signal (a tenth of the TTL, at most 5s)", "D");
+}
+
+void add_words(CLI::App& app, Flags& flags, Options& options) {
+  add_run(app, flags, options);
+  CLI::App& acquire = *app.add_subcommand("acquire", "acquire a lock and print its value");
+  add_name(acquire, options);
+  add_ttl(acquire, flags);
+  add_wait(acquire, flags, "none");
+  for (const char* name : {"extend", "release"}) {
+    CLI::App& word = *app.add_subcommand(name, std::string(name) + " a lock by its value");
+    add_name(word, options);
+    word.add_option("--value", options.value, "its value; - reads it from standard input")
+        ->type_name("V");
+    if (std::string_view(name) == "extend") add_ttl(word, flags);
+  }
+  add_name(*app.add_subcommand("holder", "who holds a lock"), options);
+  app.add_subcommand("status", "the nodes and whether a quorum grants")
+      ->add_flag("--watch", options.watch, "show it again each second");
+  CLI::App& up = *app.add_subcommand("up", "start nodes on this machine, for development");
+  up.add_option("--count", options.count, "how many (5)")->check(CLI::Range(1, 64));
+  up.add_option("--port", options.first_port, "the first one's port (7001)");
+  up.add_option("--dir", options.folder, "where they keep their state (redlock-up)");
+  up.add_option("--node-binary", options.node_program, "the redlock-node program");
+}
+
+std::optional<Word> word_of(const CLI::App& app) {
+  constexpr std::array kWords = {
+      std::pair{"run", Word::run},         std::pair{"acquire", Word::acquire},
+      std::pair{"extend", Word::extend},   std::pair{"release", Word::release},
+      std::pair{"holder", Word::holder},   std::pair{"status", Word::status},
+      std::pair{"up", Word::up}};
+  for (const auto& [name, word] : kWords) {
+    if (app.got_subcommand(name)) return word;
+  }
+  return std::nullopt;
+}
+
+CommandLine failed(Mistake mistake_made) {
+  CommandLine line;
+  line.exit_code = mistake_made.exit_code;
+  line.text = fmt::format("redlock: {}\n", mistake_made.text);
+  return line;
+}
+
+// What comes after `--` is the command and nothing of ours.
+std::vector<std::string> split_off_command(int argc, char** argv, std::vector<std::string>& words) {
+  std::vector<std::string> ours(argv + 1, argv + argc);
+  const auto dashes = std::find(ours.begin(), ours.end(), "--");
+  if (dashes != ours.end()) words.assign(dashes + 1, ours.end());
+  ours.erase(dashes, ours.end());
+  return ours;
+}
+
+CommandLine resolve(const Flags& flags, CommandLine line) {
+  const Word word = *line.word;
+  if (word == Word::up) return line;
+  if (word == Word::run && line.options.command.empty()) {
+    return failed({exit_code::kUsage, "no command: redlock run [OPTIONS] NAME -- COMMAND [ARG…]"});
+  }
+  Settings settings;
+  if (Problem problem = read_file(flags.config, settings)) return failed(*problem);
+  const char* nodes = std::getenv("REDLOCK_NODES");
+  if (nodes != nullptr && *nodes != '\0') settings.set("nodes", {nodes, "REDLOCK_NODES"});
+  for (const auto& [name, value] : flags.values) {
+    if (!value.empty()) settings.set(name, {value, "--" + name, true});
+  }
+  if (Problem problem = read_all(settings, flags.no_wait, line)) return failed(*problem);
+  if (Problem problem = read_value(word, line.options)) return failed(*problem);
+  return line;
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, char** argv) {
+  CommandLine line;
+  Flags flags;
+  CLI::App app("Redlock: one lock over several nodes", "redlock");
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.footer(kExitCodes);
+  add_common(app, flags, line.options);
+  add_words(app, flags, line.options);
+  std::vector<std::string> ours = split_off_command(argc, argv, line.options.command);
+  std::reverse(ours.begin(), ours.end());  // as CLI11 takes them
+  try {
+    app.parse(ours);
+  } catch (const CLI::CallForVersion&) {
+    line.text = kVersion;
+    return line;
+  } catch (const CLI::CallForHelp&) {
+    line.text = app.help();
+    return line;
+  } catch (const CLI::ParseError& error) {
+    return failed({exit_code::kUsage, fmt::format("{} (redlock --help)", error.what())});
+  }
+  line.word = word_of(app);
+  return resolve(flags, std::move(line));
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,59 @@
+// `redlock WORD …`: what was asked for, checked and with every default filled in.
+#pragma once
+
+#include "base/time.h"
+#include "coordinator/exit_code.h"
+#include "coordinator/node_address.h"
+#include "coordinator/retry.h"
+
+#include <csignal>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::coordinator {
+
+enum class Word { run, acquire, extend, release, holder, status, up };
+
+struct Options {
+  // Of all words but up.
+  std::vector<NodeAddress> nodes;
+  Duration node_timeout = 500ms;
+  double clock_drift = 0.01;
+  bool json = false;
+
+  std::string name;            // of the lock
+  std::string value;           // extend, release
+  Duration ttl = 30s;          // acquire, extend, run; release: how long it is tried at most
+  Patience patience;           // acquire, run
+
+  // run
+  std::vector<std::string> command;
+  std::optional<Duration> max_hold;
+  int signal = SIGTERM;
+  Duration kill_after = 3s;
+  int exit_if_not_got = exit_code::kHeld;
+  int exit_if_lost = exit_code::kLost;
+
+  bool watch = false;  // status
+
+  // up
+  int count = 5;
+  std::uint16_t first_port = 7001;
+  std::string folder;  // empty: the default of LocalGroup
+  std::string node_program;
+};
+
+struct CommandLine {
+  // Without a word there is nothing to run: `text` is help, a version or a complaint.
+  std::optional<Word> word;
+  Options options;
+  std::vector<std::string> warnings;
+  int exit_code = exit_code::kDone;
+  std::string text;
+};
+
+// Reads the settings file, REDLOCK_NODES and REDLOCK_VALUE as well; standard input for `--value -`.
+CommandLine parse_command_line(int argc, char** argv);
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,45 @@
+// The program `redlock`.
+#include "coordinator/command_line.h"
+#include "coordinator/node_report.h"
+#include "coordinator/word.h"
+
+#include <csignal>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+namespace {
+
+using namespace redlock::coordinator;
+
+int run_word(Word word, const Options& options) {
+  switch (word) {
+    case Word::run:
+      return word_run(options);
+    case Word::acquire:
+      return word_acquire(options);
+    case Word::extend:
+      return word_extend(options);
+    case Word::release:
+      return word_release(options);
+    case Word::holder:
+      return word_holder(options);
+    case Word::status:
+      return word_status(options);
+    case Word::up:
+      return word_up(options);
+  }
+  return exit_code::kUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const CommandLine line = parse_command_line(argc, argv);
+  if (!line.word) {
+    fmt::print(line.exit_code == exit_code::kDone ? stdout : stderr, "{}", line.text);
+    return line.exit_code;
+  }
+  for (const std::string& warning : line.warnings) complain(warning);
+  return run_word(*line.word, line.options);
+}

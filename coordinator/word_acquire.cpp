@@ -1,0 +1,47 @@
+// redlock acquire NAME: prints what `eval` in a shell needs.
+#include "coordinator/node_report.h"
+#include "coordinator/word.h"
+#include "coordinator/word_session.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace redlock::coordinator {
+namespace {
+
+void print_lock(const Options& options, const Lock& lock) {
+  const std::int64_t validity_ms = floor_ms(lock.valid_until - LockClient::now());
+  if (options.json) {
+    const nlohmann::json all = {{"name", options.name},
+                                {"outcome", "acquired"},
+                                {"value", lock.claim->value},
+                                {"validity_ms", validity_ms}};
+    fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    return;
+  }
+  fmt::print("REDLOCK_VALUE={}\nREDLOCK_VALIDITY_MS={}\n", lock.claim->value, validity_ms);
+}
+
+}  // namespace
+
+int word_acquire(const Options& options) {
+  WordSession session(options);
+  OperationId operation = kNobody;
+  session.on_interrupt([&](int number) {
+    session.client().cancel(operation);
+    session.finish_when_undone(exit_code::of_signal(number));
+  });
+  const auto done = [&](const AcquireResult& result) {
+    if (result.outcome == AcquisitionOutcome::acquired) {
+      print_lock(options, result.lock);
+      return session.finish(exit_code::kDone);
+    }
+    report_failure(options, acquisition_failure(result), result.answers, kAcquireWords);
+    session.finish_when_undone(acquisition_exit(result, exit_code::kHeld));
+  };
+  return session.run([&] {
+    operation = session.client().acquire({options.name, options.ttl, options.patience}, done);
+  });
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,46 @@
+// One word's time on the loop: a client over the nodes, interrupted by signals, ended by finish().
+#pragma once
+
+#include "base/net/loop.h"
+#include "base/net/signal.h"
+#include "base/net/timer.h"
+#include "coordinator/command_line.h"
+#include "coordinator/lock_client.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace redlock::coordinator {
+
+class WordSession {
+ public:
+  explicit WordSession(const Options& options);
+
+  net::Loop& loop() { return loop_; }
+  LockClient& client() { return client_; }
+
+  // Runs `begin` when the links are made as far as they will be, and returns what finish() said.
+  int run(std::function<void()> begin);
+  // Ends run(), with this exit code.
+  void finish(int exit_code);
+  // The same, when every undo and release has been answered, or after the node timeout: by then
+  // they have at least been sent wherever they could be.
+  void finish_when_undone(int exit_code);
+
+  // SIGINT, SIGTERM and SIGHUP call it with their number instead of ending the process.
+  void on_interrupt(std::function<void(int)> interrupted);
+
+ private:
+  void look_whether_undone();
+
+  net::Loop loop_;
+  LockClient client_;
+  Duration node_timeout_;
+  net::Timer undo_timer_;
+  Instant undo_deadline_;
+  std::vector<std::unique_ptr<net::Signal>> signals_;
+  int exit_code_ = 0;
+};
+
+}  // namespace redlock::coordinator
