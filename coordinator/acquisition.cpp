@@ -44,6 +44,7 @@ void Acquisition::decide(Instant now, Actions& actions) {
   }
   // Lost. Whether that is "held" or "no quorum" is another vote: could a quorum still answer?
   const bool unreachable = ballot_.votes().answered_result() == VoteResult::lost;
+  if (unreachable && terms_.hear_everyone && ballot_.votes().outstanding() > 0) return;
   fail(unreachable ? AcquisitionOutcome::no_quorum : AcquisitionOutcome::held, actions);
 }
 

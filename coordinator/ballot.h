@@ -63,6 +63,9 @@ struct Terms {
   Duration ttl = 0ns;
   Duration node_timeout = 0ns;
   double clock_drift = 0;
+  // For people: when no quorum can answer any more, wait for what the other nodes say all the same
+  // (at most for the node timeout), so that the error tells of every node.
+  bool hear_everyone = false;
 };
 
 }  // namespace redlock::coordinator

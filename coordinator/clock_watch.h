@@ -30,8 +30,7 @@ class ClockWatch {
 
   // Once false, always false.
   bool trusts(const ClockReading& reading) {
-    const bool went_back =
-        reading.boottime < last_.boottime || reading.monotonic < last_.monotonic;
+    const bool went_back = reading.boottime < last_.boottime || reading.monotonic < last_.monotonic;
     const bool slept = reading.difference() > first_.difference() + kTolerance;
     if (went_back || slept) trusted_ = false;
     last_ = reading;

@@ -142,7 +142,8 @@ Problem check_times(const Settings& settings, Options& options) {
   if (timeout != nullptr && options.node_timeout < 1ms) {
     return mistake(*timeout, "a node timeout must be at least 1ms");
   }
-  // Within the default it follows a short TTL by itself; what was asked for is not changed silently.
+  // Within the default it follows a short TTL by itself; what was asked for is not changed
+  // silently.
   if (timeout != nullptr && timeout->is_flag && options.node_timeout > timeout_max) {
     return mistake(*timeout, fmt::format("a node timeout is at most a third of the TTL: {} here",
                                          spoken_duration(timeout_max)));
@@ -240,7 +241,8 @@ void add_ttl(CLI::App& word, Flags& flags) {
 }
 
 void add_run(CLI::App& app, Flags& flags, Options& options) {
-  CLI::App& word = *app.add_subcommand("run", "run a command while holding a lock: run NAME -- COMMAND [ARG…]");
+  CLI::App& word =
+      *app.add_subcommand("run", "run a command while holding a lock: run NAME -- COMMAND [ARG…]");
   add_name(word, options);
   add_wait(word, flags, "for ever");
   add_ttl(word, flags);
@@ -279,9 +281,9 @@ void add_words(CLI::App& app, Flags& flags, Options& options) {
 
 std::optional<Word> word_of(const CLI::App& app) {
   constexpr std::array kWords = {
-      std::pair{"run", Word::run},         std::pair{"acquire", Word::acquire},
-      std::pair{"extend", Word::extend},   std::pair{"release", Word::release},
-      std::pair{"holder", Word::holder},   std::pair{"status", Word::status},
+      std::pair{"run", Word::run},       std::pair{"acquire", Word::acquire},
+      std::pair{"extend", Word::extend}, std::pair{"release", Word::release},
+      std::pair{"holder", Word::holder}, std::pair{"status", Word::status},
       std::pair{"up", Word::up}};
   for (const auto& [name, word] : kWords) {
     if (app.got_subcommand(name)) return word;

@@ -22,10 +22,10 @@ struct Options {
   double clock_drift = 0.01;
   bool json = false;
 
-  std::string name;            // of the lock
-  std::string value;           // extend, release
-  Duration ttl = 30s;          // acquire, extend, run; release: how long it is tried at most
-  Patience patience;           // acquire, run
+  std::string name;    // of the lock
+  std::string value;   // extend, release
+  Duration ttl = 30s;  // acquire, extend, run; release: how long it is tried at most
+  Patience patience;   // acquire, run
 
   // run
   std::vector<std::string> command;

@@ -39,6 +39,7 @@ void Extension::decide(Instant now, Actions& actions) {
   if (votes.result() == VoteResult::lost) {
     // Only the nodes that answered "not yours" prove a loss; silent ones may still have it.
     const bool proved = votes.no() > votes.nodes() - quorum_of(votes.nodes());
+    if (!proved && terms_.hear_everyone && votes.outstanding() > 0) return;
     return finish(proved ? ExtensionOutcome::lost : ExtensionOutcome::no_quorum, actions);
   }
   const Instant renewed = validity_end(ballot_.start(), terms_.ttl, terms_.clock_drift);

@@ -36,7 +36,8 @@ Terms Group::terms(Duration ttl) const {
   return {.nodes = links_.size(),
           .ttl = ttl,
           .node_timeout = options_.node_timeout,
-          .clock_drift = options_.clock_drift};
+          .clock_drift = options_.clock_drift,
+          .hear_everyone = options_.hear_everyone};
 }
 
 // --- operations

@@ -81,6 +81,7 @@ class Group {
     std::vector<Node> nodes;
     Duration node_timeout = 500ms;
     double clock_drift = 0.01;
+    bool hear_everyone = false;  // see Terms
   };
   // Makes a value that nobody can guess and that was never used before (rule Q6).
   using ValueSource = std::function<std::string()>;

@@ -11,7 +11,8 @@ namespace {
 Group::Options group_options(const LockClient::Options& options) {
   Group::Options group{.nodes = {},
                        .node_timeout = options.node_timeout,
-                       .clock_drift = options.clock_drift};
+                       .clock_drift = options.clock_drift,
+                       .hear_everyone = options.hear_everyone};
   for (const NodeAddress& node : options.nodes) {
     group.nodes.push_back({node.text(), node.credentials});
   }

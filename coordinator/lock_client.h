@@ -31,6 +31,7 @@ class LockClient : private NodeLink::User {
     std::vector<NodeAddress> nodes;
     Duration node_timeout = 500ms;
     double clock_drift = 0.01;
+    bool hear_everyone = false;  // errors tell of every node; for people
   };
 
   // Begins to dial. REQUIRES: 1 to kNodesMax nodes.

@@ -11,6 +11,9 @@
 namespace redlock::coordinator {
 namespace {
 
+// A node's longer words push only their own line's time to the right.
+constexpr std::size_t kTextWidthMax = 48;
+
 double milliseconds(Duration d) {
   return std::chrono::duration<double, std::milli>(d).count();
 }
@@ -55,6 +58,7 @@ void report_failure(const Options& options, std::string_view outcome,
     address_width = std::max(address_width, options.nodes[i].text().size());
     text_width = std::max(text_width, sentence(answers[i], words).size());
   }
+  text_width = std::min(text_width, kTextWidthMax);
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const bool answered = answers[i].kind != AnswerKind::none;
     fmt::print(stderr, "  {:<{}}  {:<{}}  {:>10}\n", options.nodes[i].text(), address_width,

@@ -24,8 +24,8 @@ inline constexpr OperationId kNobody = 0;
 struct NodeRequest {
   OperationId operation = kNobody;
   RequestKind kind = RequestKind::info;
-  SharedClaim claim = {};       // null for info
-  Duration ttl = 0ns;           // set, extend
+  SharedClaim claim = {};        // null for info
+  Duration ttl = 0ns;            // set, extend
   Instant worth_until = kNever;  // release: from here on the lock has run out by itself
 };
 

@@ -152,11 +152,10 @@ void Group::ReleaseOperation::start(Instant now) {
   machine_.start(now, actions_);
   for (const Action& action : std::exchange(actions_, {})) {
     if (!lock_.asked.test(action.node)) {
-      machine_.on_answer(action.node,
-                         {.kind = AnswerKind::refused,
-                          .never_sent = true,
-                          .text = "never asked for this lock"},
-                         now);
+      machine_.on_answer(
+          action.node,
+          {.kind = AnswerKind::refused, .never_sent = true, .text = "never asked for this lock"},
+          now);
       continue;
     }
     ask(action.node,

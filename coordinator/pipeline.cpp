@@ -111,9 +111,9 @@ void Pipeline::on_connected(Instant now) {
     const std::array<std::string_view, 3> words = {"AUTH", credentials_.user,
                                                    credentials_.password};
     const std::array<std::string_view, 2> without_user = {"AUTH", credentials_.password};
-    protocol::write_request(credentials_.user.empty() ? protocol::Request(without_user)
-                                                      : protocol::Request(words),
-                            out_);
+    protocol::write_request(
+        credentials_.user.empty() ? protocol::Request(without_user) : protocol::Request(words),
+        out_);
   }
   const std::array<std::string_view, 2> who = {"INFO", "server"};
   protocol::write_request(who, out_);
@@ -235,11 +235,10 @@ void Pipeline::on_time(Instant now) {
   if (now >= deadline_) {
     if (state_ == State::backing_off) return start(now);
     const Duration limit = state_ == State::dialing ? kDialTimeMax : kGreetingTimeMax;
-    const AnswerKind kind =
-        state_ == State::dialing ? AnswerKind::refused : AnswerKind::broken;
+    const AnswerKind kind = state_ == State::dialing ? AnswerKind::refused : AnswerKind::broken;
     return give_up(
-        {.kind = kind, .text = fmt::format("no answer to a connection within {}",
-                                           spoken_duration(limit))},
+        {.kind = kind,
+         .text = fmt::format("no answer to a connection within {}", spoken_duration(limit))},
         now);
   }
   if (now < silence_check_) return;

@@ -61,9 +61,9 @@ class Pipeline {
   enum class Wish : std::uint8_t { none, dial, hang_up };
 
   static constexpr std::size_t kInFlightMax = 16 * 1024;
-  static constexpr Duration kDialTimeMax = 5s;      // until connected
+  static constexpr Duration kDialTimeMax = 5s;       // until connected
   static constexpr Duration kGreetingTimeMax = 10s;  // until identified: it may be hung for a while
-  static constexpr Duration kSilenceMax = 10s;      // nothing heard while answers are due
+  static constexpr Duration kSilenceMax = 10s;       // nothing heard while answers are due
   static constexpr Duration kBackoffMin = 20ms;
   static constexpr Duration kBackoffMax = 1s;
 
@@ -142,9 +142,9 @@ class Pipeline {
   std::vector<Completion> completed_;
 
   Duration backoff_ = kBackoffMin;
-  Instant deadline_ = kNever;        // of the present state: dialing, greeting, backing off
-  Instant silence_check_ = kNever;   // when to look whether anything was heard
-  Instant last_progress_;            // bytes came, or the first answer became due
+  Instant deadline_ = kNever;       // of the present state: dialing, greeting, backing off
+  Instant silence_check_ = kNever;  // when to look whether anything was heard
+  Instant last_progress_;           // bytes came, or the first answer became due
 };
 
 }  // namespace redlock::coordinator

@@ -32,6 +32,7 @@ void Release::decide() {
       outcome_ = votes.yes() > 0 ? ReleaseOutcome::released : ReleaseOutcome::not_held;
       return;
     case VoteResult::lost:
+      if (terms_.hear_everyone && votes.outstanding() > 0) return;
       outcome_ = ReleaseOutcome::no_quorum;
       return;
   }

@@ -16,7 +16,7 @@ namespace redlock::coordinator {
 
 struct Setting {
   std::string value;
-  std::string origin;  // "--ttl", "REDLOCK_NODES", "/etc/redlock/redlock.conf:3"
+  std::string origin;    // "--ttl", "REDLOCK_NODES", "/etc/redlock/redlock.conf:3"
   bool is_flag = false;  // a mistake in a flag is a usage error, elsewhere one of configuration
 };
 

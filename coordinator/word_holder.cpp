@@ -41,9 +41,9 @@ std::optional<Holder> find_holder(const std::vector<Finding>& findings) {
 
 void print_holder(const Options& options, const Holder& holder) {
   if (options.json) {
-    const nlohmann::json all = {{"name", options.name},       {"held", true},
-                                {"value", holder.value},      {"left_ms", holder.left_ms},
-                                {"token", nullptr},           {"nodes", holder.nodes},
+    const nlohmann::json all = {{"name", options.name},      {"held", true},
+                                {"value", holder.value},     {"left_ms", holder.left_ms},
+                                {"token", nullptr},          {"nodes", holder.nodes},
                                 {"of", options.nodes.size()}};
     fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     return;

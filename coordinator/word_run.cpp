@@ -141,8 +141,8 @@ void LockedRun::tick() {
 void LockedRun::extend() {
   extending_ = true;
   extend_at_ = later(LockClient::now(), options_.ttl / 3);
-  operation_ = session_.client().extend(
-      lock_, [this](const ExtendResult& result) { on_extended(result); });
+  operation_ =
+      session_.client().extend(lock_, [this](const ExtendResult& result) { on_extended(result); });
 }
 
 void LockedRun::on_extended(const ExtendResult& result) {
@@ -201,9 +201,8 @@ void LockedRun::release_and_finish(int exit_code) {
   phase_ = Phase::releasing;
   timer_.set(std::nullopt);
   if (extending_) session_.client().cancel(operation_);
-  session_.client().release(lock_, [this, exit_code](const ReleaseResult& result) {
-    on_released(result, exit_code);
-  });
+  session_.client().release(
+      lock_, [this, exit_code](const ReleaseResult& result) { on_released(result, exit_code); });
 }
 
 void LockedRun::on_released(const ReleaseResult& result, int exit_code) {

@@ -11,7 +11,8 @@ namespace redlock::coordinator {
 WordSession::WordSession(const Options& options)
     : client_(loop_, {.nodes = options.nodes,
                       .node_timeout = options.node_timeout,
-                      .clock_drift = options.clock_drift}),
+                      .clock_drift = options.clock_drift,
+                      .hear_everyone = true}),
       node_timeout_(options.node_timeout),
       undo_timer_(loop_, net::ClockKind::boottime, [this] { look_whether_undone(); }) {}
 
@@ -42,8 +43,7 @@ void WordSession::look_whether_undone() {
 void WordSession::on_interrupt(std::function<void(int)> interrupted) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     if (signal_is_ignored(number)) continue;
-    signals_.push_back(
-        std::make_unique<net::Signal>(loop_, number, [=] { interrupted(number); }));
+    signals_.push_back(std::make_unique<net::Signal>(loop_, number, [=] { interrupted(number); }));
   }
 }
 

@@ -36,7 +36,8 @@ Fields fields_of(std::string_view info) {
   return fields;
 }
 
-// One line of the table. What a node does not tell (a plain Redis knows of no restart delay) is "-".
+// One line of the table. What a node does not tell (a plain Redis knows of no restart delay) is
+// "-".
 struct Row {
   std::string address;
   std::string state;
@@ -96,8 +97,8 @@ void print_table(const std::vector<Row>& rows) {
   std::vector<Cells> lines = {
       {"NODE", "STATE", "DELAY LEFT", "LOCKS", "TOKEN", "ROUND TRIP", "CLOCK"}};
   for (const Row& row : rows) {
-    lines.push_back({row.address, row.state, row.delay_left, row.locks, row.token, row.round_trip,
-                     row.clock});
+    lines.push_back(
+        {row.address, row.state, row.delay_left, row.locks, row.token, row.round_trip, row.clock});
   }
   std::array<std::size_t, 7> widths{};
   for (const Cells& cells : lines) {

@@ -28,8 +28,7 @@ class Up : private LocalGroup::User {
       : options_(options), group_(loop_, settings_of(options), *this) {
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
       if (signal_is_ignored(number)) continue;
-      signals_.push_back(
-          std::make_unique<net::Signal>(loop_, number, [this] { group_.stop(); }));
+      signals_.push_back(std::make_unique<net::Signal>(loop_, number, [this] { group_.stop(); }));
     }
   }
 
@@ -69,9 +68,10 @@ void Up::on_ready() {
     const nlohmann::json all = {{"REDLOCK_NODES", group_.addresses()}};
     fmt::print("{}\n", all.dump());
   } else {
-    fmt::print("{} nodes are ready. In another terminal:\n\n  export REDLOCK_NODES={}\n"
-               "  redlock status\n\nCtrl-C stops them.\n",
-               group_.nodes().size(), group_.addresses());
+    fmt::print(
+        "{} nodes are ready. In another terminal:\n\n  export REDLOCK_NODES={}\n"
+        "  redlock status\n\nCtrl-C stops them.\n",
+        group_.nodes().size(), group_.addresses());
   }
   std::fflush(stdout);
 }

@@ -107,6 +107,18 @@ TEST_CASE("the validity counts from before the first byte, whenever the answers 
   CHECK(attempt.machine.valid_until() == at(107ms));
 }
 
+TEST_CASE("for people, every node is heard before it is said that there is no quorum") {
+  Terms terms = five_nodes();
+  terms.hear_everyone = true;
+  Attempt attempt(terms);
+  attempt.start();
+  for (const unsigned node : {1u, 2u, 3u}) CHECK(attempt(node, "refused") == "");
+  attempt(4, "+OK", 3ms);
+  CHECK(attempt(5, "+OK", 4ms) == "undo 4 5");
+  CHECK(attempt.machine.outcome() == Outcome::no_quorum);
+  CHECK(attempt.machine.answers()[4].took == 4ms);
+}
+
 TEST_CASE("an abandoned attempt is undone everywhere, once") {
   Attempt attempt(five_nodes());
   attempt.start();

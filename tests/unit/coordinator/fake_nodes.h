@@ -70,7 +70,8 @@ class FakeNode {
     ++requests;
     if (words[0] == "AUTH") {
       authenticated_ = words.back() == password;
-      return authenticated_ ? Reply::ok() : Reply::error("WRONGPASS invalid username-password pair");
+      return authenticated_ ? Reply::ok()
+                            : Reply::error("WRONGPASS invalid username-password pair");
     }
     if (!password.empty() && !authenticated_) {
       return Reply::error("NOAUTH Authentication required.");
@@ -98,8 +99,7 @@ class FakeNode {
 
   protocol::Reply script(const std::vector<std::string>& words, Instant now) {
     const bool by_sha = words[0] == "EVALSHA";
-    const bool is_release =
-        words[1] == kReleaseScript.sha || words[1] == kReleaseScript.text;
+    const bool is_release = words[1] == kReleaseScript.sha || words[1] == kReleaseScript.text;
     if (by_sha && !scripts_.contains(words[1])) {
       return protocol::Reply::error("NOSCRIPT No matching script. Please use EVAL.");
     }
@@ -139,7 +139,8 @@ class FakeNodes {
       nodes_[i].id = fmt::format("id{}", i + 1);
       options.nodes.push_back({fmt::format("node{}:6379", i + 1), {{}, password}});
     }
-    group_.emplace(std::move(options), [this] { return fmt::format("v{}", ++values_); }, 7);
+    group_.emplace(
+        std::move(options), [this] { return fmt::format("v{}", ++values_); }, 7);
   }
 
   // Begins to dial; separate from the constructor so that a test can break nodes before.
@@ -190,11 +191,11 @@ class FakeNodes {
     settle();
   }
 
-  std::optional<AcquireResult> acquire(std::string name, Duration ttl = 30s, Patience patience = {}) {
+  std::optional<AcquireResult> acquire(std::string name, Duration ttl = 30s,
+                                       Patience patience = {}) {
     std::optional<AcquireResult> result;
-    group_->acquire({std::move(name), ttl, patience}, now_, [&](AcquireResult got) {
-      result = std::move(got);
-    });
+    group_->acquire({std::move(name), ttl, patience}, now_,
+                    [&](AcquireResult got) { result = std::move(got); });
     run_until([&] { return result.has_value(); });
     return result;
   }

@@ -106,7 +106,8 @@ TEST_CASE("a failed attempt is undone behind the SET on the same connection (rul
   CHECK(world.group().releases_pending() == 0);
 }
 
-TEST_CASE("an undo whose connection broke is sent on the next one, until it is answered (rule Q3)") {
+TEST_CASE(
+    "an undo whose connection broke is sent on the next one, until it is answered (rule Q3)") {
   FakeNodes world;
   world.start();
   world.node(3).down = world.node(4).down = world.node(5).down = true;

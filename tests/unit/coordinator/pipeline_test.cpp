@@ -30,8 +30,8 @@ class Wire {
     return pipeline.send({operation, RequestKind::set, claim(std::move(value)), 30s}, now);
   }
   Pipeline::Ticket release(OperationId operation, Duration worth = 30s) {
-    return pipeline.send(
-        {operation, RequestKind::release, claim("v"), 0ns, later(now, worth)}, now);
+    return pipeline.send({operation, RequestKind::release, claim("v"), 0ns, later(now, worth)},
+                         now);
   }
   void receive(std::string_view bytes) { pipeline.on_bytes(bytes, now); }
   void end() { pipeline.on_end("connection reset by peer", now); }
@@ -88,15 +88,14 @@ TEST_CASE("a node is asked who it is before anything else is sent (rule Q5)") {
 TEST_CASE("a password is given first") {
   Wire with_user({"alice", "secret"});
   with_user.connect();
-  CHECK(with_user.taken() == "*3\r\n$4\r\nAUTH\r\n$5\r\nalice\r\n$6\r\nsecret\r\n" +
-                                 std::string(kInfoServer));
+  CHECK(with_user.taken() ==
+        "*3\r\n$4\r\nAUTH\r\n$5\r\nalice\r\n$6\r\nsecret\r\n" + std::string(kInfoServer));
   with_user.receive("+OK\r\n");
   with_user.greet();
 
   Wire without_user({{}, "secret"});
   without_user.connect();
-  CHECK(without_user.taken() ==
-        "*2\r\n$4\r\nAUTH\r\n$6\r\nsecret\r\n" + std::string(kInfoServer));
+  CHECK(without_user.taken() == "*2\r\n$4\r\nAUTH\r\n$6\r\nsecret\r\n" + std::string(kInfoServer));
 }
 
 TEST_CASE("a refused password fails what waits, and the link tries again later") {

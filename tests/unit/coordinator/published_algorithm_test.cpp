@@ -1,6 +1,6 @@
 // The published Redlock algorithm, a test for each thing it says
-// (https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/). The names of the tests
-// say it in our words; the steps are numbered as there.
+// (https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/). The names of the
+// tests say it in our words; the steps are numbered as there.
 #include "tests/unit/coordinator/fake_nodes.h"
 #include "tests/unit/coordinator/machine_fixture.h"
 

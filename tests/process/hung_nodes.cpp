@@ -1,0 +1,185 @@
+// What hung nodes cost: the time of an acquire and release, with two of the nodes under SIGSTOP,
+// against that with all running, in one process with one client.
+//
+//   hung_nodes before|after ADDRESS=PID …     (five nodes; the first two are stopped and continued)
+//
+// before: each client connects while the nodes are stopped; after: one client, connected before.
+// Blocks of 50 pairs alternate, 500 pairs each. Exits 0 if the median with stopped nodes is at most
+// 1.2 times the other, and after each block the continued nodes had forgotten every key within
+// 100 ms, at a TTL of 30 s. The nodes are left running.
+#include "base/net/loop.h"
+#include "base/number.h"
+#include "coordinator/lock_client.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace {
+
+using namespace redlock;
+using namespace redlock::coordinator;
+
+constexpr int kBlocks = 10;
+constexpr int kPairsPerBlock = 50;
+constexpr std::size_t kStoppedNodes = 2;
+constexpr Duration kTtl = 30s;
+constexpr Duration kGoneWithin = 100ms;
+constexpr double kRatioMax = 1.2;
+
+struct Nodes {
+  std::vector<NodeAddress> addresses;
+  std::vector<pid_t> pids;
+
+  void signal_first_two(int number) const {
+    for (std::size_t i = 0; i < kStoppedNodes; ++i) kill(pids[i], number);
+  }
+};
+
+// A client and the loop under it, driven one operation at a time.
+class Client {
+ public:
+  explicit Client(const std::vector<NodeAddress>& nodes) : client_(loop_, {.nodes = nodes}) {
+    client_.when_ready([this] { loop_.stop(); });
+    loop_.run();
+  }
+
+  // Acquires and releases; the time both took, or nullopt if either failed.
+  std::optional<Duration> pair(const std::string& name) {
+    std::optional<Duration> took;
+    const Instant start = LockClient::now();
+    client_.acquire({.name = name, .ttl = kTtl}, [&](const AcquireResult& got) {
+      if (got.outcome != AcquisitionOutcome::acquired) return loop_.stop();
+      client_.release(got.lock, [&](const ReleaseResult& released) {
+        if (released.outcome == ReleaseOutcome::released) took = LockClient::now() - start;
+        loop_.stop();
+      });
+    });
+    loop_.run();
+    return took;
+  }
+
+  // Whether some node still has one of these keys, or does not say.
+  bool any_is_left(const std::vector<std::string>& names) {
+    std::size_t asked = names.size();
+    bool left = false;
+    for (const std::string& name : names) {
+      client_.survey({RequestKind::get}, name, [&](const std::vector<Finding>& findings) {
+        for (const Finding& finding : findings) {
+          left |= finding.answer.kind != AnswerKind::yes || !finding.replies[0].is_null();
+        }
+        if (--asked == 0) loop_.stop();
+      });
+    }
+    loop_.run();
+    return left;
+  }
+
+ private:
+  net::Loop loop_;
+  LockClient client_;
+};
+
+struct Measurement {
+  std::vector<Duration> running;
+  std::vector<Duration> stopped;
+  Duration gone_max = 0ns;
+  bool failed = false;
+};
+
+std::vector<std::string> run_block(Client& client, int block, std::vector<Duration>& times,
+                                   bool& failed) {
+  std::vector<std::string> names;
+  for (int i = 0; i < kPairsPerBlock; ++i) {
+    names.push_back(fmt::format("hung:{}:{}", block, i));
+    const auto took = client.pair(names.back());
+    failed |= !took.has_value();
+    times.push_back(took.value_or(1h));
+  }
+  return names;
+}
+
+// From SIGCONT until both nodes say that they have none of the keys; asked on connections of their
+// own, so that nothing but the releases themselves can have deleted them.
+Duration continue_and_wait(const Nodes& nodes, const std::vector<std::string>& names) {
+  const std::vector<NodeAddress> continued(nodes.addresses.begin(),
+                                           nodes.addresses.begin() + kStoppedNodes);
+  const Instant start = LockClient::now();
+  nodes.signal_first_two(SIGCONT);
+  Client checker(continued);
+  while (checker.any_is_left(names)) {
+    if (LockClient::now() - start > kTtl) break;
+  }
+  return LockClient::now() - start;
+}
+
+Measurement measure(const Nodes& nodes, bool connects_before) {
+  Measurement result;
+  auto client = std::make_unique<Client>(nodes.addresses);
+  for (int block = 0; block < 2 * kBlocks; ++block) {
+    const bool stopped = block % 2 == 1;
+    if (stopped) nodes.signal_first_two(SIGSTOP);
+    if (!connects_before) {
+      client.reset();
+      client = std::make_unique<Client>(nodes.addresses);
+    }
+    const auto names =
+        run_block(*client, block, stopped ? result.stopped : result.running, result.failed);
+    if (stopped) {
+      // The client's own loop must run for links that were not made yet to get on: one more pair.
+      result.gone_max = std::max(result.gone_max, continue_and_wait(nodes, names));
+      result.failed |= !client->pair("hung:between").has_value();
+    }
+  }
+  return result;
+}
+
+Duration median(std::vector<Duration> times) {
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+bool read_arguments(int argc, char** argv, Nodes& nodes) {
+  for (int i = 2; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    const std::size_t equals = argument.rfind('=');
+    if (equals == std::string_view::npos) return false;
+    auto address = parse_node_address(argument.substr(0, equals));
+    const auto pid = parse_int64(argument.substr(equals + 1));
+    if (!address || !pid || *pid <= 1) return false;
+    nodes.addresses.push_back(std::move(address).value());
+    nodes.pids.push_back(static_cast<pid_t>(*pid));
+  }
+  return nodes.pids.size() > 2 * kStoppedNodes;
+}
+
+double microseconds(Duration d) {
+  return std::chrono::duration<double, std::micro>(d).count();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Nodes nodes;
+  const std::string_view mode = argc > 1 ? argv[1] : "";
+  if ((mode != "before" && mode != "after") || !read_arguments(argc, argv, nodes)) {
+    fmt::print(stderr, "usage: hung_nodes before|after ADDRESS=PID … (five nodes)\n");
+    return 64;
+  }
+  const Measurement result = measure(nodes, mode == "after");
+  const double running = microseconds(median(result.running));
+  const double stopped = microseconds(median(result.stopped));
+  const double gone = microseconds(result.gone_max) / 1000;
+  fmt::print("running_us={:.1f} stopped_us={:.1f} ratio={:.2f} gone_ms_max={:.1f}{}\n", running,
+             stopped, stopped / running, gone, result.failed ? " some pairs failed" : "");
+  const bool good =
+      !result.failed && stopped <= kRatioMax * running && result.gone_max <= kGoneWithin;
+  return good ? 0 : 1;
+}

@@ -1,0 +1,98 @@
+#include "coordinator/command_line.h"
+
+#include <cstdlib>
+#include <sstream>
+
+#include <catch2/catch.hpp>
+
+using namespace redlock;
+using namespace redlock::coordinator;
+
+namespace {
+
+constexpr const char* kThree = "a:1,b:2,c:3";
+
+// As the shell splits it; an argument has no blanks in it here.
+CommandLine parsed(const std::string& text, const char* nodes = kThree) {
+  setenv("REDLOCK_NODES", nodes, 1);
+  unsetenv("REDLOCK_VALUE");
+  std::istringstream stream("redlock " + text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  std::vector<char*> raw;
+  for (std::string& word : words) raw.push_back(word.data());
+  return parse_command_line(static_cast<int>(raw.size()), raw.data());
+}
+
+}  // namespace
+
+TEST_CASE("run takes everything after -- as the command") {
+  const CommandLine line = parsed("run -n job --ttl 10s -- sh -c -n --ttl");
+  REQUIRE(line.word == Word::run);
+  CHECK(line.options.name == "job");
+  CHECK(line.options.command == std::vector<std::string>{"sh", "-c", "-n", "--ttl"});
+  CHECK(line.options.patience.wait == Duration(0));
+  CHECK(line.options.ttl == 10s);
+}
+
+TEST_CASE("run waits for ever, acquire not at all, unless told otherwise") {
+  CHECK_FALSE(parsed("run job -- true").options.patience.wait.has_value());
+  CHECK(parsed("acquire job").options.patience.wait == Duration(0));
+  CHECK(parsed("run -w 5s job -- true").options.patience.wait == 5s);
+  CHECK(parsed("acquire job --wait 1m").options.patience.wait == 1min);
+}
+
+TEST_CASE("the kill delay is a tenth of the TTL, at most 5s, unless told otherwise") {
+  CHECK(parsed("run --ttl 20s job -- true").options.kill_after == 2s);
+  CHECK(parsed("run --ttl 10m job -- true").options.kill_after == 5s);
+  CHECK(parsed("run --kill-after 1s job -- true").options.kill_after == 1s);
+  CHECK(parsed("run --kill-after 29s job -- true").exit_code == exit_code::kUsage);
+}
+
+TEST_CASE("the node timeout is at most a third of the TTL") {
+  CHECK(parsed("acquire job").options.node_timeout == 500ms);
+  CHECK(parsed("acquire job --ttl 600ms").options.node_timeout == 200ms);
+  CHECK(parsed("acquire job --ttl 600ms --node-timeout 300ms").exit_code == exit_code::kUsage);
+}
+
+TEST_CASE("usage errors are 64, configuration errors 78, and both say what to do") {
+  CHECK(parsed("").exit_code == exit_code::kUsage);
+  CHECK(parsed("acquire").exit_code == exit_code::kUsage);
+  CHECK(parsed("acquire job --bogus").exit_code == exit_code::kUsage);
+  CHECK(parsed("acquire job --ttl soon").exit_code == exit_code::kUsage);
+  CHECK(parsed("acquire job --ttl 1ms").exit_code == exit_code::kUsage);
+  CHECK(parsed("run job").exit_code == exit_code::kUsage);
+  CHECK(parsed("release job").exit_code == exit_code::kUsage);
+  const CommandLine unnamed = parsed("status", "");
+  CHECK(unnamed.exit_code == exit_code::kConfiguration);
+  CHECK_THAT(unnamed.text, Catch::Contains("REDLOCK_NODES"));
+  CHECK(parsed("status", "a:1,a:1").exit_code == exit_code::kConfiguration);
+  CHECK(parsed("status --nodes a:1,a:1").exit_code == exit_code::kUsage);
+  CHECK(parsed("status --config /nonexistent").exit_code == exit_code::kConfiguration);
+}
+
+TEST_CASE("flags win over the environment, and stand before or after the word") {
+  CHECK(parsed("status --nodes d:4").options.nodes[0].text() == "d:4");
+  CHECK(parsed("--nodes d:4 status").options.nodes[0].text() == "d:4");
+}
+
+TEST_CASE("an even number of nodes is warned of") {
+  CHECK(parsed("status").warnings.empty());
+  CHECK(parsed("status", "a:1,b:2").warnings.size() == 1);
+}
+
+TEST_CASE("help and version are no errors; help lists the exit codes") {
+  const CommandLine help = parsed("--help");
+  CHECK(help.exit_code == exit_code::kDone);
+  for (const char* code : {"64", "69", "75", "77", "78", "121", "122", "126, 127"}) {
+    CHECK_THAT(help.text, Catch::Contains(code));
+  }
+  CHECK(parsed("--version").exit_code == exit_code::kDone);
+}
+
+TEST_CASE("signals have names and numbers") {
+  CHECK(parsed("run --signal SIGINT job -- true").options.signal == SIGINT);
+  CHECK(parsed("run --signal hup job -- true").options.signal == SIGHUP);
+  CHECK(parsed("run --signal 10 job -- true").options.signal == 10);
+  CHECK(parsed("run --signal NONSENSE job -- true").exit_code == exit_code::kUsage);
+}
