@@ -72,25 +72,27 @@ std::optional<StartFailure> ChildProcess::start(const Command& command) {
     if (const int error = guard_.start(); error != 0) return start_failure(program, error);
   }
   terminal_ = JobTerminal();
-  const bool foreground = command.is_job && terminal_.is_ours();
+  is_job_ = command.is_job;
+  if (is_job_) watch_for_suspend();
+  const bool foreground = is_job_ && terminal_.is_ours();
   const Launched launched = launch(command, foreground, guard_.descriptor());
   if (foreground) terminal_.was_lent();
   if (launched.pid == 0) {
     guard_.dismiss();
+    suspend_asked_.reset();
     terminal_.take_back(JobTerminal::Modes::restore);
     return start_failure(program, launched.error);
   }
-  begin(launched.pid, command.is_job);
-  return std::nullopt;
-}
-
-void ChildProcess::begin(pid_t pid, bool is_job) {
-  pid_ = pid;
-  is_job_ = is_job;
+  pid_ = launched.pid;
   stopping_ = program_ended_ = suspend_passed_on_ = false;
   status_ = {};
   child_changed_.keep_loop_alive(true);
-  if (!is_job || signal_is_ignored(SIGTSTP)) return;
+  return std::nullopt;
+}
+
+// From before the program runs, so that no stop of ours leaves it running.
+void ChildProcess::watch_for_suspend() {
+  if (signal_is_ignored(SIGTSTP)) return;
   suspend_asked_.emplace(loop_, SIGTSTP, [this] {
     suspend_passed_on_ = true;
     pass_on(SIGTSTP);

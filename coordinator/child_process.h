@@ -99,7 +99,7 @@ class ChildProcess {
   static constexpr Duration kGivenUpAfter = 1s;
 
  private:
-  void begin(pid_t pid, bool is_job);
+  void watch_for_suspend();
   void look();  // at what SIGCHLD may have told
   void on_stopped(int signal);
   void suspend_with_job();
