@@ -97,9 +97,9 @@ TEST_CASE("a signal is passed on to the whole group") {
 
 TEST_CASE("stop() ends a program by the signal it was asked to use") {
   TestProcess test(shell("sleep 1000"));
-  test.process.stop(SIGINT, 1h);
+  test.process.stop(SIGUSR2, 1h);
   const ExitStatus status = test.wait();
-  CHECK(status.signal == SIGINT);
+  CHECK(status.signal == SIGUSR2);
   CHECK_FALSE(status.was_killed);
   CHECK_FALSE(test.process.is_running());
 }

@@ -30,6 +30,10 @@ class Terminal {
     shell_ = forkpty(&terminal_, nullptr, nullptr, nullptr);
     REQUIRE(shell_ >= 0);
     if (shell_ == 0) {
+      // Whoever runs the tests in the background may have had these ignored.
+      for (const int number : {SIGINT, SIGQUIT, SIGHUP, SIGTSTP, SIGTERM}) {
+        std::signal(number, SIG_DFL);
+      }
       setenv("PS1", "$ ", 1);
       setenv("TERM", "dumb", 1);
       setenv("RUN", JOB_RUNNER, 1);
