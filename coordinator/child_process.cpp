@@ -84,6 +84,7 @@ std::optional<StartFailure> ChildProcess::start(const Command& command) {
     return start_failure(program, launched.error);
   }
   pid_ = launched.pid;
+  if (is_job_) background_output_.emplace(SIGTTOU);
   stopping_ = program_ended_ = suspend_passed_on_ = false;
   status_ = {};
   child_changed_.keep_loop_alive(true);
@@ -106,9 +107,10 @@ void ChildProcess::pass_on(int signal) {
 void ChildProcess::stop(int signal, Duration kill_after) {
   if (!is_running()) return;
   stopping_ = true;
+  if (status_.was_killed) return;  // the deadline is that of giving up
+  if (kill_after <= 0ns) return kill_all();
   pass_on(signal);
   pass_on(SIGCONT);
-  if (status_.was_killed) return;  // the deadline is that of giving up
   const Instant kill_at = later(now(), kill_after);
   deadline_.set(std::min(kill_at, deadline_.when().value_or(kNever)));
 }
@@ -173,6 +175,10 @@ void ChildProcess::on_deadline() {
     status_.something_remains = true;
     return finish();
   }
+  kill_all();
+}
+
+void ChildProcess::kill_all() {
   pass_on(SIGKILL);
   status_.was_killed = true;
   deadline_.set(now() + kGivenUpAfter);
@@ -185,6 +191,7 @@ void ChildProcess::finish() {
   deadline_.set(std::nullopt);
   next_look_.set(std::nullopt);
   suspend_asked_.reset();
+  background_output_.reset();
   child_changed_.keep_loop_alive(false);
   const bool ended_by_itself = status_.signal == 0;
   terminal_.take_back(ended_by_itself ? JobTerminal::Modes::keep : JobTerminal::Modes::restore);

@@ -19,7 +19,8 @@
 // first (on_continuing), before any line of the job runs: it looks at its clock and, if the lock
 // has run out, calls stop(). Otherwise the job gets the terminal, if we have it again (fg, not bg),
 // and continues. A job that is stopped where no terminal is stays stopped, and we go on: that
-// lock is held. SIGSTOP sent to ourselves cannot be handed on.
+// lock is held. SIGSTOP sent to ourselves cannot be handed on. While a job runs SIGTTOU is ignored:
+// a line that we print from behind it must not stop us (stty tostop) and leave it unwatched.
 //
 // Our own death, kill -9 too, kills the group or terminates the program (OnParentDeath). A process
 // that leaves the group (setsid) leaves our reach.
@@ -91,9 +92,10 @@ class ChildProcess {
   void pass_on(int signal);
 
   // Ends the whole group: `signal` now (a stopped job is continued to take it), SIGKILL after
-  // `kill_after`, on_exit when the last one is gone, at most kGivenUpAfter later. The program's own
-  // exit, if it comes first, no longer ends the watch over the others. Asked again, it sends the
-  // signal again, and the earlier time for SIGKILL counts.
+  // `kill_after` (at once, and nothing before it, if that is zero or less), on_exit when the last
+  // one is gone, at most kGivenUpAfter later. The program's own exit, if it comes first, no longer
+  // ends the watch over the others. Asked again, it sends the signal again, and the earlier time
+  // for SIGKILL counts.
   void stop(int signal, Duration kill_after);
 
   static constexpr Duration kGivenUpAfter = 1s;
@@ -106,13 +108,15 @@ class ChildProcess {
   void on_program_ended(int code, int signal);
   void look_for_the_rest();
   void on_deadline();
+  void kill_all();
   void finish();
 
   net::Loop& loop_;
   User& user_;
   net::Signal child_changed_;
   std::optional<net::Signal> suspend_asked_;
-  net::Timer deadline_;   // of stop(): SIGKILL, then giving up
+  std::optional<SignalIgnored> background_output_;  // SIGTTOU
+  net::Timer deadline_;                             // of stop(): SIGKILL, then giving up
   net::Timer next_look_;  // for members of the group that are not our children
   JobTerminal terminal_;
   ProcessGuard guard_;

@@ -124,6 +124,16 @@ SignalsBlocked::~SignalsBlocked() {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
+SignalIgnored::SignalIgnored(int number) : number_(number) {
+  struct sigaction ignored {};
+  ignored.sa_handler = SIG_IGN;
+  INVARIANT(sigaction(number, &ignored, &before_) == 0, "a signal cannot be ignored");
+}
+
+SignalIgnored::~SignalIgnored() {
+  sigaction(number_, &before_, nullptr);
+}
+
 Launched launch(const Command& command, bool foreground, int guard) {
   INVARIANT(!command.words.empty(), "a command has at least its name");
   int report[2];

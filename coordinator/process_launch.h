@@ -60,4 +60,17 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
+// Ignores one signal as long as it lives.
+class SignalIgnored {
+ public:
+  explicit SignalIgnored(int number);
+  ~SignalIgnored();
+  SignalIgnored(const SignalIgnored&) = delete;
+  SignalIgnored& operator=(const SignalIgnored&) = delete;
+
+ private:
+  int number_;
+  struct sigaction before_ {};
+};
+
 }  // namespace redlock::coordinator

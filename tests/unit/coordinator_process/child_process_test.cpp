@@ -66,14 +66,8 @@ TEST_CASE("the program leads a process group of its own") {
 }
 
 TEST_CASE("signals have their default action in the program, but those that are ignored") {
-  struct Ignored {
-    explicit Ignored(int number) : number_(number), before_(std::signal(number, SIG_IGN)) {}
-    ~Ignored() { std::signal(number_, before_); }
-    int number_;
-    void (*before_)(int);
-  };
-  const Ignored hangup(SIGHUP);
-  const Ignored pipe(SIGPIPE);  // ours, as of every program that writes to sockets
+  const SignalIgnored hangup(SIGHUP);
+  const SignalIgnored pipe(SIGPIPE);  // ours, as of every program that writes to sockets
   CHECK(signal_is_ignored(SIGHUP));
   CHECK_FALSE(signal_is_ignored(SIGUSR1));
   CHECK(TestProcess(shell("kill -HUP $$; exit 4")).wait().code == 4);
@@ -115,6 +109,21 @@ TEST_CASE("stop() kills a program that ignores the signal, and says so") {
   CHECK(status.signal == SIGKILL);
   CHECK(status.was_killed);
   CHECK_FALSE(status.something_remains);
+}
+
+TEST_CASE("with no time left, not a line of a stopped program runs any more") {
+  Folder folder;
+  Lines lines(folder);
+  TestProcess test(shell("trap 'echo late > " + (folder / "late") +
+                             "' TERM CONT; echo up > \"$SAY\"; while :; do sleep 0.01; done",
+                         {lines.variable()}));
+  lines.next();
+  kill(-test.process.pid(), SIGSTOP);
+  test.process.stop(SIGTERM, 0ns);
+  const ExitStatus status = test.wait();
+  CHECK(status.signal == SIGKILL);
+  CHECK(status.was_killed);
+  CHECK_FALSE(std::filesystem::exists(folder / "late"));
 }
 
 TEST_CASE("asked twice to stop, the earlier time for SIGKILL counts") {

@@ -201,6 +201,22 @@ TEST_CASE("a stop of the parent is handed to the command first") {
   terminal.see("Exit 143");  // the runner tells how its command ended, as shells do
 }
 
+TEST_CASE("what the parent prints behind its job does not stop it, even under stty tostop") {
+  Folder folder;
+  Lines lines(folder);
+  Terminal terminal;
+  terminal.type("stty tostop");
+  terminal.type("$RUN sh -c 'echo $$ > " + lines.path() + "; exec sleep 1000' < /dev/null &");
+  lines.next();
+  terminal.type("kill -TSTP %1");
+  terminal.type("until jobs | grep -q Stopped; do sleep 0.01; done; echo stop''ped");
+  terminal.see("stopped\r\n");
+  terminal.type("bg");
+  terminal.see("continuing");
+  terminal.type("kill %1; wait %1");
+  terminal.see("Exit 143");
+}
+
 TEST_CASE("modes that a killed command has set do not stay") {
   Terminal terminal;
   terminal.type("$RUN sh -c 'stty -echo -icanon; kill -9 $$'");
