@@ -18,6 +18,12 @@ Command runner(const std::vector<std::string>& options, const std::string& scrip
   return command;
 }
 
+// What a test has to leave behind also when it fails: nothing.
+struct KilledInTheEnd {
+  ~KilledInTheEnd() { kill(-group, SIGKILL); }
+  pid_t group;
+};
+
 std::vector<pid_t> children_of(pid_t parent) {
   const std::string pid = std::to_string(parent);
   std::istringstream text(read_text("/proc/" + pid + "/task/" + pid + "/children"));
@@ -34,6 +40,7 @@ TEST_CASE("a killed parent takes the command's whole group with it, and leaves n
   TestProcess parent(
       runner({}, "(trap '' TERM HUP; sleep 1000) & echo $$ > \"$SAY\"; wait", lines));
   const pid_t group = std::stoi(lines.next());
+  const KilledInTheEnd end{group};
   const std::vector<pid_t> children = children_of(parent.process.pid());
   CHECK(children.size() == 2);  // the command and the guard
   REQUIRE(group_is_alive(group));
@@ -50,6 +57,7 @@ TEST_CASE("a stopped group does not outlive its parent either") {
   Lines lines(folder);
   TestProcess parent(runner({}, "sleep 1000 & echo $$ > \"$SAY\"; wait", lines));
   const pid_t group = std::stoi(lines.next());
+  const KilledInTheEnd end{group};
   kill(-group, SIGSTOP);
   kill(parent.process.pid(), SIGKILL);
   parent.wait();
@@ -62,6 +70,7 @@ TEST_CASE("the guard does not end before its parent, whatever the job is sent") 
   TestProcess parent(
       runner({}, "trap '' TERM; echo $$ > \"$SAY\"; while :; do sleep 1; done", lines));
   const pid_t group = std::stoi(lines.next());
+  const KilledInTheEnd end{group};
   parent.process.pass_on(SIGTERM);  // to the runner's group, which passes it on
   std::vector<pid_t> children = children_of(parent.process.pid());
   std::erase(children, group);
@@ -81,6 +90,7 @@ TEST_CASE("a server is told to terminate when its parent dies") {
                             "while :; do sleep 0.01; done",
                             lines));
   const pid_t group = std::stoi(lines.next());
+  const KilledInTheEnd end{group};
   kill(parent.process.pid(), SIGKILL);
   parent.wait();
   CHECK(lines.next() == "told");
