@@ -11,8 +11,9 @@
 set -euo pipefail
 
 readonly suite=bookworm
-readonly repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-readonly cache=$repository/build/fresh
+repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+cache=$repository/build/fresh
+readonly repository cache
 
 say() { echo "fresh: $*"; }
 
@@ -47,6 +48,7 @@ make_system() {
 
 # "URI SUITE COMPONENT" of every repository of this Debian that the host's apt uses.
 host_repositories() {
+  # shellcheck disable=SC2016
   apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
     grep -E " $suite(-updates|-security)? " | sort -u
 }

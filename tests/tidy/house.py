@@ -18,6 +18,12 @@ SHELLS = [
     "server/main.cpp",
     "server/*_file.*",
     "coordinator/main.cpp",
+    "coordinator/lock_client.*",
+    "coordinator/node_address.*",
+    "coordinator/node_link.*",
+    "coordinator/*process*",
+    "coordinator/job_terminal.*",
+    "coordinator/local_*",
 ]
 
 # Pure but for one thing that it is there for.
