@@ -63,9 +63,9 @@ def includes_go_down(tree):
              {"lua/engine.cpp": "#include <lua.hpp>\n#include <sys/types.h>\n"}])
 def system_headers_stand_where_they_may(tree):
     """libuv and the system only in shells, Lua's C API only in lua/."""
-    system = re.compile(r"uv\.h|unistd\.h|fcntl\.h|poll\.h|netdb\.h|signal\.h|pthread\.h|spawn\.h"
+    system = re.compile(r"uv\.h|unistd\.h|fcntl\.h|poll\.h|netdb\.h|pthread\.h|spawn\.h"
                         r"|termios\.h|dirent\.h|(net|netinet|arpa|linux)/.*|sys/(?!types\.h).*"
-                        r"|csignal|iostream|fstream|filesystem|thread|random")
+                        r"|iostream|fstream|filesystem|thread|random")
     lua = re.compile(r"lua\.h(pp)?|lauxlib\.h|lualib\.h")
     for path in tree.paths(*CPP):
         for line, quote, name in tree.includes(path):
@@ -238,11 +238,12 @@ def headers_open_with_what_they_are_for(tree):
        {"base/a.cpp": "int a;\r\n"}, {"base/a.cpp": "//" + "é" * 99 + "\n"},
        {"base/a.cpp": "int a;\n\n"}, {"base/a.cpp": "// \udcff\n"},
        {"base/a.cpp": "int a;\n" * 501}, {"tests/a.py": "\n" * 600 + "a\n"},
-       good=[{"base/a.cpp": "//" + "é" * 98 + "\n"}, {"tests/a.txt": "a \tb\t\r\n"}])
+       good=[{"base/a.cpp": "//" + "é" * 98 + "\n"}, {"tests/a.txt": "a \tb\t\r\n"},
+             {"lua/a.cpp": 'auto s = R"lua(if \n\t ' + "x" * 120 + '\n)lua";\n'}])
 def lines_are_clean(tree):
     """Spaces, 100 columns, one newline at the end, and no file that is too long to read."""
     for path in tree.sources():
-        text = tree[path]
+        text = tree.layout(path)
         lines = text.split("\n")
         for number, line in enumerate(lines, 1):
             if re.search(r"[\t\r]|\s$", line):
@@ -264,9 +265,11 @@ _LONG_BODY = "  step();\n" * 70
        {"base/a.h": f"class A {{\n  int f() const override {{\n{_LONG_BODY}  }}\n}};\n"},
        {"base/a.cpp": f"A::A(int b)\n    : b_(b), c_{{1}} {{\n{_LONG_BODY}}}\n"},
        {"base/a.cpp": f'TEST_CASE("a") {{\n{_LONG_BODY}}}\n'},
+       {"base/a.cpp": f"bool operator==(A a, A b) {{\n{_LONG_BODY}}}\n"},
        {"tests/a.py": "def f():\n" + "    step()\n" * 70},
        good=[{"base/a.cpp": f"namespace a {{\n{_LONG_BODY}}}\n"},
              {"base/a.cpp": f"constexpr Row kRows[] = {{\n{_LONG_BODY}}};\n"},
+             {"base/a.cpp": f"const auto kRows = make({{\n{_LONG_BODY}}});\n"},
              {"base/a.cpp": "void f() {\n}\n" * 60}])
 def functions_are_short(tree):
     limit = house.FUNCTION_LINES_MAX
@@ -292,7 +295,7 @@ def _functions(code):
     for match in re.finditer(r"[{};]", code):
         if match.group() == "{":
             head = code[since:match.start()]
-            if inside is None and "(" in head and not re.search(r"=\s*$", head):
+            if inside is None and _is_function(head):
                 inside = (depth, since + len(head) - len(head.lstrip()))
             depth += 1
         elif match.group() == "}":
@@ -302,6 +305,12 @@ def _functions(code):
                 yield first, last - first + 1
                 inside = None
         since = match.end()
+
+
+def _is_function(head):
+    """`name(…`, but no initializer: `table = make({`."""
+    name, parenthesis, _ = head.partition("(")
+    return bool(parenthesis) and ("operator" in name or "=" not in name)
 
 
 def _continues(code, offset):

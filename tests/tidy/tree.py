@@ -12,7 +12,7 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
 # A comment, a raw string, a string, or a character (not the ' within 1'000'000).
 _NO_CODE = re.compile(
     r"""//[^\n]* | /\*.*?\*/
-      | R"(?P<end>[^(\s]*)\(.*?\)(?P=end)"
+      | R"(?P<end>[^(\s]*)\((?P<raw>.*?)\)(?P=end)"
       | "(?:\\.|[^"\\\n])*"
       | (?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'""",
     re.X | re.S)
@@ -36,6 +36,12 @@ class Tree(dict):
     def code(self, path):
         """The text without comments and strings; lines stay where they are."""
         return _NO_CODE.sub(_blank, self[path])
+
+    def layout(self, path):
+        """The text as it was laid out by us: what stands in raw strings was laid out by others."""
+        if not path.endswith(CPP):
+            return self[path]
+        return _NO_CODE.sub(lambda m: m.group() if m["raw"] is None else _blank(m), self[path])
 
 
 def _blank(match):
