@@ -20,9 +20,10 @@ struct Failure {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  Result(Failure failure)
-      : error_(std::move(failure.text)) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor): `return value;` is the way to use it
+  Result(T value) : value_(std::move(value)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Result(Failure failure) : error_(std::move(failure.text)) {}
 
   explicit operator bool() const { return value_.has_value(); }
 

@@ -1,0 +1,339 @@
+"""The checks. Each takes a Tree and yields complaints; each brings examples that it must refuse.
+
+A check that cannot fail proves nothing: tidy.py feeds every bad example to its check before it
+looks at the repository, and wants at least one complaint from each.
+"""
+
+import posixpath
+import re
+
+import house
+from tree import CPP, Tree, line_of
+
+CHECKS = []
+
+
+def check(*bad, good=()):
+    """Registers a check with trees that it must refuse, and trees that look bad but are not."""
+    def register(function):
+        CHECKS.append((function, [Tree(t) for t in bad], [Tree(t) for t in good]))
+        return function
+    return register
+
+
+# --- layers ---
+
+
+@check({"coordinator/quorum.h": '#include "server/node.h"\n', "server/node.h": ""},
+       {"server/node.cpp": '#include "coordinator/quorum.h"\n', "coordinator/quorum.h": ""},
+       {"base/time.h": '#include "protocol/reply.h"\n', "protocol/reply.h": ""},
+       {"lua/engine.h": '#include "server/node.h"\n', "server/node.h": ""},
+       {"server/node.cpp": '#include "base/net/loop.h"\n', "base/net/loop.h": ""},
+       {"server/node.cpp": '#include "server/ledger_file.h"\n', "server/ledger_file.h": ""},
+       {"base/time.cpp": '#include "base/net/clock.h"\n', "base/net/clock.h": ""},
+       {"server/node.cpp": '#include "tests/fixture.h"\n', "tests/fixture.h": ""},
+       {"server/node.cpp": '#include "node.h"\n', "server/node.h": ""},
+       good=[{"server/main.cpp": '#include "base/net/loop.h"\n', "base/net/loop.h": ""},
+             {"lua/engine.h": '#include "protocol/reply.h"\n', "protocol/reply.h": ""}])
+def includes_go_down(tree):
+    """Who may include whom: rooms by the picture, and nothing pure a shell."""
+    for path in tree.paths(*CPP):
+        room = house.room(path)
+        for line, quote, name in tree.includes(path):
+            if room is None or quote != '"':
+                continue
+            if name not in tree:
+                yield f'{path}:{line}: "{name}" is no file; name it from the top of the repository'
+            elif house.room(name) not in house.ROOMS[room] | {room}:
+                yield f"{path}:{line}: {room} may not include {name}"
+            elif house.is_pure(path) and house.is_shell(name):
+                yield f"{path}:{line}: a pure file may not include the shell {name}"
+
+
+@check({"server/node.cpp": "#include <uv.h>\n"},
+       {"protocol/reply.cpp": "#include <unistd.h>\n"},
+       {"coordinator/quorum.cpp": "#include <sys/socket.h>\n"},
+       {"base/log.cpp": "#include <iostream>\n"},
+       {"server/lock.cpp": "#include <fstream>\n"},
+       {"server/lock.cpp": "#include <thread>\n"},
+       {"server/lock.cpp": "#include <lua.hpp>\n"},
+       {"server/main.cpp": "#include <lauxlib.h>\n"},
+       {"coordinator/door.cpp": "#include <lua.h>\n"},
+       good=[{"base/net/loop.cpp": "#include <uv.h>\n#include <sys/socket.h>\n"},
+             {"lua/engine.cpp": "#include <lua.hpp>\n#include <sys/types.h>\n"}])
+def system_headers_stand_where_they_may(tree):
+    """libuv and the system only in shells, Lua's C API only in lua/."""
+    system = re.compile(r"uv\.h|unistd\.h|fcntl\.h|poll\.h|netdb\.h|pthread\.h|spawn\.h"
+                        r"|termios\.h|dirent\.h|(net|netinet|arpa|linux)/.*|sys/(?!types\.h).*"
+                        r"|iostream|fstream|filesystem|thread|random")
+    lua = re.compile(r"lua\.h(pp)?|lauxlib\.h|lualib\.h")
+    for path in tree.paths(*CPP):
+        for line, quote, name in tree.includes(path):
+            if quote == "<" and house.is_pure(path) and system.fullmatch(name):
+                yield f"{path}:{line}: <{name}> is for shells only"
+            if quote == "<" and house.room(path) not in ("lua", None) and lua.fullmatch(name):
+                yield f"{path}:{line}: <{name}> is for lua/ only"
+
+
+@check(*({"server/lock.cpp": f"void f() {{ {code}; }}\n"} for code in (
+    "clock_gettime(CLOCK_MONOTONIC, &t)", "auto t = std::chrono::steady_clock::now()",
+    "gettimeofday(&t, nullptr)", "return time(nullptr)", "return std::time(nullptr)",
+    "uv_now(loop)", "uv_hrtime()", "FILE* f = fopen(name, mode)", "std::fopen(name, mode)",
+    "getenv(name)", "std::getenv(name)", "rand()", "std::random_device seed",
+    "::read(fd, p, n)", "::write(fd, p, n)", "::open(name, 0)", "usleep(10)", "getpid()",
+    "std::this_thread::sleep_for(1s)", "std::printf(text)", "exit(1)")),
+       good=[{"server/lock.cpp": "// no clock_gettime(2) here\nlog(\"uv_now()\"); lock.time(now);\n"
+                                 "writer.write(reply); table.open(key); runtime(1); random();\n"
+                                 "Instant Lock::time() const { return deadline_; }\n"},
+             {"base/net/clock.cpp": "clock_gettime(CLOCK_BOOTTIME, &t);\n"}])
+def pure_parts_ask_nobody(tree):
+    """No clock, no random numbers, no files, no environment: those are arguments."""
+    asking = re.compile(
+        r"::now\s*\(|\b(system|steady|high_resolution|file|utc)_clock\b|\brandom_device\b"
+        r"|\bthis_thread\b|\buv_\w+\s*\("
+        # Functions of C, called plainly or from std; not members and not names that end so.
+        r"|(?<![\w.>:])(?:std::|::)?(clock_gettime|gettimeofday|time|clock|localtime(_r)?|s?rand"
+        r"|getrandom|f(re)?open|f?printf|puts|getenv|setenv|usleep|nanosleep|getpid|fork"
+        r"|exit|system|signal|kill)\s*\("
+        r"|(?<![\w.>:])::(open|read|write|close|send|recv|socket|connect|unlink|rename|stat)\s*\(")
+    for path in tree.paths(*CPP):
+        if not house.is_pure(path) or path in house.EXCUSED:
+            continue
+        code = tree.code(path)
+        for match in asking.finditer(code):
+            if not _declares(code, match):
+                line = line_of(code, match.start())
+                yield f"{path}:{line}: a pure part calls {match.group().strip()}"
+
+
+def _declares(code, match):
+    """Whether a type stands before the name: `Instant time(…` declares, it does not call."""
+    before = re.search(r"([\w>&*]+)\s+$", code[:match.start()])
+    return before is not None and before.group(1) not in ("return", "co_return", "else", "do")
+
+
+# --- the build ---
+
+
+@check({"server/CMakeLists.txt": "add_library(redlock_server lock.cpp)\n"
+                                 "target_link_libraries(redlock_server PUBLIC redlock_quorum)\n",
+        "coordinator/CMakeLists.txt": "add_library(redlock_quorum STATIC quorum.cpp)\n"},
+       {"server/CMakeLists.txt": "add_library(redlock_server lock.cpp)\n"
+                                 "target_link_libraries(redlock_server PRIVATE redlock_net)\n",
+        "base/CMakeLists.txt": "add_library(redlock_net net/loop.cpp)\n"},
+       {"server/CMakeLists.txt": "add_library(redlock_server lock.cpp)\n"
+                                 "target_link_libraries(redlock_server uv_static)\n"},
+       {"server/CMakeLists.txt": "add_library(redlock_server lock.cpp ledger_file.cpp)\n"},
+       {"protocol/CMakeLists.txt": "add_library(redlock_protocol reply.cpp)\n"
+                                   "target_link_libraries(redlock_protocol lua_static)\n"},
+       good=[{"server/CMakeLists.txt": "add_executable(redlock-node main.cpp)\n"
+                                       "target_link_libraries(redlock-node redlock_net)\n",
+              "base/CMakeLists.txt": "add_library(redlock_net net/loop.cpp)\n"}])
+def links_follow_the_picture(tree):
+    """The CMake targets link as the files include; a pure library holds no shell and links none."""
+    targets = dict(_targets(tree))
+    for name, (path, sources) in targets.items():
+        shell = any(house.is_shell(s) for s in sources)
+        if shell and any(house.is_pure(s) and s.endswith(".cpp") for s in sources):
+            yield f"{path}: {name} mixes pure files and shells; give the shells their own library"
+    for path, name, linked in _links(tree):
+        room, (_, sources) = house.room(path), targets.get(name, (path, []))
+        shell = any(house.is_shell(s) for s in sources)
+        if linked in targets:
+            other_path, other_sources = targets[linked]
+            if house.room(other_path) not in house.ROOMS[room] | {room}:
+                yield f"{path}: {name} may not link {linked}"
+            if not shell and any(house.is_shell(s) for s in other_sources):
+                yield f"{path}: the pure {name} may not link the shell {linked}"
+        if linked == "uv_static" and not shell:
+            yield f"{path}: the pure {name} may not link libuv"
+        if linked == "lua_static" and room != "lua":
+            yield f"{path}: {name} may not link Lua; that is for lua/"
+
+
+def _targets(tree):
+    """(target, (its CMakeLists.txt, its sources)) of every library and program of a room."""
+    for path, words in _commands(tree, "add_library|add_executable"):
+        folder = posixpath.dirname(path)
+        yield words[0], (path, [posixpath.join(folder, w) for w in words[1:]])
+
+
+def _links(tree):
+    for path, words in _commands(tree, "target_link_libraries"):
+        for linked in words[1:]:
+            yield path, words[0], linked
+
+
+def _commands(tree, names):
+    for path in tree.paths("CMakeLists.txt"):
+        if house.room(path) is None:
+            continue
+        text = re.sub(r"#.*", "", tree[path])
+        for match in re.finditer(rf"\b(?:{names})\s*\(([^)]*)\)", text):
+            yield path, match.group(1).split()
+
+
+@check({"server/lock.cpp": "", "server/CMakeLists.txt": "add_library(redlock_server node.cpp)\n"},
+       {"tests/unit/server/lock_test.cpp": "", "tests/CMakeLists.txt": "# unit/server\n"},
+       good=[{"base/net/loop.cpp": "", "base/CMakeLists.txt": "add_library(net net/loop.cpp)\n"}])
+def every_source_is_built(tree):
+    for path in tree.paths(".cpp"):
+        if not any(_names(tree, parent, path) for parent in _parents(path)):
+            yield f"{path}: no CMakeLists.txt above it lists this source"
+
+
+def _parents(path):
+    while path:
+        path = posixpath.dirname(path)
+        yield posixpath.join(path, "CMakeLists.txt")
+
+
+def _names(tree, lists, path):
+    words = re.findall(r"[^\s()\"]+", re.sub(r"#.*", "", tree.get(lists, "")))
+    return posixpath.relpath(path, posixpath.dirname(lists) or ".") in words
+
+
+@check({"CMakeLists.txt": "add_subdirectory(base)\n", "base/CMakeLists.txt": "",
+        "lua/CMakeLists.txt": ""},
+       {"README.md": "See [the rules](docs/safety.md).\n"},
+       good=[{"README.md": "[rules](docs/safety.md#clocks) [web](https://redis.io)\n",
+              "docs/safety.md": "[up](../README.md) [here](#clocks)\n"}])
+def every_file_is_reached(tree):
+    """A CMakeLists.txt by its parent; and every link of a page leads on."""
+    for path in tree.paths("/CMakeLists.txt"):
+        folder = posixpath.dirname(path)
+        above = tree.get(posixpath.join(posixpath.dirname(folder), "CMakeLists.txt"), "")
+        if not re.search(rf"add_subdirectory\({re.escape(posixpath.basename(folder))}\)", above):
+            yield f"{path}: no add_subdirectory leads here"
+    for path in tree.paths(".md"):
+        for match in re.finditer(r"\]\(([^)#\s:]+)(#[^)]*)?\)", tree[path]):
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(path), match.group(1)))
+            if not any(p == target or p.startswith(target + "/") for p in tree):
+                yield f"{path}:{line_of(tree[path], match.start())}: {match.group(1)} is no file"
+
+
+@check({"notes.txt": ""}, {"src/lock.cpp": ""}, good=[{".ci/run": "", "dev": "", "base/a.h": ""}])
+def the_top_level_is_known(tree):
+    for top in sorted({path.split("/")[0] for path in tree}):
+        if not top.startswith(".") and top not in house.TOP_LEVEL:
+            yield f"{top}: does not belong to the top level"
+
+
+# --- shape ---
+
+
+@check({"base/a.h": "#pragma once\n"}, {"base/a.h": "// What a thing is for.\n"},
+       {"base/a.h": "// Locks.\n#pragma once\n"},
+       good=[{"base/a.h": "// What a thing is for.\n#pragma once\n"}])
+def headers_open_with_what_they_are_for(tree):
+    for path in tree.paths(".h"):
+        comment = re.match(r"(//[^\n]*\n)*", tree[path]).group()
+        if len(re.findall(r"\w+", comment)) < 3:
+            yield f"{path}:1: a header opens with a comment: what it is for, how to use it"
+        if not re.match(r"\s*#pragma once\n", tree[path][len(comment):]):
+            yield f"{path}:1: #pragma once follows the opening comment"
+
+
+@check({"base/a.cpp": "\tint a;\n"}, {"base/a.cpp": "int a; \n"}, {"base/a.cpp": "int a;"},
+       {"base/a.cpp": "int a;\r\n"}, {"base/a.cpp": "//" + "é" * 99 + "\n"},
+       {"base/a.cpp": "int a;\n\n"}, {"base/a.cpp": "// \udcff\n"},
+       {"base/a.cpp": "int a;\n" * 501}, {"tests/a.py": "\n" * 600 + "a\n"},
+       good=[{"base/a.cpp": "//" + "é" * 98 + "\n"}, {"tests/a.txt": "a \tb\t\r\n"},
+             {"lua/a.cpp": 'auto s = R"lua(if \n\t ' + "x" * 120 + '\n)lua";\n'}])
+def lines_are_clean(tree):
+    """Spaces, 100 columns, one newline at the end, and no file that is too long to read."""
+    for path in tree.sources():
+        text = tree.layout(path)
+        lines = text.split("\n")
+        for number, line in enumerate(lines, 1):
+            if re.search(r"[\t\r]|\s$", line):
+                yield f"{path}:{number}: a tab, a carriage return, or a blank at the end"
+            if re.search("[\udc80-\udcff]", line):
+                yield f"{path}:{number}: is no UTF-8"
+            if len(line) > house.COLUMNS_MAX:
+                yield f"{path}:{number}: {len(line)} columns of at most {house.COLUMNS_MAX}"
+        if text and (not text.endswith("\n") or text.endswith("\n\n")):
+            yield f"{path}:{len(lines)}: ends with one newline"
+        if len(lines) - 1 > house.FILE_LINES_MAX:
+            yield f"{path}: {len(lines) - 1} lines of at most {house.FILE_LINES_MAX}"
+
+
+_LONG_BODY = "  step();\n" * 70
+
+
+@check({"base/a.cpp": f"void f(int a) {{\n{_LONG_BODY}}}\n"},
+       {"base/a.h": f"class A {{\n  int f() const override {{\n{_LONG_BODY}  }}\n}};\n"},
+       {"base/a.cpp": f"A::A(int b)\n    : b_(b), c_{{1}} {{\n{_LONG_BODY}}}\n"},
+       {"base/a.cpp": f'TEST_CASE("a") {{\n{_LONG_BODY}}}\n'},
+       {"base/a.cpp": f"bool operator==(A a, A b) {{\n{_LONG_BODY}}}\n"},
+       {"tests/a.py": "def f():\n" + "    step()\n" * 70},
+       good=[{"base/a.cpp": f"namespace a {{\n{_LONG_BODY}}}\n"},
+             {"base/a.cpp": f"constexpr Row kRows[] = {{\n{_LONG_BODY}}};\n"},
+             {"base/a.cpp": f"const auto kRows = make({{\n{_LONG_BODY}}});\n"},
+             {"base/a.cpp": "void f() {\n}\n" * 60}])
+def functions_are_short(tree):
+    limit = house.FUNCTION_LINES_MAX
+    for path in tree.paths(*CPP):
+        for start, length in _functions(tree.code(path)):
+            if length > limit:
+                yield f"{path}:{start}: a function of {length} lines; at most {limit}"
+    for path in tree.paths(".py"):
+        for match in re.finditer(r"^( *)def .*\n(?:(?:\1 .*)?\n)*", tree[path], re.M):
+            length = match.group().rstrip().count("\n") + 1
+            if length > limit:
+                start = line_of(tree[path], match.start())
+                yield f"{path}:{start}: a function of {length} lines; at most {limit}"
+
+
+def _functions(code):
+    """(line, lines) of every outermost function: a brace that follows a parameter list.
+
+    Braces of namespaces and types are looked into; within a function nothing is told apart.
+    """
+    code = re.sub(r"^\s*#.*?(?<!\\)$", "", code, flags=re.M)
+    depth, inside, since = 0, None, 0  # inside: (depth, offset) of the function we are in
+    for match in re.finditer(r"[{};]", code):
+        if match.group() == "{":
+            head = code[since:match.start()]
+            if inside is None and _is_function(head):
+                inside = (depth, since + len(head) - len(head.lstrip()))
+            depth += 1
+        elif match.group() == "}":
+            depth -= 1
+            if inside and inside[0] == depth and not _continues(code, match.end()):
+                first, last = line_of(code, inside[1]), line_of(code, match.start())
+                yield first, last - first + 1
+                inside = None
+        since = match.end()
+
+
+def _is_function(head):
+    """`name(…`, but no initializer: `table = make({`."""
+    name, parenthesis, _ = head.partition("(")
+    return bool(parenthesis) and ("operator" in name or "=" not in name)
+
+
+def _continues(code, offset):
+    """After the brace of a member's initializer (`: b_{1} {`) the body is still to come."""
+    return re.match(r"\s*[,{]", code[offset:]) is not None
+
+
+@check(*({"base/a.h": f"// {word}: later\n"} for word in ("TO" "DO", "FIX" "ME", "X" "XX")),
+       good=[{"tests/fresh.sh": "mktemp -d /tmp/redlock.XXXXXX\n"}])
+def nothing_is_put_off(tree):
+    for path, line, word in _search(tree, r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b"):
+        yield f"{path}:{line}: {word}: do it, or leave the thought out"
+
+
+@check({"tests/a.sh": "cd /wo" "rk/main\n"}, {"docs/a.md": "run /ho" "me/alice/dev\n"},
+       {"base/a.cpp": 'open("/ro' 'ot/state")\n'},
+       good=[{"tests/a.sh": "HOME=/root; cd tests/work/a\n"}])
+def no_machine_is_named(tree):
+    for path, line, word in _search(tree, r"(?<![\w.$}])/(?:wo" r"rk|ro" r"ot|ho" r"me/\w+)/\w"):
+        yield f"{path}:{line}: {word}… is a place on somebody's machine"
+
+
+def _search(tree, pattern):
+    for path in tree.paths():
+        for match in re.finditer(pattern, tree[path]):
+            yield path, line_of(tree[path], match.start()), match.group()

@@ -1,0 +1,58 @@
+"""The house as the tidy test knows it: what may stand where. A new shell gets its line here."""
+
+from fnmatch import fnmatch
+
+# The picture of docs/architecture.md: a room may include itself and what is named here.
+ROOMS = {
+    "base": set(),
+    "protocol": {"base"},
+    "lua": {"protocol", "base"},
+    "server": {"lua", "protocol", "base"},
+    "coordinator": {"lua", "protocol", "base"},
+}
+
+# The shells: the only files that may know libuv, clocks, files, processes and the environment.
+# All others are pure: time and randomness come in as arguments, replies go out as values.
+SHELLS = [
+    "base/net/*",
+    "server/main.cpp",
+    "server/*_file.*",
+    "server/state_folder.*",
+    "server/*_server.*",
+    "server/*_watchdog.*",
+    "server/*_inspector.*",
+    "coordinator/main.cpp",
+    "coordinator/lock_client.*",
+    "coordinator/node_address.*",
+    "coordinator/node_link.*",
+    "coordinator/*process*",
+    "coordinator/job_terminal.*",
+    "coordinator/local_*",
+]
+
+# Pure but for one thing that it is there for.
+EXCUSED = {
+    "base/invariant.cpp": "a broken invariant is told on standard error",
+}
+
+# What may stand at the top besides files whose names begin with a dot.
+TOP_LEVEL = {*ROOMS, "config", "tests", "docs", "dev", "CMakeLists.txt", "CMakePresets.json",
+             "README.md", "LICENSE"}
+
+COLUMNS_MAX = 100
+FILE_LINES_MAX = 500
+FUNCTION_LINES_MAX = 70
+
+
+def room(path):
+    """The room that a path stands in, or None: tests, docs and the top level are none."""
+    top = path.split("/")[0]
+    return top if top in ROOMS and "/" in path else None
+
+
+def is_shell(path):
+    return any(fnmatch(path, pattern) for pattern in SHELLS)
+
+
+def is_pure(path):
+    return room(path) is not None and not is_shell(path)
