@@ -90,6 +90,19 @@ TEST_CASE("a slice can be cut short by another interrupt") {
   script.engine.take_reply();
 }
 
+TEST_CASE("an interrupt that comes between two slices is forgotten") {
+  ScriptFixture script;
+  script.host.on_call = [&] { script.engine.interrupt(); };
+  CHECK(script.start(kCountsToAMillion) == Progress::suspended);
+  int slices = 1;
+  do {
+    script.engine.interrupt();
+    ++slices;
+  } while (script.engine.resume() == Progress::suspended && slices < 1000);
+  CHECK(slices < 100);
+  CHECK(script.engine.take_reply().to_string() == "(integer) 1000000");
+}
+
 TEST_CASE("a signal suspends an endless script, and kill ends it in Redis's words") {
   for (const std::string body : {
            "while true do end",
