@@ -126,6 +126,7 @@ void Interpreter::start(const Script& script, std::span<const std::string_view> 
 
 void Interpreter::resume() {
   INVARIANT(phase_ == Phase::suspended, "only a suspended script goes on");
+  is_interrupted_ = 0;  // one that came since: else a fast timer would leave no slice any work
   if (context_.is_aborted != 0) {
     finish_with_error(kTimeLimitError);
   } else {

@@ -90,6 +90,19 @@ TEST_CASE("a slice can be cut short by another interrupt") {
   script.engine.take_reply();
 }
 
+TEST_CASE("an interrupt that comes between two slices is forgotten") {
+  ScriptFixture script;
+  script.host.on_call = [&] { script.engine.interrupt(); };
+  CHECK(script.start(kCountsToAMillion) == Progress::suspended);
+  int slices = 1;
+  do {
+    script.engine.interrupt();
+    ++slices;
+  } while (script.engine.resume() == Progress::suspended && slices < 1000);
+  CHECK(slices < 100);
+  CHECK(script.engine.take_reply().to_string() == "(integer) 1000000");
+}
+
 TEST_CASE("a signal suspends an endless script, and kill ends it in Redis's words") {
   for (const std::string body : {
            "while true do end",
@@ -116,11 +129,11 @@ TEST_CASE("a signal suspends an endless script, and kill ends it in Redis's word
 
 TEST_CASE("kill tells the line where the script stood") {
   ScriptFixture script;
-  const char* const body = "local function f()\n  while true do end\nend\n\nf() return 1";
-  {
-    const SignalTimer timer(script.engine, &Engine::interrupt);
-    CHECK(script.start(body) == Progress::suspended);
-  }
+  script.host.on_call = [&] { script.engine.interrupt(); };
+  const char* const body =
+      "local function f()\n  while true do end\nend\n\nredis.call('ping') f() return 1";
+  CHECK(script.start(body) == Progress::suspended);
+  CHECK(script.engine.resume() == Progress::suspended);
   script.engine.kill(kKilledByUser);
   CHECK(script.engine.take_reply().to_string() == error_of(kKilledByUser, body, 2));
 }
@@ -159,9 +172,9 @@ TEST_CASE("abort ends a script wherever it is, whatever it does against that") {
 
 TEST_CASE("a chain of C functions is ended too, and reaches the host no more") {
   const std::string long_chains[] = {
-      // Each comparison is a search of a hundred milliseconds; no instruction comes between them.
-      "local s = ('a'):rep(9000) local p = 'a*a*b' local t = {}"
-      " for i = 1, 1000 do t[i] = s end table.sort(t, function(a) return a:find('a-b') end)",
+      // Each comparison is a search of milliseconds; no instruction comes between them.
+      "local s = 'a-a-' .. ('a'):rep(200) .. '[b]c' local t = {}"
+      " for i = 1, 1000 do t[i] = s end while true do pcall(table.sort, t, string.find) end",
       "local t = {} for i = 1, 100000 do t[i] = 'echo' end"
       " while true do pcall(table.sort, t, redis.pcall) end",
       "local s = ('a'):rep(9000) while true do pcall(string.gsub, s, '.', redis.pcall) end",
