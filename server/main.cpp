@@ -125,11 +125,11 @@ class Run {
     auto state = StateFolder::open(folder);
     if (!state) return give_up(state.error());
     const Instant start = net::read_clock(net::ClockKind::monotonic);
-    if (const Status begun = begin(state.value(), *doors.value(), start); !begun) {
-      return give_up(begun.error());
-    }
     if (const Status written = write_pidfile(settings_.pidfile); !written) {
       return give_up(written.error());
+    }
+    if (const Status begun = begin(state.value(), *doors.value(), start); !begun) {
+      return give_up(begun.error());
     }
     serve(*doors.value());
     const int status = finish(state.value());

@@ -19,9 +19,10 @@ namespace {
 constexpr std::size_t kReclaimBudget = 512;
 constexpr Duration kIdleCheckInterval = 1s;
 
-lua::Limits script_limits(const Settings& settings) {
+lua::Limits script_limits(const Settings& settings, std::uint64_t hash_seed) {
   lua::Limits limits;
   limits.memory_bytes_max = settings.script_memory_limit;
+  limits.hash_seed = hash_seed;
   return limits;
 }
 
@@ -37,7 +38,7 @@ Node::Node(Settings& settings, NodeStart start, World world)
       world_(std::move(world)),
       script_session_(script_sessions_.open({}, true, start_.started_at)),
       locks_(start_.hash_seed),
-      engine_(script_limits(settings_), std::string(kRedisVersion)) {
+      engine_(script_limits(settings_, start_.hash_seed), std::string(kRedisVersion)) {
   apply_settings();
 }
 
