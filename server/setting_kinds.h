@@ -114,7 +114,7 @@ struct SocketMode {
 
 struct Timeout {
   static Result<Applied> read(Settings& settings, const Words& words) {
-    const auto value = read_duration(words[0], 1s, 0s, kIntMax * 1s);
+    const auto value = read_redis_duration(words[0], 1s, 0s, kIntMax * 1s);
     if (!value) return value.failure();
     settings.timeout = value.value();
     return Applied{};
@@ -126,7 +126,7 @@ struct Timeout {
 
 struct TcpKeepalive {
   static Result<Applied> read(Settings& settings, const Words& words) {
-    const auto value = read_duration(words[0], 1s, 0s, kIntMax * 1s);
+    const auto value = read_redis_duration(words[0], 1s, 0s, kIntMax * 1s);
     if (!value) return value.failure();
     settings.tcp_keepalive_seconds = static_cast<std::uint32_t>(value.value() / 1s);
     return Applied{};
@@ -136,7 +136,13 @@ struct TcpKeepalive {
   }
 };
 
-struct BusyReplyThreshold : Length<&Settings::busy_reply_threshold> {
+struct BusyReplyThreshold {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const auto value = read_redis_duration(words[0], 1ms, 1ms, kDurationTextMax);
+    if (!value) return value.failure();
+    settings.busy_reply_threshold = value.value();
+    return Applied{};
+  }
   static std::string print(const Settings& settings) {
     return fmt::to_string(ceil_ms(settings.busy_reply_threshold));
   }

@@ -107,6 +107,14 @@ Result<Duration> read_duration(std::string_view word, Duration unit, Duration lo
   return length;
 }
 
+Result<Duration> read_redis_duration(std::string_view word, Duration unit, Duration low,
+                                     Duration high) {
+  if (!parse_int64(word) && !parse_duration(word)) {
+    return Failure{"argument couldn't be parsed into an integer"};
+  }
+  return read_duration(word, unit, low, high);
+}
+
 Result<double> read_share(std::string_view word, double high) {
   double number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);

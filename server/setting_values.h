@@ -34,6 +34,10 @@ Result<std::uint64_t> read_memory(std::string_view word);
 // milliseconds there), one with a unit says its own.
 Result<Duration> read_duration(std::string_view word, Duration unit, Duration low, Duration high);
 
+// The same for Redis's own names: what is no duration at all is told in Redis's words.
+Result<Duration> read_redis_duration(std::string_view word, Duration unit, Duration low,
+                                     Duration high);
+
 // A number above 0, at most `high`, such as 0.01.
 Result<double> read_share(std::string_view word, double high);
 std::string share_text(double value);
