@@ -2,6 +2,7 @@
 
 #include "base/duration_text.h"
 #include "base/number.h"
+#include "base/version.h"
 #include "coordinator/settings.h"
 #include "coordinator/validity.h"
 
@@ -18,7 +19,9 @@
 namespace redlock::coordinator {
 namespace {
 
-constexpr std::string_view kVersion = "redlock 0.1.0\n";
+std::string version_line() {
+  return fmt::format("redlock {}\n", kRedlockVersion);
+}
 
 constexpr const char* kExitCodes =
     "Exit codes:\n"
@@ -223,7 +226,7 @@ void add_common(CLI::App& app, Flags& flags, Options& options) {
               "after it a node counts as not answering (500ms)", "D");
   add_setting(app, flags, "--clock-drift", "clock-drift", "the bound on clock rates (0.01)", "D");
   app.add_flag("--json", options.json, "print JSON");
-  app.set_version_flag("-v,--version", std::string(kVersion.substr(0, kVersion.size() - 1)));
+  app.set_version_flag("-v,--version", "redlock " + std::string(kRedlockVersion));
 }
 
 void add_wait(CLI::App& word, Flags& flags, const std::string& standard) {
@@ -341,7 +344,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   try {
     app.parse(ours);
   } catch (const CLI::CallForVersion&) {
-    line.text = kVersion;
+    line.text = version_line();
     return line;
   } catch (const CLI::CallForHelp&) {
     line.text = app.help();
