@@ -95,6 +95,18 @@ TEST_CASE("a new group is bootstrapped, answers, and stops cleanly") {
   for (const pid_t pid : pids) CHECK_FALSE(group_is_alive(pid));
 }
 
+TEST_CASE("lock nodes make a group, stop cleanly, and are there again after a new start") {
+  TestGroup test;
+  test.settings.node_program = REDLOCK_NODE;
+  for (int start = 1; start <= 3; ++start) {
+    test.stopped = 0;
+    test.run_once();
+    for (const NodeFailure& failure : test.failures) FAIL(failure.text());
+    CHECK(test.ready == start);
+    CHECK(test.unclean.empty());
+  }
+}
+
 TEST_CASE("the addresses are ready to be pasted") {
   TestGroup test;
   test.settings.first_port = free_ports(test.loop);
