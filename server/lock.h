@@ -1,10 +1,10 @@
 // Lock: one lock in memory. A fixed head, then the key's bytes, then the value's, in one piece.
 //
 //     0          8          16         20         24            28           30
-//     +----------+----------+----------+----------+-------------+------------+---------+-----------+
-//     | deadline | token    | wheel    | wheel    | length of   | length of  | key …   | value … |
-//     | ns       |          | next     | previous | the value   | the key    |         | |
-//     +----------+----------+----------+----------+-------------+------------+---------+-----------+
+//     +----------+----------+----------+----------+-------------+------------+-------+---------+
+//     | deadline | token    | wheel    | wheel    | length of   | length of  | key … | value … |
+//     | ns       |          | next     | previous | the value   | the key    |       |         |
+//     +----------+----------+----------+----------+-------------+------------+-------+---------+
 //
 // A 17-byte key with a 40-byte value is 87 bytes, 88 in the arena; no pointer, no padding, no
 // second allocation. The neighbours on the wheel are 32-bit references into the arena.

@@ -84,9 +84,9 @@ bool feed(Node& node, protocol::Session& session, const std::vector<Batch>& all,
 int run(std::string_view kind, std::uint64_t count) {
   Silence silence;
   Settings settings;
-  NodeStart start;
+  NodeStart start;  // nothing to recover from: it grants at once
   start.run_id = std::string(40, '0');
-  Node node(settings, std::move(start), {[] { return ProcessFacts{}; }, silence, nullptr});
+  Node node(settings, start, {.inspect = [] { return ProcessFacts{}; }, .log = silence});
   Now now{Instant(1h), WallTime(1h)};
   protocol::Session& session = node.open_session({}, now);
   if (kind != "SET" && !feed(node, session, batches("SET"), kRequests, now)) return 1;

@@ -6,6 +6,7 @@ looks at the repository, and wants at least one complaint from each.
 
 import posixpath
 import re
+from fnmatch import fnmatch
 
 import house
 from tree import CPP, Tree, line_of
@@ -34,7 +35,8 @@ def check(*bad, good=()):
        {"server/node.cpp": '#include "tests/fixture.h"\n', "tests/fixture.h": ""},
        {"server/node.cpp": '#include "node.h"\n', "server/node.h": ""},
        good=[{"server/main.cpp": '#include "base/net/loop.h"\n', "base/net/loop.h": ""},
-             {"lua/engine.h": '#include "protocol/reply.h"\n', "protocol/reply.h": ""}])
+             {"lua/engine.h": '#include "protocol/reply.h"\n', "protocol/reply.h": ""},
+             {"server/info.cpp": '#include "base/version.h"\n', "base/version.h.in": ""}])
 def includes_go_down(tree):
     """Who may include whom: rooms by the picture, and nothing pure a shell."""
     for path in tree.paths(*CPP):
@@ -42,7 +44,7 @@ def includes_go_down(tree):
         for line, quote, name in tree.includes(path):
             if room is None or quote != '"':
                 continue
-            if name not in tree:
+            if name not in tree and name + ".in" not in tree:
                 yield f'{path}:{line}: "{name}" is no file; name it from the top of the repository'
             elif house.room(name) not in house.ROOMS[room] | {room}:
                 yield f"{path}:{line}: {room} may not include {name}"
@@ -193,13 +195,22 @@ def _names(tree, lists, path):
     return posixpath.relpath(path, posixpath.dirname(lists) or ".") in words
 
 
-@check({"CMakeLists.txt": "add_subdirectory(base)\n", "base/CMakeLists.txt": "",
+@check({"server/lock.h": "", "server/lock.cpp": '#include "server/lock.h"\n',
+        "server/stale.h": ""},
+       {"CMakeLists.txt": "add_subdirectory(base)\n", "base/CMakeLists.txt": "",
         "lua/CMakeLists.txt": ""},
        {"README.md": "See [the rules](docs/safety.md).\n"},
        good=[{"README.md": "[rules](docs/safety.md#clocks) [web](https://redis.io)\n",
               "docs/safety.md": "[up](../README.md) [here](#clocks)\n"}])
 def every_file_is_reached(tree):
-    """A CMakeLists.txt by its parent; and every link of a page leads on."""
+    """A header by an include, a CMakeLists.txt by its parent; and every link of a page leads on."""
+    included = set()
+    for path in tree.paths(*CPP):
+        for _, _, name in tree.includes(path):
+            included |= {name, posixpath.join(posixpath.dirname(path), name)}
+    for path in tree.paths(".h"):
+        if path not in included:
+            yield f"{path}: nobody includes this header"
     for path in tree.paths("/CMakeLists.txt"):
         folder = posixpath.dirname(path)
         above = tree.get(posixpath.join(posixpath.dirname(folder), "CMakeLists.txt"), "")
@@ -210,6 +221,15 @@ def every_file_is_reached(tree):
             target = posixpath.normpath(posixpath.join(posixpath.dirname(path), match.group(1)))
             if not any(p == target or p.startswith(target + "/") for p in tree):
                 yield f"{path}:{line_of(tree[path], match.start())}: {match.group(1)} is no file"
+
+
+@check({"base/a.h": ""}, {path: "" for path in ("base/net/a.h", "server/main.cpp")},
+       good=[{re.sub(r"\*$", "a.h", shell).replace("*", "a"): "" for shell in house.SHELLS}
+             | {path: "" for path in house.EXCUSED}])
+def every_declared_shell_is_there(tree):
+    for pattern in [*house.SHELLS, *house.EXCUSED]:
+        if not any(fnmatch(path, pattern) for path in tree):
+            yield f"tests/tidy/house.py: no file is {pattern}; take it out"
 
 
 @check({"notes.txt": ""}, {"src/lock.cpp": ""}, good=[{".ci/run": "", "dev": "", "base/a.h": ""}])

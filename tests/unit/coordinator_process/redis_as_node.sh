@@ -1,7 +1,7 @@
 #!/bin/bash
 # A Redis server with the command line of a lock node: what LocalGroup's tests start as nodes.
-# --bootstrap leaves a file, and is refused where one is. Debian's redis-check-rdb is the server when
-# it is called by that name.
+# --bootstrap leaves a file, and is refused where one is. Debian's redis-check-rdb is the server
+# when it is called by that name.
 if [ "$1" = --bootstrap ]; then
   [ "$2" = --dir ] || exit 64
   [ ! -e "$3/bootstrapped" ] || { echo "bootstrapped already"; exit 1; }
