@@ -54,13 +54,11 @@ Result<std::string> read_standard_input() {
   return std::string(std::istreambuf_iterator<char>(std::cin), {});
 }
 
-// 40 hex digits from the system's generator: a node's id, a run's id.
+// For a node, and for a run.
 std::string random_id() {
-  std::array<unsigned char, 20> bytes{};
+  std::array<unsigned char, kNodeIdBytes> bytes{};
   net::system_random(bytes);
-  std::string digits;
-  for (const unsigned char byte : bytes) digits += fmt::format("{:02x}", byte);
-  return digits;
+  return make_node_id(bytes);
 }
 
 // Each client needs a descriptor; keep some for the node itself.

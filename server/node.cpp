@@ -147,7 +147,12 @@ Reply Node::call(Request request) {
       used_memory() > settings_.maxmemory) {
     return Reply::error_view("OOM command not allowed when used memory > 'maxmemory'.");
   }
-  if (spec.has(protocol::kWrite)) script_wrote_ = true;
+  if (spec.has(protocol::kWrite)) {
+    if (script_is_read_only_) {
+      return Reply::error_view("ERR Write commands are not allowed from read-only scripts.");
+    }
+    script_wrote_ = true;
+  }
   Call call{{script_session_, sessions_, access_, kRedisVersion, request, script_now_},
             *this,
             *found.entry->command,
@@ -194,6 +199,7 @@ Reply Node::run_script(Call& call, const lua::Script& script,
                        std::span<const std::string_view> keys,
                        std::span<const std::string_view> arguments) {
   script_now_ = call.now;
+  script_is_read_only_ = script.is_read_only();
   script_wrote_ = false;
   if (world_.script_watch != nullptr) world_.script_watch->script_began(engine_);
   const auto progress = engine_.start(script, keys, arguments, *this);

@@ -155,7 +155,8 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   lua::Engine engine_;
   ClockWatch clock_;
   Stats stats_;
-  Now script_now_{};           // stays the same inside a script (rule C4)
+  Now script_now_{};  // stays the same inside a script (rule C4)
+  bool script_is_read_only_ = false;
   bool script_wrote_ = false;  // then it cannot be killed: half of what it does would stay
   std::optional<SuspendedScript> suspended_;
   std::optional<LateReply> late_reply_;

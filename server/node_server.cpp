@@ -114,9 +114,8 @@ NodeServer::NodeServer(net::Loop& loop, Node& node, Doors& doors)
     : loop_(loop),
       node_(node),
       timer_(loop, net::ClockKind::monotonic, [this] { do_due_work(); }),
-      turn_end_(loop, [this] { end_turn(); }) {
+      before_wait_(loop, [this] { end_turn(); }) {
   doors.admit_to([this](auto stream) { accept(std::move(stream)); });
-  set_timer();
 }
 
 NodeServer::~NodeServer() = default;
@@ -155,7 +154,7 @@ void NodeServer::set_timer() {
 
 void NodeServer::stop(StopRequest request) {
   node_.stop(request);
-  loop_.stop();
+  end_turn();  // what was answered goes out
 }
 
 }  // namespace redlock::server

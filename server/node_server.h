@@ -8,11 +8,11 @@
 // Thread safety: none, as Loop.
 #pragma once
 
+#include "base/net/before_wait.h"
 #include "base/net/listener.h"
 #include "base/net/loop.h"
 #include "base/net/stream.h"
 #include "base/net/timer.h"
-#include "base/net/turn_end.h"
 #include "base/result.h"
 #include "server/node.h"
 
@@ -68,7 +68,7 @@ class NodeServer {
   Node& node_;
   std::unordered_map<protocol::Session::Id, std::unique_ptr<Connection>> connections_;
   net::Timer timer_;
-  net::TurnEnd turn_end_;
+  net::BeforeWait before_wait_;
 };
 
 }  // namespace redlock::server

@@ -1,6 +1,6 @@
 // Runs once per turn of the loop, right before it waits for the next events: the place to write out
-// in one piece what the turn's events have brought together, and to set the next timer. Unlike
-// TurnEnd it also sees what was begun from outside the loop, before it runs.
+// in one piece what the turn's events have brought together, and to set the next timer. It also
+// sees what was begun from outside, before the loop runs.
 #pragma once
 
 #include "base/net/handle.h"
