@@ -50,7 +50,6 @@ Reply config_get(Call& call) {
 }
 
 Reply config_set(Call& call) {
-  if (call.words.size() % 2 != 0) return wrong_arity("config|set");
   const auto changed = set(call.node.settings(), call.words.subspan(2));
   if (!changed) return Reply::error(changed.error());
   for (const std::string& warning : changed.value()) call.node.log(LogLevel::warning, warning);

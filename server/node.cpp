@@ -26,10 +26,6 @@ lua::Limits script_limits(const Settings& settings, std::uint64_t hash_seed) {
   return limits;
 }
 
-std::string_view first_word(std::string_view text) {
-  return text.substr(0, text.find(' '));
-}
-
 }  // namespace
 
 Node::Node(Settings& settings, NodeStart start, World world)
@@ -105,7 +101,7 @@ Reply Node::execute(Session& session, Request request, Now now) {
     if (refusal) ++found.entry->stats.rejected;
   }
   if (refusal) {
-    ++stats_.errors[std::string(first_word(refusal->text()))];
+    stats_.count_error(refusal->text());
     return std::move(*refusal);
   }
   ++stats_.commands_processed;
@@ -125,7 +121,7 @@ Reply Node::run(Call& call, CommandTable::Entry& entry) {
   Reply reply = entry.command->run(call);
   if (reply.is_error()) {
     ++entry.stats.failed;
-    ++stats_.errors[std::string(first_word(reply.text()))];
+    stats_.count_error(reply.text());
   }
   return reply;
 }

@@ -3,9 +3,12 @@
 
 #include "base/time.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace redlock::server {
 
@@ -16,6 +19,10 @@ struct CommandStats {
 };
 
 struct Stats {
+  // Scripts make up their own error words, so only so many are told apart, as Redis does.
+  static constexpr std::size_t kErrorWordsMax = 128;
+  static constexpr std::size_t kErrorWordBytesMax = 64;
+
   std::uint64_t connections_received = 0;
   std::uint64_t connections_rejected = 0;
   std::uint64_t commands_processed = 0;
@@ -23,6 +30,7 @@ struct Stats {
   std::uint64_t bytes_out = 0;
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
+  std::uint64_t error_replies = 0;
   std::map<std::string, std::uint64_t, std::less<>> errors;  // by the first word of the text
 
   // Locks.
@@ -34,6 +42,17 @@ struct Stats {
   std::uint64_t ttl_imposed = 0;  // keys that got max-ttl because nobody set a TTL (rule L2)
   Duration max_ttl_granted{};
   Duration reclaim_lag{};  // of the lock given back last: from its deadline to that moment
+
+  void count_error(std::string_view text) {
+    ++error_replies;
+    const std::string_view word = text.substr(0, std::min(text.find(' '), kErrorWordBytesMax));
+    const auto known = errors.find(word);
+    if (known != errors.end()) {
+      ++known->second;
+    } else if (errors.size() < kErrorWordsMax) {
+      errors.emplace(word, 1);
+    }
+  }
 };
 
 }  // namespace redlock::server

@@ -175,3 +175,16 @@ TEST_CASE("SHUTDOWN asks for a stop, and nothing executes after it (rule R9)") {
   CHECK(node("SET k v PX 1000") == "(none)");
   CHECK(node.node().locks().size() == 0);
 }
+
+TEST_CASE(
+    "errors are counted by their first word, and scripts cannot make the list grow without end") {
+  NodeFixture node;
+  node("GET");
+  node("NOSUCH");
+  CHECK(node("INFO errorstats").find("errorstat_ERR:count=2") != std::string::npos);
+  for (int i = 0; i < 500; ++i) {
+    node("EVAL \"return redis.error_reply(ARGV[1])\" 0 WORD" + std::to_string(i));
+  }
+  CHECK(node.node().stats().errors.size() == Stats::kErrorWordsMax);
+  CHECK(node.node().stats().error_replies == 502);
+}
