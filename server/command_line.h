@@ -11,7 +11,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "server/config_file.h"
+#include "server/configuration.h"
 
 #include <cstdint>
 #include <functional>

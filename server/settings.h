@@ -1,6 +1,6 @@
 // Settings: what an operator decides, with the defaults that suit the first minutes.
 //
-// Read from a file, standard input and flags (config_file.h); each is described for operators in
+// Read from a file, standard input and flags (configuration.h); each is described for operators in
 // config/redlock-node.conf. Names are Redis's wherever the meaning is the same.
 #pragma once
 

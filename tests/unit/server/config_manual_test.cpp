@@ -2,7 +2,7 @@
 //
 // In it a line "#name value" (no blank after the #) is a setting at its default, and what stands in
 // "# …" lines above it is its description.
-#include "server/config_file.h"
+#include "server/configuration.h"
 #include "server/setting_table.h"
 
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "server/config_file.h"
+#include "server/configuration.h"
 
 #include "base/number.h"
 #include "base/quoted_words.h"
