@@ -183,7 +183,7 @@ TEST_CASE(
   node("NOSUCH");
   CHECK(node("INFO errorstats").find("errorstat_ERR:count=2") != std::string::npos);
   for (int i = 0; i < 500; ++i) {
-    node("EVAL \"return redis.error_reply(ARGV[1])\" 0 -WORD" + std::to_string(i));
+    node("EVAL \"return redis.error_reply(ARGV[1])\" 0 \"WORD" + std::to_string(i) + " text\"");
   }
   CHECK(node.node().stats().errors.size() == Stats::kErrorWordsMax);
   CHECK(node.node().stats().error_replies == 502);
