@@ -55,11 +55,11 @@ one_holder() {
 
 a_job_under_a_lock() {
   heading "redlock run holds a lock while a command runs, and extends it as long as it takes."
-  echo "\$ redlock run --ttl 3s nightly -- sh -c 'sleep 5; exit 7' &"
-  redlock run --ttl 3s nightly -- sh -c 'sleep 5; exit 7' &
+  echo "\$ redlock run --ttl 2s nightly -- sh -c 'sleep 4; exit 7' &"
+  redlock run --ttl 2s nightly -- sh -c 'sleep 4; exit 7' &
   local job=$! status=0
-  sleep 4  # longer than the TTL
-  show 75 redlock run --no-wait --ttl 3s nightly -- echo "this is never printed"
+  sleep 3  # longer than the TTL
+  show 75 redlock run --no-wait --ttl 2s nightly -- echo "this is never printed"
   wait "$job" || status=$?
   echo "The first one ended with the status of its command: $status."
   ((status == 7))
@@ -97,8 +97,8 @@ wait_until_it_grants() {
   heading "The delay passes, and node 3 is back."
   while left=$(redis-cli -p "$1" INFO restart | sed -n 's/^delay_left_ms:\([0-9]*\).*/\1/p') &&
     ((left > 0)); do
-    echo "node 3 grants nothing for another $(((left + 999) / 1000)) s"
-    sleep "$((left > 5000 ? 5 : 1))"
+    ((left / 1000 % 3 != 0)) || echo "node 3 grants nothing for another $left ms"
+    sleep 1
   done
 }
 
