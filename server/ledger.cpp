@@ -137,7 +137,10 @@ LedgerContent decode_ledger(std::string_view file) {
 
 Status LedgerWriter::write(const DurableRecord& record) {
   const LedgerPage page = encode_ledger_copy(record);
-  if (auto synced = pages_.sync(); !synced) return synced;
+  if (on_disk_ == OnDisk::doubtful) {
+    if (auto synced = pages_.sync(); !synced) return synced;
+  }
+  on_disk_ = OnDisk::doubtful;  // until both copies are written and synced
   const std::size_t first = write_first_;
   for (const std::size_t copy : {first, 1 - first}) {
     if (auto written = write_durably(copy, page); !written) {
@@ -145,6 +148,7 @@ Status LedgerWriter::write(const DurableRecord& record) {
       return written;
     }
   }
+  on_disk_ = OnDisk::certain;
   return Done{};
 }
 

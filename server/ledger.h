@@ -113,9 +113,13 @@ class LedgerPages {
 // alone, and a power loss must never find both on their way.
 class LedgerWriter {
  public:
+  // Whether what stands in the pages is known to be on the disk, too. Only then may the first write
+  // begin without a sync: else a power loss could tear both copies.
+  enum class OnDisk { doubtful, certain };
+
   // write_first: from decode_ledger. `pages` must outlive the writer.
-  LedgerWriter(LedgerPages& pages, std::size_t write_first)
-      : pages_(pages), write_first_(write_first) {}
+  LedgerWriter(LedgerPages& pages, std::size_t write_first, OnDisk found = OnDisk::doubtful)
+      : pages_(pages), write_first_(write_first), on_disk_(found) {}
 
   // A failure counts as not done: the bounds in force are the old ones. The next call writes all
   // bytes again, as a kernel may drop what an fdatasync could not write, and report it only once.
@@ -126,6 +130,7 @@ class LedgerWriter {
 
   LedgerPages& pages_;
   std::size_t write_first_;
+  OnDisk on_disk_;
 };
 
 }  // namespace redlock::server

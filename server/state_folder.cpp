@@ -75,6 +75,7 @@ Result<Found> StateFolder::find() {
   auto ledger = ledger_.read();
   if (!ledger) return ledger.failure();
   write_first_ = ledger.value().write_first;
+  has_valid_ledger_ = ledger.value().state == LedgerState::valid;
   return Found{.folder = folder_,
                .ledger = std::move(ledger).value(),
                .snapshot = read_snapshot_file([](const SavedLock&) {}),
@@ -115,16 +116,21 @@ Status StateFolder::restore(const Decision& decision, const SavedLockVisitor& vi
 
 Status StateFolder::begin_run(const Decision& decision) {
   if (auto durable = make_durable(); !durable) return durable;
-  LedgerWriter writer(ledger_, write_first_);
+  // A snapshot that is used was written by a run whose record both copies held durably, and nobody
+  // has written the ledger since: else its run would be larger than the snapshot's.
+  const auto on_disk =
+      decision.restoration ? LedgerWriter::OnDisk::certain : LedgerWriter::OnDisk::doubtful;
+  LedgerWriter writer(ledger_, write_first_, on_disk);
   auto begun = redlock::server::begin_run(decision, writer, [this] { return discard_snapshot(); });
   if (begun) running_ = decision;
   return begun;
 }
 
-// The ledger in full, and its name in the folder: also after a start that ended between the two.
+// The ledger in full, and its name in the folder: also after a start that ended between the two. A
+// ledger with a valid copy has its name there already, as no copy is written before this is done.
 Status StateFolder::make_durable() {
   if (auto filled = ledger_.fill(); !filled) return filled;
-  return sync_folder(folder_);
+  return has_valid_ledger_ ? Status(Done{}) : sync_folder(folder_);
 }
 
 Status StateFolder::discard_snapshot() const {

@@ -64,7 +64,8 @@ class StateFolder {
   std::string folder_;
   LedgerFile ledger_;
   BootIdentity boot_;
-  std::size_t write_first_ = 0;      // from find()
+  std::size_t write_first_ = 0;  // from find(), as the next
+  bool has_valid_ledger_ = false;
   std::optional<Decision> running_;  // from begin_run()
 };
 
