@@ -54,11 +54,16 @@ one_holder() {
 
 a_job_under_a_lock() {
   heading "redlock run holds a lock while a command runs, and extends it as long as it takes."
-  echo "\$ redlock run --no-wait nightly -- sh -c 'sleep 2; exit 7' &"
-  redlock run --no-wait nightly -- sh -c 'sleep 2; exit 7' &
+  # The nodes grant no more than max-ttl; a third of 3s is short enough to see extensions.
+  local options=(--no-wait --ttl 3s)
+  echo "\$ redlock run ${options[*]} nightly -- sh -c 'sleep 4; exit 7' &"
+  redlock run "${options[@]}" nightly -- sh -c 'sleep 4; exit 7' &
   local job=$! status=0
-  until redlock holder nightly >/dev/null; do sleep 0.05; done
-  show 75 redlock run --no-wait nightly -- echo "this is never printed"
+  until redlock holder nightly >/dev/null; do
+    kill -0 "$job" 2>/dev/null || fail "the job ended before it was seen to hold the lock"
+    sleep 0.05
+  done
+  show 75 redlock run "${options[@]}" nightly -- echo "this is never printed"
   wait "$job" || status=$?
   echo "The first one ended with the status of its command: $status."
   ((status == 7))
@@ -86,7 +91,7 @@ a_crash() {
   heading "The lock is safe and the other four go on: held is held, and a new one is got."
   show 75 redlock acquire backup --ttl 10s
   show 0 redlock release backup --value "$REDLOCK_VALUE"
-  show 0 redlock run --no-wait report -- echo "four nodes are a quorum"
+  show 0 redlock run --no-wait --ttl 10s report -- echo "four nodes are a quorum"
   wait_until_it_grants "$port"
   show_reply OK redis-cli -p "$port" SET lock bob NX PX 10000
   show 0 redlock status
@@ -154,7 +159,7 @@ show() {
   shift
   output=
   printf '$ %s\n' "$*"
-  output=$("$@" 2> >(cat >&2)) || status=$?
+  output=$("$@") || status=$?
   [[ -z $output ]] || printf '%s\n' "$output"
   ((status == 0)) || echo "(exit status $status)"
   ((status == expected)) || fail "that should have ended with status $expected"
