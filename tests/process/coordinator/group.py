@@ -216,7 +216,7 @@ class GroupTest(unittest.TestCase):
             self.environment.pop(name, None)
 
     def continue_nodes(self):
-        if self.group.is_intact():
+        if self.group is not None and self.group.is_intact():
             self.group.proceed()
 
     # --- the command ---

@@ -3,7 +3,7 @@
 import subprocess
 import unittest
 
-from group import MAX_TTL_MS, REDLOCK, TTL_MS, GroupTest
+from group import MAX_TTL_MS, REDLOCK, TTL_MS, GroupTest, ask
 
 
 class Words(GroupTest):
@@ -107,6 +107,31 @@ class Words(GroupTest):
         result = self.redlock("acquire", "long", "--ttl", str(MAX_TTL_MS + 1))
         self.assertExit(69, result)
         self.assertTellsOfEachNode(result.stderr, [r"ERR .*max-ttl.*"] * 5)
+
+
+class Passwords(GroupTest):
+    def setUp(self):
+        super().setUp()
+        for node in self.group.nodes:
+            self.assertEqual(ask(node.port, "CONFIG", "SET", "requirepass", "secret"), "+OK")
+        self.addCleanup(self.drop_group)
+
+    def test_nodes_that_want_another_password_end_it_with_77(self):
+        wrong = self.group.addresses.replace("redis://", "redis://:guessed@")
+        for nodes in (self.group.addresses, wrong):
+            for word, *words in (("acquire", "x"), ("holder", "x"), ("status",),
+                                 ("release", "x", "--value", "v"),
+                                 ("run", "-n", "x", "--", "true")):
+                with self.subTest(word=word, wrong=nodes is wrong):
+                    self.assertExit(77, self.redlock(word, *words, REDLOCK_NODES=nodes))
+
+    def test_the_password_of_the_address_is_used_and_never_shown(self):
+        nodes = self.group.addresses.replace("redis://", "redis://:secret@")
+        self.assertExit(0, self.redlock("acquire", "x", REDLOCK_NODES=nodes))
+        for word in ("acquire", "status", "holder"):
+            words = () if word == "status" else ("x",)
+            result = self.redlock(word, *words, REDLOCK_NODES=nodes)
+            self.assertNotIn("secret", result.stdout + result.stderr)
 
 
 class Usage(GroupTest):
