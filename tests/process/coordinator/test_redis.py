@@ -25,7 +25,7 @@ class OverRedis(GroupTest):
         self.assertExit(1, self.redlock("holder", "lock"))
 
     def test_a_command_runs_under_a_lock_that_is_extended(self):
-        job = self.start_job("job", "read line; exit 7", "--ttl", "900", stdin=-1)
+        job = self.start_job("job", "read line; exit 7", "--ttl", "3s", stdin=-1)
         first = self.left_ms("job")
         # It was extended when more is left than before.
         wait_until(lambda: self.left_ms("job") > first, "an extension")

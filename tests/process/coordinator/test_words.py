@@ -15,7 +15,7 @@ class Words(GroupTest):
         self.assertExit(0, result)
         self.assertLess(0, int(result.stdout))
         self.assertLess(int(result.stdout), TTL_MS)
-        self.assertTrue(self.group.is_free("eval"))
+        self.assertExit(1, self.redlock("holder", "eval"))
 
     def test_a_held_lock_is_refused_with_75_and_a_line_per_node(self):
         self.acquire("held")
@@ -71,7 +71,8 @@ class Words(GroupTest):
         self.assertExit(0, held)
         fields = dict(line.split(maxsplit=1) for line in held.stdout.splitlines())
         self.assertEqual(fields["value"], value)
-        self.assertEqual(fields["nodes"], "5 of 5")
+        # An acquisition that has its quorum does not wait for the others.
+        self.assertRegex(fields["nodes"], "^[345] of 5$")
         self.assertTrue(0 < int(fields["left_ms"]) <= TTL_MS, fields)
 
     def test_status_is_a_table_with_a_line_per_node(self):
@@ -89,7 +90,8 @@ class Words(GroupTest):
         self.assertTrue(0 < acquired["validity_ms"] < TTL_MS)
         value = acquired["value"]
         held = self.json_of(self.redlock("holder", "data", "--json"))
-        self.assertEqual((held["held"], held["value"], held["nodes"]), (True, value, 5))
+        self.assertEqual((held["held"], held["value"], held["of"]), (True, value, 5))
+        self.assertIn(held["nodes"], (3, 4, 5))
         refused = self.json_of(self.redlock("acquire", "data", "--json"))
         self.assertEqual(len(refused["nodes"]), 5)
         self.assertEqual(refused["nodes"][0]["answer"], "no")
