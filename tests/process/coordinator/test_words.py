@@ -24,6 +24,14 @@ class Words(GroupTest):
         self.assertEqual(result.stdout, "")
         self.assertTellsOfEachNode(result.stderr, ["(held by another|not waited for)"] * 5)
 
+    def test_a_lock_that_cannot_be_printed_is_released(self):
+        for output in (">/dev/full", ">&-"):
+            result = subprocess.run(["sh", "-c", f"{REDLOCK} acquire unseen {output}"],
+                                    env=self.environment, capture_output=True, text=True,
+                                    check=False)
+            self.assertExit(74, result)
+            self.assertExit(1, self.redlock("holder", "unseen"))
+
     def test_acquire_waits_as_long_as_it_is_told_to(self):
         self.acquire("long")
         self.assertExit(75, self.redlock("acquire", "long", "--wait", "50"))
