@@ -4,6 +4,7 @@ import fcntl
 import os
 import pty
 import signal
+import subprocess
 import sys
 import termios
 import time
@@ -45,6 +46,17 @@ class CommandsOwnStatus(GroupTest):
         self.assertExit(0, result)
         self.assertRegex(result.stdout, rf"^hello\nknown \S+ {TTL_MS}\n$")
         self.assertEqual(result.stderr, "oh\n")
+
+    def test_streams_that_are_closed_or_full_do_not_matter(self):
+        for streams in ("<&-", ">&-", "2>&-", "2>/dev/full", "<&- >&- 2>&-"):
+            with self.subTest(streams=streams):
+                script = f"{REDLOCK} run -n job -- sh -c 'exit 7' {streams}"
+                result = subprocess.run(["sh", "-c", script], env=self.environment, check=False)
+                self.assertEqual(result.returncode, 7)
+        self.acquire("full")
+        refused = subprocess.run(["sh", "-c", f"{REDLOCK} acquire full 2>/dev/full"],
+                                 env=self.environment, check=False)
+        self.assertEqual(refused.returncode, 75)
 
     def test_the_lock_is_free_when_the_command_has_ended(self):
         self.assertExit(0, self.redlock("run", "-n", "job", "--", "true"))
