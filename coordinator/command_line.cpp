@@ -30,6 +30,7 @@ constexpr const char* kExitCodes =
     "           up: a node died\n"
     "  64       usage\n"
     "  69       no quorum of nodes (run: the command never started)\n"
+    "  74       acquire: what it got could not be printed, and was released\n"
     "  75       held by another, or the wait ran out (run: the command never started; see -E)\n"
     "  77       no permission: a quorum of nodes refuses the password\n"
     "  78       configuration\n"

@@ -5,6 +5,8 @@
 
 #include <csignal>
 #include <cstdio>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -32,9 +34,20 @@ int run_word(Word word, const Options& options) {
   return exit_code::kUsage;
 }
 
+// A standard stream that is closed would have the next socket take its number. What stands in for
+// standard output refuses to be written to, so that a lock that is lost does not look printed;
+// complaints that nobody wants to see just go.
+void fill_closed_streams() {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+    if (fcntl(stream, F_GETFD) != -1) continue;
+    static_cast<void>(open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  fill_closed_streams();
   const CommandLine line = parse_command_line(argc, argv);
   if (!line.word) {
     fmt::print(line.exit_code == exit_code::kDone ? stdout : stderr, "{}", line.text);

@@ -31,6 +31,12 @@ std::string sentence(const Answer& answer, const AnswerWords& words) {
   }
 }
 
+// Not fmt::print, which throws when standard error is full or nobody reads it any more: that must
+// not end a command that runs under a lock.
+void print_error(const std::string& text) {
+  static_cast<void>(std::fputs(text.c_str(), stderr));
+}
+
 std::size_t count(const std::vector<Answer>& answers, auto predicate) {
   return static_cast<std::size_t>(std::count_if(answers.begin(), answers.end(), predicate));
 }
@@ -61,9 +67,10 @@ void report_failure(const Options& options, std::string_view outcome,
   text_width = std::min(text_width, kTextWidthMax);
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const bool answered = answers[i].kind != AnswerKind::none;
-    fmt::print(stderr, "  {:<{}}  {:<{}}  {:>10}\n", options.nodes[i].text(), address_width,
-               sentence(answers[i], words), text_width,
-               answered ? fmt::format("{:.1f} ms", milliseconds(answers[i].took)) : "-");
+    print_error(
+        fmt::format("  {:<{}}  {:<{}}  {:>10}\n", options.nodes[i].text(), address_width,
+                    sentence(answers[i], words), text_width,
+                    answered ? fmt::format("{:.1f} ms", milliseconds(answers[i].took)) : "-"));
   }
 }
 
@@ -96,7 +103,7 @@ int acquisition_exit(const AcquireResult& result, int if_held) {
 }
 
 void complain(std::string_view text) {
-  fmt::print(stderr, "redlock: {}\n", text);
+  print_error(fmt::format("redlock: {}\n", text));
 }
 
 }  // namespace redlock::coordinator

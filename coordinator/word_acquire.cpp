@@ -3,13 +3,16 @@
 #include "coordinator/word.h"
 #include "coordinator/word_session.h"
 
+#include <cstdio>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace redlock::coordinator {
 namespace {
 
-void print_lock(const Options& options, const Lock& lock) {
+// False if nobody can read what was printed.
+bool print_lock(const Options& options, const Lock& lock) {
   const std::int64_t validity_ms = floor_ms(lock.valid_until - LockClient::now());
   if (options.json) {
     const nlohmann::json all = {{"name", options.name},
@@ -17,9 +20,10 @@ void print_lock(const Options& options, const Lock& lock) {
                                 {"value", lock.claim->value},
                                 {"validity_ms", validity_ms}};
     fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-    return;
+  } else {
+    fmt::print("REDLOCK_VALUE={}\nREDLOCK_VALIDITY_MS={}\n", lock.claim->value, validity_ms);
   }
-  fmt::print("REDLOCK_VALUE={}\nREDLOCK_VALIDITY_MS={}\n", lock.claim->value, validity_ms);
+  return std::fflush(stdout) == 0;
 }
 
 }  // namespace
@@ -33,8 +37,11 @@ int word_acquire(const Options& options) {
   });
   const auto done = [&](const AcquireResult& result) {
     if (result.outcome == AcquisitionOutcome::acquired) {
-      print_lock(options, result.lock);
-      return session.finish(exit_code::kDone);
+      if (print_lock(options, result.lock)) return session.finish(exit_code::kDone);
+      // A lock whose value nobody knows would be held by nobody until its TTL has passed.
+      complain(fmt::format("{}: the lock could not be printed; it is released", options.name));
+      session.client().release(result.lock, [](const ReleaseResult&) {});
+      return session.finish_when_undone(exit_code::kOutput);
     }
     report_failure(options, acquisition_failure(result), result.answers, kAcquireWords);
     session.finish_when_undone(acquisition_exit(result, exit_code::kHeld));

@@ -18,7 +18,6 @@ unset REDLOCK_VALUE REDLOCK_TOKEN
 
 main() {
   trap clean_up EXIT
-  trap 'exit 1' INT TERM
   five_nodes
   one_holder
   a_job_under_a_lock
@@ -55,11 +54,16 @@ one_holder() {
 
 a_job_under_a_lock() {
   heading "redlock run holds a lock while a command runs, and extends it as long as it takes."
-  echo "\$ redlock run --ttl 2s nightly -- sh -c 'sleep 4; exit 7' &"
-  redlock run --ttl 2s nightly -- sh -c 'sleep 4; exit 7' &
+  # The nodes grant no more than max-ttl; a third of 3s is short enough to see extensions.
+  local options=(--no-wait --ttl 3s)
+  echo "\$ redlock run ${options[*]} nightly -- sh -c 'sleep 4; exit 7' &"
+  redlock run "${options[@]}" nightly -- sh -c 'sleep 4; exit 7' &
   local job=$! status=0
-  sleep 3  # longer than the TTL
-  show 75 redlock run --no-wait --ttl 2s nightly -- echo "this is never printed"
+  until redlock holder nightly >/dev/null; do
+    kill -0 "$job" 2>/dev/null || fail "the job ended before it was seen to hold the lock"
+    sleep 0.05
+  done
+  show 75 redlock run "${options[@]}" nightly -- echo "this is never printed"
   wait "$job" || status=$?
   echo "The first one ended with the status of its command: $status."
   ((status == 7))
@@ -83,10 +87,11 @@ a_crash() {
   heading "So it grants nothing until every lock that it may have granted has run out."
   show_reply "ERR recovering*" redis-cli -p "$port" SET lock bob NX PX 10000
   show 0 redis-cli -p "$port" INFO restart
+  show 1 redlock release backup --value guessed
   heading "The lock is safe and the other four go on: held is held, and a new one is got."
   show 75 redlock acquire backup --ttl 10s
   show 0 redlock release backup --value "$REDLOCK_VALUE"
-  show 0 redlock run --no-wait --ttl 3s report -- echo "four nodes are a quorum"
+  show 0 redlock run --no-wait --ttl 10s report -- echo "four nodes are a quorum"
   wait_until_it_grants "$port"
   show_reply OK redis-cli -p "$port" SET lock bob NX PX 10000
   show 0 redlock status
@@ -97,8 +102,8 @@ wait_until_it_grants() {
   heading "The delay passes, and node 3 is back."
   while left=$(redis-cli -p "$1" INFO restart | sed -n 's/^delay_left_ms:\([0-9]*\).*/\1/p') &&
     ((left > 0)); do
-    ((left / 1000 % 3 != 0)) || echo "node 3 grants nothing for another $left ms"
-    sleep 1
+    echo "node 3 grants nothing for another $(((left + 999) / 1000)) s"
+    sleep "$((left > 5000 ? 5 : 1))"
   done
 }
 
@@ -136,7 +141,7 @@ free_port() {
 
 clean_up() {
   local status=$?
-  trap '' INT TERM
+  trap - EXIT
   ((${#pids[@]} == 0)) || kill "${pids[@]}" 2>/dev/null || true
   wait
   rm -rf "$folder"
@@ -154,7 +159,7 @@ show() {
   shift
   output=
   printf '$ %s\n' "$*"
-  output=$("$@" 2> >(cat >&2)) || status=$?
+  output=$("$@") || status=$?
   [[ -z $output ]] || printf '%s\n' "$output"
   ((status == 0)) || echo "(exit status $status)"
   ((status == expected)) || fail "that should have ended with status $expected"

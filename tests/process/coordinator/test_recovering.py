@@ -1,0 +1,65 @@
+"""Nodes in their restart delay (rules R3 and R10), as the words of `redlock` tell of them."""
+
+import unittest
+
+from group import MAX_TTL_MS, GroupTest, wait_until
+
+RECOVERING = r"recovering after a restart, no new locks for \d+ ms"
+
+
+class Recovering(GroupTest):
+    def crash(self, *nodes):
+        """kill -9 and a start: they grant nothing for max-ttl and more, longer than any test."""
+        self.group.kill(*nodes)
+        for i in nodes:
+            self.group.nodes[i].start()
+        for i in nodes:
+            self.group.nodes[i].await_pong()
+        self.addCleanup(self.drop_group)
+
+    def test_status_tells_who_is_recovering_and_for_how_long(self):
+        self.crash(2)
+        result = self.redlock("status")
+        self.assertExit(0, result)
+        rows = result.stdout.splitlines()[1:]
+        self.assertRegex(rows[2], r"^127\.0\.0\.1:\d+ +recovering +(\d+ s|1 min.*|\d[\d.]*m?s?) ")
+        node = self.json_of(self.redlock("status", "--json"))["nodes"][2]
+        self.assertEqual((node["state"], node["answers"], node["grants"]),
+                         ("recovering", True, False))
+        self.assertTrue(MAX_TTL_MS / 2 < node["delay_left_ms"] < 2 * MAX_TTL_MS, node)
+
+    def test_status_ends_with_1_when_too_few_grant_though_all_answer(self):
+        self.crash(0, 2, 4)
+        result = self.redlock("status")
+        self.assertExit(1, result)
+        self.assertIn("too few nodes grant locks", result.stdout)
+        self.assertIs(self.json_of(self.redlock("status", "--json"))["quorum_grants"], False)
+
+    def test_a_lock_that_is_not_got_for_them_ends_with_69_and_quotes_them(self):
+        self.crash(0, 2, 4)
+        for word, command in (("acquire", ()), ("run", ("--", "echo", "never"))):
+            result = self.redlock(word, "wanted", "--wait", "0", *command)
+            self.assertExit(69, result)
+            self.assertEqual(result.stdout, "")
+            self.assertTellsOfEachNode(
+                result.stderr, [RECOVERING, "granted", RECOVERING, "granted", RECOVERING])
+
+    def test_a_lock_that_was_held_stays_held(self):
+        value = wait_until(self.acquire_at_all_nodes, "a lock that all nodes have")
+        self.crash(1, 3)
+        self.assertExit(75, self.redlock("acquire", "held"))
+        self.assertExit(0, self.redlock("holder", "held"))
+        self.assertExit(0, self.redlock("extend", "held", "--value", value))
+        self.assertExit(0, self.redlock("release", "held", "--value", value))
+
+    def acquire_at_all_nodes(self):
+        """The value; "" if it has its quorum only, as it may when a node is slow to connect."""
+        value = self.acquire("held")["REDLOCK_VALUE"]
+        if "$-1" not in self.group.keys("held"):
+            return value
+        self.redlock("release", "held", "--value", value)
+        return ""
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,114 @@
+"""redlock up: a group in the foreground, from its export line to Ctrl-C."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from group import PATIENCE_S, REDLOCK, REDLOCK_NODE, ask, free_ports, is_alive, wait_until
+
+
+class Up(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="redlock-test.")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.ports = free_ports(5)
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("REDLOCK_")}
+
+    def start(self, *options, folder="up"):
+        process = subprocess.Popen(
+            [REDLOCK, "up", "--port", str(self.ports[0]), "--dir", f"{self.folder}/{folder}",
+             "--node-binary", REDLOCK_NODE, *options], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment)
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def end(process):
+        process.terminate()  # with SIGTERM it ends its nodes; with SIGKILL the kernel does
+        try:
+            process.communicate(timeout=PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+
+    def addresses(self, process):
+        """From the line that it prints for people to paste."""
+        for line in process.stdout:
+            if found := re.match(r" *export REDLOCK_NODES=(\S+)$", line):
+                return found[1]
+        self.fail("no export line: " + process.stderr.read())
+
+    def children_of(self, process):
+        with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
+            return [int(pid) for pid in file.read().split()]
+
+    def redlock(self, *words, nodes):
+        return subprocess.run([REDLOCK, *words], env={**self.environment, "REDLOCK_NODES": nodes},
+                              capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+
+    def test_it_prints_the_export_line_and_ctrl_c_stops_all_nodes_cleanly(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(signal=number.name):
+                up = self.start()
+                nodes = self.addresses(up)
+                self.assertEqual(nodes.split(","),
+                                 [f"redis://127.0.0.1:{port}" for port in self.ports])
+                # The first time it is a new group, the second time one that was stopped cleanly:
+                # both grant at once.
+                self.assertEqual(self.redlock("status", nodes=nodes).returncode, 0)
+                pids = self.children_of(up)
+                self.assertEqual(len(pids), 5)
+                up.send_signal(number)
+                _, errors = up.communicate(timeout=PATIENCE_S)
+                self.assertEqual((up.returncode, errors), (0, ""))
+                self.assertEqual([pid for pid in pids if is_alive(pid)], [])
+
+    def test_locks_are_there_again_after_a_clean_stop(self):
+        up = self.start()
+        nodes = self.addresses(up)
+        self.assertEqual(self.redlock("acquire", "kept", nodes=nodes).returncode, 0)
+        up.send_signal(signal.SIGINT)
+        self.assertEqual(up.wait(PATIENCE_S), 0)
+        nodes = self.addresses(self.start())
+        self.assertEqual(self.redlock("holder", "kept", nodes=nodes).returncode, 0)
+
+    def test_a_node_that_dies_is_told_and_ends_it_with_1(self):
+        up = self.start()
+        self.addresses(up)
+        pids = self.children_of(up)
+        os.kill(pids[2], signal.SIGKILL)
+        _, errors = up.communicate(timeout=PATIENCE_S)
+        self.assertEqual(up.returncode, 1)
+        self.assertRegex(errors, rf"^redlock: node-{self.ports[2]} was ended by signal 9")
+        self.assertEqual([pid for pid in pids if is_alive(pid)], [])
+
+    def test_a_port_that_is_taken_starts_nothing(self):
+        self.addresses(self.start("--count", "1"))
+        second = self.start(folder="second")
+        _, errors = second.communicate(timeout=PATIENCE_S)
+        self.assertEqual(second.returncode, 1)
+        self.assertIn(str(self.ports[0]), errors)
+        self.assertEqual([ask(port, "PING") for port in self.ports], ["+PONG"] + [""] * 4)
+        self.assertFalse(os.path.exists(f"{self.folder}/second/node-{self.ports[1]}"))
+
+    def test_json_names_the_nodes_for_programs(self):
+        up = self.start("--count", "3", "--json")
+        nodes = json.loads(up.stdout.readline())["REDLOCK_NODES"]
+        self.assertEqual(len(nodes.split(",")), 3)
+
+    def test_the_nodes_end_when_redlock_is_killed(self):
+        up = self.start("--count", "3")
+        self.addresses(up)
+        pids = self.children_of(up)
+        up.kill()
+        wait_until(lambda: not any(is_alive(pid) for pid in pids), "the end of the nodes")
+        self.assertEqual(ask(self.ports[0], "PING"), "")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,201 @@
+"""acquire, extend, release, holder and status: what they print and how they end."""
+
+import subprocess
+import unittest
+
+from group import MAX_TTL_MS, REDLOCK, TTL_MS, GroupTest, ask
+
+
+class Words(GroupTest):
+    def test_acquire_prints_what_eval_in_a_shell_needs(self):
+        script = (f'eval "$({REDLOCK} acquire eval --ttl 30s)" && '
+                  f'echo "$REDLOCK_VALIDITY_MS" && export REDLOCK_VALUE && {REDLOCK} release eval')
+        result = subprocess.run(["sh", "-c", script], env=self.environment, capture_output=True,
+                                text=True, check=False)
+        self.assertExit(0, result)
+        self.assertLess(0, int(result.stdout))
+        self.assertLess(int(result.stdout), TTL_MS)
+        self.assertExit(1, self.redlock("holder", "eval"))
+
+    def test_a_held_lock_is_refused_with_75_and_a_line_per_node(self):
+        self.acquire("held")
+        result = self.redlock("acquire", "held")
+        self.assertExit(75, result)
+        self.assertEqual(result.stdout, "")
+        self.assertTellsOfEachNode(result.stderr, ["(held by another|not waited for)"] * 5)
+
+    def test_a_lock_that_cannot_be_printed_is_released(self):
+        for output in (">/dev/full", ">&-"):
+            result = subprocess.run(["sh", "-c", f"{REDLOCK} acquire unseen {output}"],
+                                    env=self.environment, capture_output=True, text=True,
+                                    check=False)
+            self.assertExit(74, result)
+            self.assertExit(1, self.redlock("holder", "unseen"))
+
+    def test_acquire_waits_as_long_as_it_is_told_to(self):
+        self.acquire("long")
+        self.assertExit(75, self.redlock("acquire", "long", "--wait", "50"))
+        self.acquire("short", "--ttl", "300")
+        self.assertExit(0, self.redlock("acquire", "short", "--wait", "15s"))
+
+    def test_extend_gives_a_later_deadline_to_the_holder_alone(self):
+        value = self.acquire("longer", "--ttl", "15s")["REDLOCK_VALUE"]
+        result = self.redlock("extend", "longer", "--value", value, "--ttl", "30s")
+        self.assertExit(0, result)
+        self.assertRegex(result.stdout, r"^REDLOCK_VALIDITY_MS=\d+\n$")
+        self.assertGreater(int(result.stdout.split("=")[1]), 15000)
+        self.assertExit(1, self.redlock("extend", "longer", "--value", "guessed"))
+
+    def test_release_says_nothing_and_is_for_the_holder_alone(self):
+        value = self.acquire("mine")["REDLOCK_VALUE"]
+        guess = self.redlock("release", "mine", "--value", "guessed")
+        self.assertExit(1, guess)
+        self.assertIn("not this holder's", guess.stderr)
+        result = self.redlock("release", "mine", "--value", value)
+        self.assertExit(0, result)
+        self.assertEqual(result.stdout + result.stderr, "")
+        self.assertExit(1, self.redlock("release", "mine", "--value", value))
+
+    def test_the_value_comes_from_a_flag_the_environment_or_standard_input(self):
+        for how in ("environment", "stdin"):
+            value = self.acquire("value")["REDLOCK_VALUE"]
+            if how == "environment":
+                self.assertExit(0, self.redlock("extend", "value", REDLOCK_VALUE=value))
+                self.assertExit(0, self.redlock("release", "value", REDLOCK_VALUE=value))
+            else:
+                line = value + "\n"
+                self.assertExit(0, self.redlock("extend", "value", "--value", "-", stdin=line))
+                self.assertExit(0, self.redlock("release", "value", "--value", "-", stdin=line))
+        missing = self.redlock("release", "value")
+        self.assertExit(64, missing)
+        self.assertIn("REDLOCK_VALUE", missing.stderr)
+
+    def test_holder_says_who_and_for_how_long(self):
+        free = self.redlock("holder", "whose")
+        self.assertExit(1, free)
+        self.assertEqual(free.stdout, "free\n")
+        value = self.acquire("whose")["REDLOCK_VALUE"]
+        held = self.redlock("holder", "whose")
+        self.assertExit(0, held)
+        fields = dict(line.split(maxsplit=1) for line in held.stdout.splitlines())
+        self.assertEqual(fields["value"], value)
+        # An acquisition that has its quorum does not wait for the others.
+        self.assertRegex(fields["nodes"], "^[345] of 5$")
+        self.assertTrue(0 < int(fields["left_ms"]) <= TTL_MS, fields)
+
+    def test_status_is_a_table_with_a_line_per_node(self):
+        result = self.redlock("status")
+        self.assertExit(0, result)
+        head, *rows = result.stdout.splitlines()
+        self.assertRegex(head, "^NODE +STATE +DELAY LEFT +LOCKS +TOKEN +ROUND TRIP +CLOCK$")
+        self.assertEqual(len(rows), 5)
+        for row, node in zip(rows, self.group.nodes):
+            self.assertRegex(row, rf"^127.0.0.1:{node.port} +serving +- +\d+ +- +[\d.]+ ms +\w+$")
+
+    def test_json_says_the_same_to_programs(self):
+        acquired = self.json_of(self.redlock("acquire", "data", "--json"))
+        self.assertEqual((acquired["name"], acquired["outcome"]), ("data", "acquired"))
+        self.assertTrue(0 < acquired["validity_ms"] < TTL_MS)
+        value = acquired["value"]
+        held = self.json_of(self.redlock("holder", "data", "--json"))
+        self.assertEqual((held["held"], held["value"], held["of"]), (True, value, 5))
+        self.assertIn(held["nodes"], (3, 4, 5))
+        refused = self.json_of(self.redlock("acquire", "data", "--json"))
+        self.assertEqual(len(refused["nodes"]), 5)
+        self.assertEqual(refused["nodes"][0]["answer"], "no")
+        extended = self.json_of(self.redlock("extend", "data", "--value", value, "--json"))
+        self.assertEqual(extended["outcome"], "extended")
+        self.assertTrue(0 < extended["validity_ms"] < TTL_MS)
+        released = self.json_of(self.redlock("release", "data", "--value", value, "--json"))
+        self.assertEqual(released["outcome"], "released")
+        self.assertIs(self.json_of(self.redlock("holder", "data", "--json"))["held"], False)
+        status = self.json_of(self.redlock("status", "--json"))
+        self.assertIs(status["quorum_grants"], True)
+        self.assertEqual([node["state"] for node in status["nodes"]], ["serving"] * 5)
+
+    def test_a_node_that_refuses_is_quoted(self):
+        result = self.redlock("acquire", "long", "--ttl", str(MAX_TTL_MS + 1))
+        self.assertExit(69, result)
+        self.assertTellsOfEachNode(result.stderr, [r"ERR .*max-ttl.*"] * 5)
+
+
+class Passwords(GroupTest):
+    def setUp(self):
+        super().setUp()
+        for node in self.group.nodes:
+            self.assertEqual(ask(node.port, "CONFIG", "SET", "requirepass", "secret"), "+OK")
+        self.addCleanup(self.drop_group)
+
+    def test_nodes_that_want_another_password_end_it_with_77(self):
+        wrong = self.group.addresses.replace("redis://", "redis://:guessed@")
+        for nodes in (self.group.addresses, wrong):
+            for word, *words in (("acquire", "x"), ("holder", "x"), ("status",),
+                                 ("release", "x", "--value", "v"),
+                                 ("run", "-n", "x", "--", "true")):
+                with self.subTest(word=word, wrong=nodes is wrong):
+                    self.assertExit(77, self.redlock(word, *words, REDLOCK_NODES=nodes))
+
+    def test_the_password_of_the_address_is_used_and_never_shown(self):
+        nodes = self.group.addresses.replace("redis://", "redis://:secret@")
+        self.assertExit(0, self.redlock("acquire", "x", REDLOCK_NODES=nodes))
+        for word in ("acquire", "status", "holder"):
+            words = () if word == "status" else ("x",)
+            result = self.redlock(word, *words, REDLOCK_NODES=nodes)
+            self.assertNotIn("secret", result.stdout + result.stderr)
+
+
+class Usage(GroupTest):
+    def test_mistakes_of_the_command_line_end_with_64(self):
+        for words in (("lock",), ("acquire",), ("acquire", "x", "--no-such-flag"),
+                      ("acquire", "x", "--ttl", "soon"), ("run", "x"), ("run", "--", "true"),
+                      ("run", "x", "-E", "256", "--", "true")):
+            with self.subTest(words=words):
+                result = subprocess.run([REDLOCK, *words], env=self.environment,
+                                        capture_output=True, text=True, check=False)
+                self.assertExit(64, result)
+                self.assertRegex(result.stderr, "^redlock: ")
+
+    def test_without_nodes_it_says_how_to_name_them_and_ends_with_78(self):
+        result = self.redlock("status", REDLOCK_NODES="")
+        self.assertExit(78, result)
+        for way in ("--nodes", "REDLOCK_NODES", "/etc/redlock/redlock.conf"):
+            self.assertIn(way, result.stderr)
+
+    def test_mistakes_of_the_configuration_end_with_78(self):
+        self.assertExit(78, self.redlock("status", REDLOCK_NODES="http://somewhere"))
+        self.assertExit(78, self.redlock("status", "--config", self.group.folder + "/none"))
+        path = self.settings_file("lifetime 3s")
+        result = self.redlock("status", "--config", path)
+        self.assertExit(78, result)
+        self.assertIn(f"{path}:1: ", result.stderr)
+
+    def test_flags_win_over_the_environment_and_that_over_the_file(self):
+        nodes = [node.url for node in self.group.nodes]
+        path = self.settings_file(f"nodes {nodes[0]}")
+
+        def asked(*options, **environment):
+            status = self.redlock("status", "--json", "--config", path, *options, **environment)
+            return ["redis://" + node["node"] for node in self.json_of(status)["nodes"]]
+
+        self.assertEqual(asked(REDLOCK_NODES=""), nodes[:1])
+        self.assertEqual(asked(REDLOCK_NODES=nodes[1]), nodes[1:2])
+        self.assertEqual(asked("--nodes", nodes[2], REDLOCK_NODES=nodes[1]), nodes[2:3])
+
+    def test_flags_win_over_the_file(self):
+        path = self.settings_file(f"ttl {MAX_TTL_MS + 1}")
+        words = (REDLOCK, "acquire", "settings", "--config", path)
+        refused = subprocess.run(words, env=self.environment, capture_output=True, text=True,
+                                 check=False)
+        self.assertExit(69, refused)
+        self.assertIn("max-ttl", refused.stderr)
+        self.acquire("settings", "--config", path, "--ttl", "1s")
+
+    def settings_file(self, text):
+        path = self.group.folder + "/redlock.conf"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+        return path
+
+
+if __name__ == "__main__":
+    unittest.main()
