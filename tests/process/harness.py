@@ -137,14 +137,20 @@ def request(*words):
     return b"".join(parts)
 
 
+PORTS_GIVEN = set()
+
+
 def free_port():
     """A port that nobody has: below those that the kernel gives to clients, so it stays free."""
     while True:
         port = random.randrange(12000, 32000)
+        if port in PORTS_GIVEN:
+            continue
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind(("127.0.0.1", port))
+                PORTS_GIVEN.add(port)
                 return port
             except OSError:
                 pass
