@@ -72,13 +72,12 @@ class WallClock(ProcessTest):
             time.sleep(0.02)
 
     def test_redis_frees_a_lock_of_30_s_at_once_when_the_clock_jumps_by_60_s(self):
-        redis = self.new_redis(environment=self.environment)
+        # jemalloc reads the clock while libfaketime is being set up, and both wait for ever. With
+        # libc named before jemalloc its malloc is the one that is taken.
+        both = f"{LIBRARIES[0]} {LIBRARIES[0].parents[1] / 'libc.so.6'}"
+        redis = self.new_redis(environment={**self.environment, "LD_PRELOAD": both})
         redis.exec()
-        try:
-            client = redis.wait_for_pong(limit_s=3).client()
-        except AssertionError:
-            # libfaketime waits for itself when jemalloc reads the clock before it is set up.
-            self.skipTest("this redis-server does not start under libfaketime")
+        client = redis.wait_for_pong().client()
         started_at = time.monotonic()
         self.assertEqual(client("SET", "lock", "v", "NX", "PX", 30000), "OK")
         self.assertEqual(client("GET", "lock"), b"v")
