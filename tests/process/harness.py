@@ -186,7 +186,7 @@ class Server:
                 [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 env=self.environment, cwd=self.folder)
 
-    def wait_for_pong(self, limit_s=PATIENCE_S):
+    def wait_for_pong(self, limit_s=PATIENCE_S, pause_s=0.002):
         end = time.monotonic() + limit_s
         while True:
             try:
@@ -199,7 +199,7 @@ class Server:
                 raise AssertionError(f"exit {self.process.returncode} at the start: {self.log()}")
             if time.monotonic() > end:
                 raise AssertionError(f"no PONG within {limit_s} s: {self.log()}")
-            time.sleep(0.002)
+            time.sleep(pause_s)
 
     def client(self, **options):
         """A connection, closed at the end of the test at the latest."""
@@ -263,7 +263,7 @@ class Node(Server):
                               timeout=PATIENCE_S, env=self.environment, cwd=self.folder)
 
     def exec(self, *flags):
-        """Starts without waiting. The flags given here stand after those of the node, so they win."""
+        """Starts without waiting. These flags stand after those of the node, so they win."""
         self.launch(self.command(*self.flags, *flags))
         return self
 

@@ -124,7 +124,7 @@ class SecondCrash(ProcessTest):
         early_s = waits_until - self.first_grant(node)
         node.end()
         if early_s > 0:
-            return f"seed {seed}: {how.name} with {left_s:.3f} s left, granted {early_s:.3f} s early"
+            return f"seed {seed}: {how.name}, {left_s:.3f} s left, granted {early_s:.3f} s early"
         return None
 
     def test_a_second_crash_or_a_stop_never_shortens_the_delay(self):
