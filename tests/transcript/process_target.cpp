@@ -4,19 +4,18 @@
 #include "tests/transcript/target.h"
 
 #include <arpa/inet.h>
+#include <cstdlib>
 #include <fcntl.h>
+#include <filesystem>
+#include <map>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <map>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -223,9 +222,8 @@ Result<std::unique_ptr<Target>> redlock_node_process(const std::string& program,
 Result<std::unique_ptr<Target>> redis_server_process(const std::string& program,
                                                      const std::vector<SettingLine>& settings) {
   auto server = std::make_unique<Server>();
-  std::vector<std::string> words = {program, "--dir",        server->folder(), "--bind",
-                                    "127.0.0.1", "--save",   "",               "--appendonly",
-                                    "no"};
+  std::vector<std::string> words = {program,  "--dir", server->folder(), "--bind", "127.0.0.1",
+                                    "--save", "",      "--appendonly",   "no"};
   add_settings(settings, words);
   if (Status started = server->start(words); !started) return started.failure();
   return std::unique_ptr<Target>(std::move(server));

@@ -28,11 +28,11 @@ struct Step {
 
   Kind kind = Kind::request;
   int line = 0;
-  std::string client;              // of request and resp3; empty: the first one
-  std::string text;                // of request: the line, for messages
-  std::vector<std::string> words;  // of request
-  std::optional<Expected> answer;  // of request; never missing in what read_transcript returns
-  Duration wait{};
+  std::string client = {};              // of request and resp3; empty: the first one
+  std::string text = {};                // of request: the line, for messages
+  std::vector<std::string> words = {};  // of request
+  std::optional<Expected> answer = {};  // of request; never missing in what read_transcript returns
+  Duration wait = {};
 };
 
 struct Transcript {
