@@ -33,6 +33,11 @@ std::optional<TtlForm> ttl_form(std::string_view option) {
   return std::nullopt;
 }
 
+// One TTL at most; the same form again replaces it, as in Redis.
+bool may_read(const SetOptions& options, TtlForm form) {
+  return !options.keep_ttl && (!options.ttl_word || options.ttl_form == form);
+}
+
 // False on anything that Redis answers with a syntax error.
 bool read_set_options(Request words, SetOptions& options) {
   for (std::size_t i = 3; i < words.size(); ++i) {
@@ -40,7 +45,6 @@ bool read_set_options(Request words, SetOptions& options) {
     const bool has_next = i + 1 < words.size();
     const bool has_condition =
         options.only_if_absent || options.only_if_present || options.only_if_equals;
-    const bool has_ttl = options.keep_ttl || options.ttl_word;
     if (equals_ignoring_case(option, "NX") && (options.only_if_absent || !has_condition)) {
       options.only_if_absent = true;
     } else if (equals_ignoring_case(option, "XX") && (options.only_if_present || !has_condition)) {
@@ -51,7 +55,7 @@ bool read_set_options(Request words, SetOptions& options) {
       options.keep_ttl = true;
     } else if (equals_ignoring_case(option, "IFEQ") && has_next && !has_condition) {
       options.only_if_equals = words[++i];
-    } else if (const auto form = ttl_form(option); form && has_next && !has_ttl) {
+    } else if (const auto form = ttl_form(option); form && has_next && may_read(options, *form)) {
       options.ttl_form = *form;
       options.ttl_word = words[++i];
     } else {

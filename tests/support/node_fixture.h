@@ -32,8 +32,11 @@ class TestClient {
   void send(std::string_view line, Now now) {
     const auto words = split_quoted_words(line);
     INVARIANT(words.has_value(), "a test's line with open quotes");
+    send(*words, now);
+  }
+  void send(const std::vector<std::string>& words, Now now) {
     protocol::OutputBuffer bytes;
-    const std::vector<std::string_view> views(words->begin(), words->end());
+    const std::vector<std::string_view> views(words.begin(), words.end());
     protocol::write_request(views, bytes);
     node_.receive(*session_, bytes.view(), now);
   }
