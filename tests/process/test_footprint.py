@@ -42,7 +42,7 @@ class Footprint(ProcessTest):
         return took_ms
 
     def test_first_pong_in_at_most_half_of_the_time_of_redis_but_for_the_disk(self):
-        # A node's start makes its run durable on two copies of the ledger, one after the other (rule
+        # A start makes its run durable on two copies of the ledger, one after the other (rule
         # R7), before it answers: two flushes of the disk, whatever that takes. Redis's start writes
         # nothing. So what the program takes is told with the state in memory, and asserted; what a
         # start takes on this disk is told beside it.
