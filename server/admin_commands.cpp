@@ -109,8 +109,7 @@ Reply shutdown(Call& call) {
     }
   }
   if (request.save && call.node.has_suspended_script()) {
-    return Reply::error_view(
-        "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.");
+    return Reply::error_view(kBusyRunningScript);
   }
   call.node.stop(request);
   return Reply::none();

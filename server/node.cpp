@@ -19,6 +19,8 @@ namespace {
 constexpr std::size_t kReclaimBudget = 512;
 constexpr Duration kIdleCheckInterval = 1s;
 
+constexpr std::string_view kOutOfMemory = "OOM command not allowed when used memory > 'maxmemory'.";
+
 lua::Limits script_limits(const Settings& settings, std::uint64_t hash_seed) {
   lua::Limits limits;
   limits.memory_bytes_max = settings.script_memory_limit;
@@ -68,6 +70,11 @@ void Node::receive(Session& session, std::string_view bytes, Now now) {
   deliver_late_reply(now);
 }
 
+bool Node::lacks_memory_for(const protocol::CommandSpec& spec) const {
+  return spec.has(protocol::kDenyOom) && settings_.maxmemory > 0 &&
+         used_memory() > settings_.maxmemory;
+}
+
 // Before a command runs: is it known, well formed, and allowed to this session now?
 std::optional<Reply> Node::refuse(const Session& session, const protocol::CommandSpec& spec,
                                   Request request) const {
@@ -76,12 +83,10 @@ std::optional<Reply> Node::refuse(const Session& session, const protocol::Comman
     return Reply::error_view(protocol::kAuthenticationRequired);
   }
   if (suspended_ && !spec.has(protocol::kAllowBusy)) {
-    return Reply::error_view(
-        "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.");
+    return Reply::error_view(kBusyRunningScript);
   }
-  if (spec.has(protocol::kDenyOom) && settings_.maxmemory > 0 &&
-      used_memory() > settings_.maxmemory) {
-    return Reply::error_view("OOM command not allowed when used memory > 'maxmemory'.");
+  if (lacks_memory_for(spec)) {
+    return Reply::error_view(kOutOfMemory);
   }
   return std::nullopt;
 }
@@ -139,9 +144,8 @@ Reply Node::call(Request request) {
   if (spec.has(protocol::kNoScript)) {
     return Reply::error_view("ERR This Redis command is not allowed from script");
   }
-  if (spec.has(protocol::kDenyOom) && settings_.maxmemory > 0 &&
-      used_memory() > settings_.maxmemory) {
-    return Reply::error_view("OOM command not allowed when used memory > 'maxmemory'.");
+  if (lacks_memory_for(spec)) {
+    return Reply::error_view(kOutOfMemory);
   }
   if (spec.has(protocol::kWrite)) {
     if (script_is_read_only_) {

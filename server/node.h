@@ -42,6 +42,10 @@ namespace redlock::server {
 // and SET IFEQ instead of their EVAL scripts.
 inline constexpr std::string_view kRedisVersion = "7.2.4";
 
+// What others are told while a script overruns its time, to the letter as Redis says it.
+inline constexpr std::string_view kBusyRunningScript =
+    "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
+
 // SHUTDOWN was asked for.
 struct StopRequest {
   bool save = true;  // NOSAVE: leave no snapshot
@@ -137,6 +141,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   std::optional<protocol::Reply> refuse(const protocol::Session& session,
                                         const protocol::CommandSpec& spec,
                                         protocol::Request request) const;
+  bool lacks_memory_for(const protocol::CommandSpec& spec) const;
   void settle_imposed_ttls();
   void resume_script(Now now);
   void finish_script();
