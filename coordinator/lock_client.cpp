@@ -82,11 +82,12 @@ OperationId LockClient::survey(std::vector<RequestKind> questions, std::string n
   return group_.survey(std::move(questions), std::move(name), now(), std::move(done));
 }
 
-// Once per turn: what the links want done, and when the group wants to be woken.
+// Once per turn: what the links want done, and when the group wants to be woken. A write takes as
+// long as the kernel needs to hand it over, so the nodes that are behind come last: a hung node
+// delays no request to another.
 void LockClient::end_turn() {
   for (NodeIndex node = 0; node < links_.size(); ++node) {
-    Pipeline& link = group_.link(node);
-    switch (link.take_wish()) {
+    switch (group_.link(node).take_wish()) {
       case Pipeline::Wish::none:
         break;
       case Pipeline::Wish::dial:
@@ -96,9 +97,14 @@ void LockClient::end_turn() {
         links_[node]->hang_up();
         break;
     }
-    if (link.outgoing().empty()) continue;
-    links_[node]->write(link.outgoing());
-    link.outgoing_written();
+  }
+  for (const bool behind : {false, true}) {
+    for (NodeIndex node = 0; node < links_.size(); ++node) {
+      Pipeline& link = group_.link(node);
+      if (link.outgoing().empty() || link.is_behind() != behind) continue;
+      links_[node]->write(link.outgoing());
+      link.outgoing_written();
+    }
   }
   timer_.set(group_.next_deadline());
 }

@@ -86,6 +86,7 @@ void Pipeline::write(NodeRequest request, ScriptForm form, Instant now) {
     if (silence_check_ == kNever) silence_check_ = later(now, kSilenceMax);
   }
   in_flight_.push_back({std::move(request), form});
+  ++unwritten_;
 }
 
 void Pipeline::complete(const NodeRequest& request, Answer answer, Reply reply) {
@@ -213,6 +214,7 @@ void Pipeline::give_up(Answer why, Instant now) {
   out_.clear();
   silence_check_ = kNever;
   problem_ = why;
+  unwritten_ = 0;
   for (InFlight& lost : std::exchange(in_flight_, {})) fail(std::move(lost.request), why);
   why.never_sent = true;
   first_ticket_ += waiting_.size();

@@ -93,7 +93,12 @@ class Pipeline {
   // What the shell is to do; reading it takes it away.
   Wish take_wish();
   std::string_view outgoing() const { return out_.view(); }
-  void outgoing_written() { out_.clear(); }
+  void outgoing_written() {
+    out_.clear();
+    unwritten_ = 0;
+  }
+  // Whether the node has yet to answer what was written before: it is slow just now, or it hangs.
+  bool is_behind() const { return in_flight_.size() > unwritten_; }
   // Appends what was completed since the last call.
   void take_completions(std::vector<Completion>& completions);
   bool has_completions() const { return !completed_.empty(); }
@@ -134,6 +139,7 @@ class Pipeline {
   std::deque<Waiting> waiting_;
   Ticket first_ticket_ = 1;  // of waiting_.front()
   std::deque<InFlight> in_flight_;
+  std::size_t unwritten_ = 0;  // of in_flight_: those whose bytes still stand in out_
   std::vector<NodeRequest> owed_;
   std::size_t releases_pending_ = 0;
 

@@ -1,9 +1,9 @@
 """Two of five nodes under SIGSTOP: no acquire and release waits for them.
 
-hung_nodes measures wall time on whatever machine this is, and compares medians. What must hold
-everywhere is asserted: nobody waits for a hung node (that would cost the node timeout, thousands of
-times the median), and a node that goes on forgets the keys at once. The narrow aim, 1.2 times, is
-asserted with REDLOCK_LONG=1: it holds on most runs, not on all.
+hung_nodes compares medians of wall time. On two idle cores they tell where the scheduler put the
+processes more than what a request costs: a wake-up of a sleeping core takes tens of microseconds,
+and fewer running nodes leave more cores asleep. So the client gets one core and the nodes share
+another, in both halves of the comparison; then it repeats to a few percent.
 """
 
 import os
@@ -14,7 +14,7 @@ import unittest
 from group import BUILD, SANITIZED, GroupTest
 
 HUNG_NODES = os.path.join(BUILD, "hung_nodes")
-RATIO_MAX = 1.2 if os.environ.get("REDLOCK_LONG") == "1" else 3.0
+RATIO_MAX = 1.2
 GONE_MS_MAX = 100
 
 
@@ -22,8 +22,12 @@ GONE_MS_MAX = 100
 class HungNodes(GroupTest):
     def measure(self, mode):
         nodes = [f"{node.url}={node.pid}" for node in self.group.nodes]
-        result = subprocess.run([HUNG_NODES, mode, *nodes], capture_output=True, text=True,
-                                timeout=60, check=False)
+        cores = sorted(os.sched_getaffinity(0))
+        for node in self.group.nodes:
+            os.sched_setaffinity(node.pid, {cores[-1]})
+        on_first_core = ["taskset", "-c", str(cores[0])]
+        result = subprocess.run([*on_first_core, HUNG_NODES, mode, *nodes], capture_output=True,
+                                text=True, timeout=60, check=False)
         print(mode, result.stdout.strip())
         told = re.search(r"ratio=([0-9.]+) gone_ms_max=([0-9.]+)", result.stdout)
         self.assertIsNotNone(told, result.stderr)

@@ -232,3 +232,15 @@ TEST_CASE("garbage and answers to nothing end the connection") {
   unasked.receive("+OK\r\n");
   CHECK(unasked.pipeline.state() == Pipeline::State::backing_off);
 }
+
+TEST_CASE("a node is behind while it has not answered what was written before this turn") {
+  Wire wire;
+  wire.connect().greet();
+  wire.set(7);
+  CHECK_FALSE(wire.pipeline.is_behind());  // it has had no chance yet
+  wire.taken();
+  wire.release(8);
+  CHECK(wire.pipeline.is_behind());
+  wire.receive("+OK\r\n");
+  CHECK_FALSE(wire.pipeline.is_behind());
+}
