@@ -254,6 +254,7 @@ void push_reply(lua_State* lua, const Reply& reply, Version version) {
       return push_error_table(lua, reply.text());
     case Reply::Kind::none:
     case Reply::Kind::later:
+    case Reply::Kind::postponed:
     case Reply::Kind::null:
     case Reply::Kind::null_array:
       return push_null(lua, version);

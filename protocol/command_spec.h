@@ -16,7 +16,7 @@ enum CommandFlag : std::uint32_t {
   kAdmin = 1u << 3,     // for operators
   kPubSub = 1u << 4,
   kNoScript = 1u << 5,  // not from a script
-  kLoading = 1u << 6,   // answered while loading (kept for COMMAND's answer; a node never loads)
+  kLoading = 1u << 6,   // needs no lock: Redis answers it while loading
   kStale = 1u << 7,
   kFast = 1u << 8,        // constant or logarithmic time
   kNoAuth = 1u << 9,      // before the password was given

@@ -86,6 +86,8 @@ std::string Reply::to_string() const {
       return "(nothing)";
     case Kind::later:
       return "(later)";
+    case Kind::postponed:
+      return "(postponed)";
     case Kind::status:
       return fmt::format("+{}", text_);
     case Kind::error:

@@ -26,6 +26,7 @@ class Reply {
   enum class Kind : std::uint8_t {
     none,        // nothing is sent: CLIENT REPLY OFF
     later,       // not yet known: the session waits for it (a script that was suspended)
+    postponed,   // nothing was done yet: the session keeps the request and asks again
     status,      // +OK
     error,       // -ERR text; the text holds the code, not the '-'
     integer,     // :1
@@ -48,6 +49,7 @@ class Reply {
 
   static Reply none() { return Reply(); }
   static Reply later() { return Reply(Kind::later); }
+  static Reply postponed() { return Reply(Kind::postponed); }
   static Reply ok() { return status_view("OK"); }
   static Reply status(std::string text) { return Reply(Kind::status, std::move(text)); }
   static Reply status_view(std::string_view text) { return Reply(Kind::status, text); }

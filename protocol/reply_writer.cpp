@@ -51,6 +51,7 @@ void write_reply(const Reply& reply, Version version, OutputBuffer& out) {
   switch (reply.kind()) {
     case Reply::Kind::none:
     case Reply::Kind::later:
+    case Reply::Kind::postponed:
       return;
     case Reply::Kind::status:
       return write_line_text('+', reply.text(), out);

@@ -34,7 +34,7 @@ void Session::receive(std::string_view bytes, Now now, Service& service) {
     return;
   }
   backlog_.append(bytes);
-  if (waiting_ && backlog_.size() > kRequestBytesMax) {
+  if (is_waiting() && backlog_.size() > kRequestBytesMax) {
     close_after_output();
     return;
   }
@@ -45,7 +45,7 @@ void Session::receive(std::string_view bytes, Now now, Service& service) {
 
 std::size_t Session::consume(std::string_view bytes, Now now, Service& service) {
   std::size_t used = 0;
-  while (!waiting_ && !closing_ && used < bytes.size()) {
+  while (!is_waiting() && !closing_ && used < bytes.size()) {
     switch (parser_.parse(bytes.substr(used))) {
       case RequestParser::State::incomplete:
         return used;
@@ -56,20 +56,32 @@ std::size_t Session::consume(std::string_view bytes, Now now, Service& service) 
       case RequestParser::State::complete:
         break;
     }
-    used += parser_.consumed();
-    if (parser_.request().empty()) continue;
-    last_request_ = now.monotonic;
-    const Reply reply = service.execute(*this, parser_.request(), now);
-    waiting_ = reply.is(Reply::Kind::later);
-    write(reply);
+    const std::size_t size = parser_.consumed();
+    if (!parser_.request().empty()) {
+      last_request_ = now.monotonic;
+      const Reply reply = service.execute(*this, parser_.request(), now);
+      if (reply.is(Reply::Kind::postponed)) {
+        waiting_for_ = WaitingFor::retry;
+        return used;
+      }
+      if (reply.is(Reply::Kind::later)) waiting_for_ = WaitingFor::reply;
+      write(reply);
+    }
+    used += size;
   }
   return used;
 }
 
 void Session::resume(const Reply& reply, Now now, Service& service) {
-  INVARIANT(waiting_, "a late reply for a session that waits for none");
-  waiting_ = false;
+  INVARIANT(waiting_for_ == WaitingFor::reply, "a late reply for a session that waits for none");
+  waiting_for_ = WaitingFor::nothing;
   write(reply);
+  receive({}, now, service);
+}
+
+void Session::retry(Now now, Service& service) {
+  INVARIANT(is_postponed(), "nothing was postponed");
+  waiting_for_ = WaitingFor::nothing;
   receive({}, now, service);
 }
 

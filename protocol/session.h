@@ -7,7 +7,8 @@
 //   if (session.is_closing()) …               // close once the output has gone out
 //
 // A request whose reply is Kind::later leaves the session waiting: what follows is kept, unread,
-// until resume() brings the reply.
+// until resume() brings the reply. Kind::postponed leaves it waiting too, with the request itself
+// kept: retry() executes it.
 //
 // Thread safety: none. Invariant: while waiting, no request of this session runs.
 #pragma once
@@ -57,13 +58,16 @@ class Session {
   void receive(std::string_view bytes, Now now, Service& service);
   // The reply that a Kind::later promised; goes on with what had come meanwhile.
   void resume(const Reply& reply, Now now, Service& service);
+  // Executes the request that was postponed, and what had come after it.
+  void retry(Now now, Service& service);
   // A reply of no request: a refusal at the door, a push.
   void write(const Reply& reply);
   // Nothing more is read; the connection ends when the output has gone out.
   void close_after_output();
 
   OutputBuffer& output() { return output_; }
-  bool is_waiting() const { return waiting_; }
+  bool is_waiting() const { return waiting_for_ != WaitingFor::nothing; }
+  bool is_postponed() const { return waiting_for_ == WaitingFor::retry; }
   bool is_closing() const { return closing_; }
   std::size_t backlog_bytes() const { return backlog_.size(); }
 
@@ -92,6 +96,7 @@ class Session {
 
  private:
   friend class Sessions;
+  enum class WaitingFor : std::uint8_t { nothing, reply, retry };
 
   std::size_t consume(std::string_view bytes, Now now, Service& service);
   void touch();
@@ -103,7 +108,7 @@ class Session {
   Instant last_request_;
   Version version_ = Version::resp2;
   bool authenticated_;
-  bool waiting_ = false;
+  WaitingFor waiting_for_ = WaitingFor::nothing;
   bool closing_ = false;
   bool touched_ = false;  // stands in home_'s list of sessions that the shell has to look at
   RequestParser parser_;

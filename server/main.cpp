@@ -2,8 +2,9 @@
 //
 // The order of a start matters (recovery.h): first the addresses, so that one in use leaves the
 // state folder untouched; then the folder's lock; only then the clock from which a restart delay
-// counts; and the new run is durable before the first request is read.
+// counts; and the new run is durable before the first request that touches a lock.
 #include "base/duration_text.h"
+#include "base/net/background_task.h"
 #include "base/net/clock.h"
 #include "base/net/loop.h"
 #include "base/net/signal.h"
@@ -126,10 +127,11 @@ class Run {
     if (const Status written = write_pidfile(settings_.pidfile); !written) {
       return give_up(written.error());
     }
-    if (const Status begun = begin(state.value(), *doors.value(), start); !begun) {
-      return give_up(begun.error());
+    const auto decision = prepare(state.value(), *doors.value(), start);
+    if (!decision) return give_up(decision.error());
+    if (const Status served = serve(state.value(), decision.value(), *doors.value()); !served) {
+      return give_up(served.error());
     }
-    serve(*doors.value());
     const int status = finish(state.value());
     if (!settings_.pidfile.empty()) unlink(settings_.pidfile.c_str());
     return status;
@@ -141,21 +143,20 @@ class Run {
     return settings_.logfile.empty() ? kFailed : fail(text);
   }
 
-  Status begin(StateFolder& state, const Doors& doors, Instant start) {
+  // What this start has to do, and the node with the locks that it restored.
+  Result<Decision> prepare(StateFolder& state, const Doors& doors, Instant start) {
     const auto found = state.find();
     if (!found) return found.failure();
-    const Decision decision = decide(found.value(), settings_, start, random_id());
+    Decision decision = decide(found.value(), settings_, start, random_id());
     node_.emplace(settings_, node_start(decision, start),
                   Node::World{process_inspector(config_file_, doors.port()), log_, &watchdog_});
     bool has_room = true;
     const Status restored = state.restore(decision, [&](const SavedLock& lock) {
       has_room = node_->restore(lock.key, lock.value, lock.deadline, lock.token) && has_room;
     });
-    if (!restored) return restored;
+    if (!restored) return restored.failure();
     if (!has_room) return Failure{"no memory for the locks of the last run"};
-    if (const Status begun = state.begin_run(decision); !begun) return begun;
-    tell_start(decision, doors);
-    return Done{};
+    return decision;
   }
 
   void tell_start(const Decision& decision, const Doors& doors) {
@@ -167,7 +168,10 @@ class Run {
                          doors.addresses(), decision.record.node_id, decision.record.run));
   }
 
-  void serve(Doors& doors) {
+  // Until it stops. Rules R3 and R9: the run becomes durable first. A flush takes the disk's time,
+  // so it happens on a thread of its own, while the node answers what touches no lock and keeps the
+  // rest (Node::begin_run). Nobody else uses the folder meanwhile.
+  Status serve(StateFolder& state, const Decision& decision, Doors& doors) {
     NodeServer server(loop_, *node_, doors);
     const auto stop = [&server] { server.stop({}); };
     const net::Signal on_term(loop_, SIGTERM, stop);
@@ -176,16 +180,29 @@ class Run {
       log_.log(LogLevel::notice, "the restart delay is over: locks are granted from now on");
       supervisor_.status("serving");
     });
-    const Instant now = net::read_clock(net::ClockKind::monotonic);
-    if (node_->is_recovering(now)) {
-      recovered.set(node_->start().grant_from);
-      supervisor_.ready(fmt::format("recovering after a restart, grants locks in {}",
-                                    spoken_duration(node_->delay_left(now))));
-    } else {
-      supervisor_.ready("serving");
-    }
+    Status durable = Done{};
+    net::BackgroundTask make_durable(
+        loop_, [&] { durable = state.begin_run(decision); },
+        [&] {
+          if (!durable) return loop_.stop();
+          tell_start(decision, doors);
+          node_->begin_run(net::read_now());
+          if (node_->is_recovering(net::read_now().monotonic)) {
+            recovered.set(node_->start().grant_from);
+          }
+          tell_supervisor();
+        });
     loop_.run();
+    make_durable.wait();  // a stop may have come before
     supervisor_.stopping();
+    return durable;
+  }
+
+  void tell_supervisor() {
+    const Instant now = net::read_clock(net::ClockKind::monotonic);
+    if (!node_->is_recovering(now)) return supervisor_.ready("serving");
+    supervisor_.ready(fmt::format("recovering after a restart, grants locks in {}",
+                                  spoken_duration(node_->delay_left(now))));
   }
 
   // The snapshot of a clean stop (rule R9). A stop within the restart delay leaves none, and so

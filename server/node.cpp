@@ -21,6 +21,12 @@ constexpr Duration kIdleCheckInterval = 1s;
 
 constexpr std::string_view kOutOfMemory = "OOM command not allowed when used memory > 'maxmemory'.";
 
+// Tells nothing of a lock and changes nothing but its own session.
+bool is_harmless(const protocol::CommandSpec& spec) {
+  return spec.group == "connection" ||
+         (spec.has(protocol::kLoading) && !spec.has(protocol::kAdmin));
+}
+
 lua::Limits script_limits(const Settings& settings, std::uint64_t hash_seed) {
   lua::Limits limits;
   limits.memory_bytes_max = settings.script_memory_limit;
@@ -109,6 +115,7 @@ Reply Node::execute(Session& session, Request request, Now now) {
     stats_.count_error(refusal->text());
     return std::move(*refusal);
   }
+  if (!has_begun_ && !is_harmless(found.entry->command->spec)) return Reply::postponed();
   ++stats_.commands_processed;
   session.last_command = found.entry->command->spec.name;
   Call call{{session, sessions_, access_, kRedisVersion, request, now},
@@ -174,6 +181,14 @@ std::optional<Reply> Node::refuse_grant(const Call& call) {
 
 Duration Node::delay_left(Instant now) const {
   return is_recovering(now) ? start_.grant_from - now : Duration::zero();
+}
+
+void Node::begin_run(Now now) {
+  has_begun_ = true;
+  for (const auto& [id, session] : sessions_.all()) {
+    if (session->is_postponed()) session->retry(now, *this);
+  }
+  deliver_late_reply(now);
 }
 
 bool Node::restore(std::string_view key, std::string_view value, Instant deadline,

@@ -76,7 +76,11 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   std::optional<Instant> do_due_work(Now now);
   void note_reclaimed(Duration lag) { stats_.reclaim_lag = lag; }
 
-  // A lock of the last run (rule R9). REQUIRES: before the first request; deadline as it is to be.
+  // Before it, a request that may touch a lock or a setting is postponed: a run is durable before
+  // it does anything that the next one would have to know (rule R9). What was postponed runs now.
+  void begin_run(Now now);
+
+  // A lock of the last run (rule R9). REQUIRES: before begin_run; deadline as it is to be.
   // False when there is no memory for it.
   bool restore(std::string_view key, std::string_view value, Instant deadline, std::uint64_t token);
 
@@ -167,6 +171,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   std::optional<LateReply> late_reply_;
   std::vector<std::string> imposed_ttls_;  // keys of the call under way
   Instant idle_check_{};
+  bool has_begun_ = false;
   std::optional<StopRequest> stop_;
 };
 

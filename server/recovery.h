@@ -7,7 +7,7 @@
 //   a ledger of --bootstrap that never ran    none       none
 //   no ledger, or none that can be trusted    unknown    max-ttl × (1 + d) + 1 s; unfenced
 //
-// A start goes like this, and serves its first request after the last step:
+// A start goes like this, and executes no request that touches a lock before the last step is done:
 //
 //   1. lock the ledger, then read the clock: `start`. An instant from before could lie before the
 //      last grant of a process that was still ending, and the wait would be too short.

@@ -88,6 +88,7 @@ int run(std::string_view kind, std::uint64_t count) {
   start.run_id = std::string(40, '0');
   Node node(settings, start, {.inspect = [] { return ProcessFacts{}; }, .log = silence});
   Now now{Instant(1h), WallTime(1h)};
+  node.begin_run(now);
   protocol::Session& session = node.open_session({}, now);
   if (kind != "SET" && !feed(node, session, batches("SET"), kRequests, now)) return 1;
   return feed(node, session, batches(kind), count, now) ? 0 : 1;

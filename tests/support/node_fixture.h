@@ -63,7 +63,9 @@ class NodeFixture {
       : settings_(std::move(settings)),
         now_{Instant(24h), WallTime(std::chrono::seconds(1'700'000'000))},
         node_(settings_, started(std::move(start)), {[] { return ProcessFacts{}; }, log_, nullptr}),
-        client_(node_, now_) {}
+        client_(node_, now_) {
+    node_.begin_run(now_);
+  }
 
   std::string operator()(std::string_view line) {
     client_.send(line, now_);

@@ -49,11 +49,13 @@ class SessionFixture : public Service {
     return {*this, sessions.open(std::move(peer), !access.is_required(), now.monotonic)};
   }
 
-  // LATER is answered when the test says so; `executed` counts what reached the commands.
+  // LATER is answered when the test says so, ECHO not before it is `open`; `executed` counts what
+  // reached the commands.
   Reply execute(Session& session, Request words, Now at) override {
     ++executed;
     session.last_command = "NULL";
     if (equals_ignoring_case(words[0], "LATER")) return Reply::later();
+    if (!open && equals_ignoring_case(words[0], "ECHO")) return Reply::postponed();
     using Run = Reply (*)(SessionCall&);
     static const std::pair<std::string_view, Run> kCommands[] = {
         {"hello", hello}, {"auth", auth}, {"select", select}, {"ping", ping},
@@ -80,6 +82,7 @@ class SessionFixture : public Service {
   AccessControl access;
   Now now{Instant(1000s), WallTime()};
   int executed = 0;
+  bool open = true;
 };
 
 inline std::string TestClient::received() {

@@ -146,3 +146,20 @@ TEST_CASE("ids rise and are not used again") {
   CHECK(service.client().session().id() == 2);
   CHECK(service.sessions.find(1) == nullptr);
 }
+
+TEST_CASE("a postponed request is kept whole, holds up what follows, and is executed by retry") {
+  SessionFixture service;
+  service.open = false;
+  auto client = service.client();
+  CHECK(client.bytes("PING\r\nECHO one\r\nPING\r\nECHO t") == "+PONG\r\n");
+  CHECK(client.session().is_waiting());
+  CHECK(client.session().is_postponed());
+  CHECK(client.bytes("wo\r\n").empty());
+  client.session().retry(service.now, service);
+  CHECK(client.received().empty());  // it is still not the time
+  CHECK(client.session().is_postponed());
+  service.open = true;
+  client.session().retry(service.now, service);
+  CHECK(client.received() == "\"one\"\n+PONG\n\"two\"");
+  CHECK_FALSE(client.session().is_waiting());
+}

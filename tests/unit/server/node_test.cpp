@@ -20,6 +20,8 @@ struct BusyFixture final : ScriptWatch {
   TestClient alice{node, now};
   TestClient bob{node, now};
 
+  BusyFixture() { node.begin_run(now); }
+
   void script_began(lua::Engine& engine) override { running = &engine; }
   void script_ended() override { running = nullptr; }
   ProcessFacts interrupt() {
@@ -187,4 +189,34 @@ TEST_CASE(
   }
   CHECK(node.node().stats().errors.size() == Stats::kErrorWordsMax);
   CHECK(node.node().stats().error_replies == 502);
+}
+
+TEST_CASE("before its run has begun a node answers what touches no lock and keeps the rest (R9)") {
+  Settings settings;
+  CollectedLog log;
+  Node node(settings, NodeStart{}, {[] { return ProcessFacts{}; }, log, nullptr});
+  Now now{Instant(24h), WallTime(0s)};
+  TestClient alice(node, now);
+  TestClient bob(node, now);
+  const auto ask = [&](TestClient& client, std::string_view line) {
+    client.send(line, now);
+    return client.receive();
+  };
+  for (const char* harmless : {"PING", "HELLO 2", "CLIENT ID", "INFO server", "COMMAND COUNT"}) {
+    CHECK(ask(bob, harmless) != "(none)");
+  }
+  CHECK(ask(bob, "NO SUCH").find("-ERR unknown command") == 0);
+  for (const char* line : {"GET k", "DEL k", "CONFIG SET max-ttl 1s", "SCRIPT FLUSH", "SHUTDOWN",
+                           "EVAL \"return 1\" 0", "CONFIG GET port"}) {
+    TestClient client(node, now);
+    CHECK(ask(client, line) == "(none)");
+    CHECK(client.session().is_postponed());
+    node.close_session(client.session().id());
+  }
+  CHECK(ask(alice, "SET k v NX PX 1000") == "(none)");
+  CHECK(ask(alice, "PTTL k") == "(none)");
+  now.monotonic += 400ms;
+  node.begin_run(now);
+  CHECK(alice.receive() == "+OK");
+  CHECK(alice.receive() == "(integer) 1000");  // its time counts from when it was executed (C4)
 }
