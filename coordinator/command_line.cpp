@@ -314,6 +314,9 @@ std::vector<std::string> split_off_command(int argc, char** argv, std::vector<st
 CommandLine resolve(const Flags& flags, CommandLine line) {
   const Word word = *line.word;
   if (word == Word::up) return line;
+  if (word != Word::status && line.options.name.empty()) {
+    return failed({exit_code::kUsage, "the lock's name is empty"});
+  }
   if (word == Word::run && line.options.command.empty()) {
     return failed({exit_code::kUsage, "no command: redlock run [OPTIONS] NAME -- COMMAND [ARG…]"});
   }

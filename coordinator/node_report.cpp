@@ -75,7 +75,7 @@ void report_failure(const Options& options, std::string_view outcome,
 }
 
 std::string quorum_sentence(const std::vector<Answer>& answers) {
-  return fmt::format("{} of {} nodes answered, {} are needed",
+  return fmt::format("{} of {} nodes voted, {} are needed",
                      count(answers, [](const Answer& answer) { return answer.is_vote(); }),
                      answers.size(), quorum_of(answers.size()));
 }

@@ -25,7 +25,7 @@ inline constexpr AnswerWords kReleaseWords = {"released", "not this holder's"};
 void report_failure(const Options& options, std::string_view outcome,
                     const std::vector<Answer>& answers, const AnswerWords& words);
 
-// "2 of 5 nodes answered, 3 are needed".
+// "2 of 5 nodes voted, 3 are needed"; an error is no vote.
 std::string quorum_sentence(const std::vector<Answer>& answers);
 
 // 77 if it is passwords that keep a quorum from answering, else 69.

@@ -24,7 +24,7 @@ int word_extend(const Options& options) {
         return session.finish(exit_code::kDone);
       }
       case ExtensionOutcome::lost:
-        report_failure(options, "not this holder's any more", result.answers, kExtendWords);
+        report_failure(options, "not this holder's", result.answers, kExtendWords);
         return session.finish(exit_code::kNo);
       default:
         report_failure(options, "no quorum: " + quorum_sentence(result.answers), result.answers,

@@ -16,7 +16,7 @@ int word_release(const Options& options) {
         if (options.json) fmt::print("{}\n", R"({"outcome":"released"})");
         return session.finish(exit_code::kDone);
       case ReleaseOutcome::not_held:
-        report_failure(options, "not this holder's any more", result.answers, kReleaseWords);
+        report_failure(options, "not this holder's", result.answers, kReleaseWords);
         return session.finish(exit_code::kNo);
       default:
         report_failure(options, "no quorum: " + quorum_sentence(result.answers), result.answers,

@@ -121,8 +121,8 @@ std::string finding_text(const Found& found, const Settings& settings, RestartCa
   const std::string& folder = found.folder;
   switch (cause) {
     case RestartCause::clean_stop:
-      return fmt::format("Run {} stopped cleanly and left {} locks", found.snapshot.header.run,
-                         found.snapshot.locks);
+      return fmt::format("Run {} stopped cleanly and left {} lock{}", found.snapshot.header.run,
+                         found.snapshot.locks, found.snapshot.locks == 1 ? "" : "s");
     case RestartCause::crash:
       return fmt::format("Run {} left no snapshot to start from", found.ledger.record.run);
     case RestartCause::bootstrapped:

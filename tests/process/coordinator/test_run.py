@@ -106,7 +106,7 @@ class NoQuorum(GroupTest):
         result = self.redlock("run", "-n", "job", "--", "echo", "never")
         self.assertExit(69, result)
         self.assertEqual(result.stdout, "")
-        self.assertIn("2 of 5 nodes answered, 3 are needed", result.stderr)
+        self.assertIn("2 of 5 nodes voted, 3 are needed", result.stderr)
         silent = "no answer within 500 ms"
         self.assertTellsOfEachNode(result.stderr, [silent, "granted", silent, "granted", silent])
 

@@ -32,6 +32,12 @@ class Words(GroupTest):
             self.assertExit(74, result)
             self.assertExit(1, self.redlock("holder", "unseen"))
 
+    def test_a_lock_without_a_name_is_a_usage_error(self):
+        for words in (["acquire", ""], ["holder", ""], ["run", "", "--", "true"]):
+            result = self.redlock(*words)
+            self.assertExit(64, result)
+            self.assertIn("the lock's name is empty", result.stderr)
+
     def test_acquire_waits_as_long_as_it_is_told_to(self):
         self.acquire("long")
         self.assertExit(75, self.redlock("acquire", "long", "--wait", "50"))
