@@ -268,7 +268,11 @@ class Node(Server):
         return self
 
     def start(self, *flags):
-        return self.exec(*flags).wait_for_pong()
+        """Until its run is durable: EXISTS is not executed before (rule R9), a PING is answered."""
+        self.exec(*flags).wait_for_pong()
+        with Client(self.port) as client:
+            client("EXISTS", "k")
+        return self
 
 
 class ProcessTest(unittest.TestCase):

@@ -15,7 +15,7 @@ class SlowDisk(ProcessTest):
         node = self.new_node()
         node.environment.update({"LD_PRELOAD": str(BUILD / "libslow_disk.so"),
                                  "SLOW_DISK_MS": str(flush_ms), **more})
-        return node.start()
+        return node.exec().wait_for_pong()
 
     def test_what_touches_a_lock_waits_until_the_run_is_durable_and_the_rest_does_not(self):
         started_at = time.monotonic()

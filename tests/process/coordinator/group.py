@@ -107,8 +107,9 @@ class Node:
     def start(self):
         self.process = self._run(*self.command())
 
-    def await_pong(self):
-        wait_until(lambda: self.process.poll() is not None or ask(self.port, "PING") == "+PONG",
+    def await_begun(self):
+        """Until its run is durable: EXISTS is not executed before (rule R9)."""
+        wait_until(lambda: self.process.poll() is not None or ask(self.port, "EXISTS", "k") == ":0",
                    "a node's first answer")
         if self.process.poll() is not None:
             raise AssertionError(self.log())
@@ -149,7 +150,7 @@ class Group:
                 node.bootstrap()
                 node.start()
             for node in self.nodes:
-                node.await_pong()
+                node.await_begun()
         except BaseException:
             self.close()
             raise

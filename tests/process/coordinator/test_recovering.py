@@ -14,7 +14,7 @@ class Recovering(GroupTest):
         for i in nodes:
             self.group.nodes[i].start()
         for i in nodes:
-            self.group.nodes[i].await_pong()
+            self.group.nodes[i].await_begun()
         self.addCleanup(self.drop_group)
 
     def test_status_tells_who_is_recovering_and_for_how_long(self):
