@@ -1,7 +1,7 @@
 // Durations as people write them in settings and on command lines.
 #pragma once
 
-#include "base/result.h"
+#include <redlock/result.h>
 #include "base/time.h"
 
 #include <string>

@@ -1,5 +1,6 @@
 #include "coordinator/local_group.h"
 
+#include "base/invariant.h"
 #include "base/net/clock.h"
 #include "base/net/listener.h"
 

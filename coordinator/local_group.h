@@ -19,7 +19,7 @@
 
 #include "base/net/loop.h"
 #include "base/net/timer.h"
-#include "base/result.h"
+#include <redlock/result.h>
 #include "base/time.h"
 #include "coordinator/local_node.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/net/address.h"
-#include "base/result.h"
+#include <redlock/result.h>
 #include "coordinator/pipeline.h"
 
 #include <string>

@@ -1,6 +1,7 @@
 #include "coordinator/pipeline.h"
 
 #include "base/duration_text.h"
+#include "base/invariant.h"
 #include "protocol/reply_parser.h"
 #include "protocol/request_writer.h"
 

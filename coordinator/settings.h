@@ -4,7 +4,7 @@
 // remembers its origin, so that an error can name the file and line, or the flag.
 #pragma once
 
-#include "base/result.h"
+#include <redlock/result.h>
 #include "base/time.h"
 
 #include <map>

@@ -14,7 +14,7 @@
 // COMMAND DOCS tells the result as Redis tells its own (protocol/command_docs.h).
 #pragma once
 
-#include "base/result.h"
+#include <redlock/result.h>
 
 #include <string>
 #include <string_view>

@@ -10,7 +10,7 @@
 // Pure: main hands in how to read a file and standard input.
 #pragma once
 
-#include "base/result.h"
+#include <redlock/result.h>
 #include "server/configuration.h"
 
 #include <cstdint>

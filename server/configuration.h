@@ -11,7 +11,7 @@
 // Pure: files come through ReadFile, so a test hands in a map.
 #pragma once
 
-#include "base/result.h"
+#include <redlock/result.h>
 #include "server/settings.h"
 
 #include <functional>

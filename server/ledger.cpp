@@ -1,5 +1,6 @@
 #include "server/ledger.h"
 
+#include "base/invariant.h"
 #include "server/byte_order.h"
 #include "server/checksum.h"
 

@@ -26,7 +26,7 @@
 // version to come, so that a newer ledger is told apart from a damaged one.
 #pragma once
 
-#include "base/result.h"
+#include <redlock/result.h>
 #include "base/time.h"
 
 #include <array>

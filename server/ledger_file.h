@@ -2,7 +2,7 @@
 // the order of its writes, is ledger.h's.
 #pragma once
 
-#include "base/result.h"
+#include <redlock/result.h>
 #include "server/boot_identity.h"
 #include "server/ledger.h"
 #include "server/posix_file.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/log.h"
-#include "base/result.h"
+#include <redlock/result.h>
 
 #include <string>
 

@@ -13,7 +13,7 @@
 #include "base/net/loop.h"
 #include "base/net/stream.h"
 #include "base/net/timer.h"
-#include "base/result.h"
+#include <redlock/result.h>
 #include "server/node.h"
 
 #include <functional>

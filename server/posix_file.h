@@ -3,7 +3,7 @@
 // All of it blocks; a node calls it when it starts and when it stops.
 #pragma once
 
-#include "base/result.h"
+#include <redlock/result.h>
 
 #include <cstddef>
 #include <string>

@@ -10,7 +10,7 @@
 // Names are read in any case. Nothing here keeps a view beyond the call.
 #pragma once
 
-#include "base/result.h"
+#include <redlock/result.h>
 #include "server/settings.h"
 
 #include <span>

@@ -5,7 +5,7 @@
 // which read CONFIG GET keep working: yes or no, plain numbers, bytes.
 #pragma once
 
-#include "base/result.h"
+#include <redlock/result.h>
 #include "base/time.h"
 #include "server/settings.h"
 

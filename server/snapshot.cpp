@@ -1,5 +1,6 @@
 #include "server/snapshot.h"
 
+#include "base/invariant.h"
 #include "server/byte_order.h"
 
 #include <algorithm>

@@ -1,5 +1,7 @@
 #include "server/state_folder.h"
 
+#include "base/invariant.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>

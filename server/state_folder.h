@@ -13,7 +13,7 @@
 // Every call returns a sentence for the operator when it fails, and then the node must not go on.
 #pragma once
 
-#include "base/result.h"
+#include <redlock/result.h>
 #include "server/ledger_file.h"
 #include "server/recovery.h"
 

@@ -1,7 +1,7 @@
 // Where a socket is: a host and a port, or the path of a unix socket.
 #pragma once
 
-#include "base/result.h"
+#include <redlock/result.h>
 
 #include <cstdint>
 #include <string>

@@ -5,7 +5,7 @@
 #include "base/net/handle.h"
 #include "base/net/loop.h"
 #include "base/net/stream.h"
-#include "base/result.h"
+#include <redlock/result.h>
 
 #include <functional>
 #include <memory>

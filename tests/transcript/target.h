@@ -1,7 +1,7 @@
 // Whom a transcript is played to.
 #pragma once
 
-#include "base/result.h"
+#include <redlock/result.h>
 #include "base/time.h"
 #include "tests/transcript/transcript.h"
 

@@ -1,7 +1,7 @@
 // A transcript: a text file of requests and the answers they are to get. README has the format.
 #pragma once
 
-#include "base/result.h"
+#include <redlock/result.h>
 #include "base/time.h"
 
 #include <optional>
