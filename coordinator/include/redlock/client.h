@@ -1,0 +1,172 @@
+// Client: locks over a group of lock nodes (redlock-node, or plain Redis servers), by Redlock.
+//
+//   auto client = redlock::Client::start({.nodes = {"redis://node1", "redis://node2", …}});
+//   auto got = client.value().acquire("printer", {.ttl = 30s, .wait = 5s});
+//   if (got) { print(); client.value().release(got.value()); }
+//
+// A lock is held by whoever has it on more than half of the nodes, and only for its validity: a
+// little less than its TTL, counted from before it was asked for. guard.h keeps a lock for longer,
+// mutex.h makes one look like std::mutex.
+//
+// Errors are values (answer.h); nothing throws, but for std::bad_alloc. Durations are
+// std::chrono::nanoseconds; nodes count whole milliseconds, and round a TTL up to one. Clocks: the
+// holder's is CLOCK_BOOTTIME, which goes on while the machine sleeps.
+//
+// Threads. A client of start() has a thread of its own, and every function may be called from any
+// thread at any time. A client of start_on() lives on the caller's libuv loop, belongs to the
+// thread that runs it, and has no blocking calls.
+//   - The calls without a callback block, until a quorum has decided, at most for node_timeout and
+//     the wait asked for. On the client's own thread, or on a caller's loop, they fail at once with
+//     ErrorCode::wrong_thread instead of waiting for themselves.
+//   - The calls with a callback return at once. The callback comes exactly once, on the client's
+//     thread, never from inside the call; it may call the client, and must not block.
+//
+// How long a call takes does not depend on hung or dead nodes: it ends when a quorum agrees, or
+// when none can.
+#pragma once
+
+#include <redlock/answer.h>
+#include <redlock/result.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+struct uv_loop_s;  // libuv's uv_loop_t
+
+namespace redlock {
+
+class Guard;
+struct GuardOptions;
+
+struct ClientOptions {
+  // 1 to 64, each once: "redis://[user:password@]host[:port]", or "redis:///path" of a unix socket.
+  std::vector<std::string> nodes;
+  // After it a node counts as not answering. It never delays a decision that a quorum has made. At
+  // most a third of the TTLs in use.
+  std::chrono::nanoseconds node_timeout = std::chrono::milliseconds(500);
+  // How much the rates of any two clocks may differ: 0.01 is 1 %. 0 to below 0.5.
+  double clock_drift = 0.01;
+  // When no quorum can vote any more, hear what the other nodes say all the same (at most for
+  // node_timeout), so that an error tells of every node: for people.
+  bool hear_everyone = false;
+};
+
+struct AcquireOptions {
+  // How long the nodes hold it at most. 10 ms to 292 years; a node has a limit of its own
+  // (max-ttl).
+  std::chrono::nanoseconds ttl = std::chrono::seconds(30);
+  // How long to try while another holds it. 0: once. nullopt: for ever, but for at most 10 s
+  // without a quorum.
+  std::optional<std::chrono::nanoseconds> wait = std::chrono::nanoseconds(0);
+};
+
+// A lock that was acquired, or one of which name and value were told by another process.
+struct Lock {
+  std::string name;
+  std::string value;  // the holder's secret: whoever knows it can extend and release
+  std::chrono::nanoseconds ttl = std::chrono::seconds(30);
+  // On CLOCK_BOOTTIME. The default: not known, as another process acquired it.
+  std::chrono::nanoseconds valid_until = std::chrono::nanoseconds::max();
+  std::uint64_t asked = ~std::uint64_t{0};  // the nodes that may have it: bit i for node i
+
+  // How long it may be relied on from this moment; 0: not any more. Any thread; does not block.
+  std::chrono::nanoseconds validity_left() const;
+};
+
+// What a quorum holds under a name.
+struct Holder {
+  std::string value;
+  std::chrono::nanoseconds left{0};  // until fewer than a quorum hold it
+  std::size_t nodes = 0;             // that hold it
+};
+
+// One node's state. What a node does not tell (a plain Redis has no restart delay) is nullopt.
+struct NodeState {
+  NodeAnswer answer;    // kind yes: it answered; took: the round trip
+  std::string state;    // "serving", "recovering"; else why it did not answer
+  bool grants = false;  // it would grant a lock now
+  std::optional<std::chrono::nanoseconds> delay_left = {};
+  std::optional<std::int64_t> locks = {};
+  std::optional<std::int64_t> counter = {};  // of fencing tokens
+  std::string clock = {};                    // what it counts time with; empty if it does not tell
+};
+
+class Client {
+ public:
+  // With a thread of its own. Begins to connect and returns: operations wait for the connections
+  // they need. Fails with ErrorCode::invalid if an option is out of its bounds.
+  static Result<Client, Error> start(ClientOptions options);
+  // On the caller's loop, which outlives the client. Its handles keep the loop running.
+  static Result<Client, Error> start_on(uv_loop_s* loop, ClientOptions options);
+
+  Client(Client&&) noexcept;
+  Client& operator=(Client&&) noexcept;
+  // Ends everything under way: callbacks come with ErrorCode::stopped, guards are released and not
+  // valid from here on. With a thread of its own it blocks until undos and releases were answered,
+  // or have been sent wherever they could be: at most for node_timeout. On a caller's loop it does
+  // not block (call finish before). Not from inside a callback.
+  ~Client();
+
+  // Names an operation under way, for cancel.
+  using Operation = std::uint64_t;
+  template <class T>
+  using Callback = std::function<void(Result<T, Error>)>;
+
+  // Errors: held, no_quorum, denied, too_late, invalid, wrong_thread, stopped. After a failure the
+  // nodes that may have granted it are told to forget it, in the background.
+  Result<Lock, Error> acquire(std::string name, AcquireOptions options = {});
+  Operation acquire(std::string name, AcquireOptions options, Callback<Lock> done);
+
+  // Gives the lock its full TTL from now on; the value is the lock with its new end of validity. A
+  // failure leaves the old one as it was. Errors: not_held, no_quorum, denied, invalid,
+  // wrong_thread, stopped.
+  Result<Lock, Error> extend(const Lock& lock);
+  Operation extend(const Lock& lock, Callback<Lock> done);
+
+  // Confirmed by a quorum; goes on in the background at the nodes that did not answer. Errors:
+  // not_held (it had run out, or was never this holder's), no_quorum (it runs out by itself),
+  // denied, invalid, wrong_thread, stopped.
+  Result<Done, Error> release(const Lock& lock);
+  Operation release(const Lock& lock, Callback<Done> done);
+
+  // Who holds it, or nullopt if nobody does. Waits for all nodes, at most for node_timeout. Errors:
+  // no_quorum, denied, invalid, wrong_thread, stopped.
+  Result<std::optional<Holder>, Error> holder(std::string name);
+  Operation holder(std::string name, Callback<std::optional<Holder>> done);
+
+  // What each node says of itself, in the order of the options. Waits as holder does. Errors:
+  // wrong_thread, stopped.
+  Result<std::vector<NodeState>, Error> status();
+  Operation status(Callback<std::vector<NodeState>> done);
+
+  // Acquires a lock and keeps it: see guard.h. Errors: as acquire.
+  Result<Guard, Error> guard(std::string name, GuardOptions options);
+  Operation guard(std::string name, GuardOptions options, Callback<Guard> done);
+
+  // Ends an operation; its callback comes with ErrorCode::stopped. What an acquisition may have
+  // left at the nodes is undone. Harmless when it is over already. Does not block.
+  void cancel(Operation operation);
+
+  // Calls back when the connections are made as far as they will be: all of them, or a quorum and a
+  // short grace, or when node_timeout has passed. Operations need not wait for it; but the first
+  // one of a program reaches more nodes after it. Does not block.
+  void when_ready(std::function<void()> done);
+  // Calls back when every undo and release so far has been answered, or when node_timeout has
+  // passed. Does not block.
+  void finish(std::function<void()> done);
+
+ private:
+  class Core;
+  friend class Guard;
+  explicit Client(std::shared_ptr<Core> core);
+
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace redlock

@@ -1,0 +1,71 @@
+// Guard: a lock that is kept until it is let go.
+//
+//   auto guard = client.guard("report", {.ttl = 10s, .on_loss = [](const Error& why) { … }});
+//   while (work_left() && guard.value().valid()) do_some_work();
+//
+// It extends the lock at a third of its TTL, in the background, for as long as a quorum agrees.
+// When that fails it tells so in time: the lock counts as lost `notice` before its validity ends,
+// or as soon as the nodes say that it is another's, or when the holder's clocks cannot be trusted
+// (the machine slept). From that moment on valid() is false, and on_loss has been called or is
+// being called. So whoever asks valid() before each step, and needs at most `notice` for one, never
+// works under a lock that another may have.
+#pragma once
+
+#include <redlock/answer.h>
+#include <redlock/client.h>
+#include <redlock/result.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace redlock {
+
+struct GuardOptions {
+  // 10 ms and more; see AcquireOptions.
+  std::chrono::nanoseconds ttl = std::chrono::seconds(30);
+  // As AcquireOptions::wait, but for ever is the default.
+  std::optional<std::chrono::nanoseconds> wait = std::nullopt;
+  // How long before the end of its validity a lock that cannot be extended counts as lost. nullopt:
+  // a tenth of the TTL, at most 5 s. At most half of the TTL.
+  std::optional<std::chrono::nanoseconds> notice = std::nullopt;
+  // Called once when the lock is lost, on the client's thread; it must not block. The error's code
+  // is ErrorCode::lost, its nodes are those of the last extension that failed. Not called after
+  // release(), nor when the client ends.
+  std::function<void(const Error&)> on_loss = {};
+};
+
+class Guard {
+ public:
+  // Holds nothing.
+  Guard() = default;
+  Guard(Guard&&) noexcept;
+  Guard& operator=(Guard&&) noexcept;
+  // Releases the lock in the background, without waiting: release() tells whether it worked.
+  ~Guard();
+
+  // Whether the lock may be relied on at this moment, and for `notice` more. Reads a clock; does
+  // not block. Any thread.
+  bool valid() const;
+  // Until valid() will be false if no extension succeeds; 0 when it is. Any thread; does not block.
+  std::chrono::nanoseconds validity_left() const;
+
+  // The lock as it stands, for its value. REQUIRES: not released, not moved from.
+  Lock lock() const;
+
+  // Blocks as Client::release does, and fails as it does. A lock that was lost is released too, as
+  // some nodes may still have it: then the error is not_held. Holds nothing afterwards.
+  Result<Done, Error> release();
+  // The same without blocking, with a callback on the client's thread.
+  void release(Client::Callback<Done> done);
+
+ private:
+  class Keeping;
+  friend class Client;
+  explicit Guard(std::shared_ptr<Keeping> keeping);
+
+  std::shared_ptr<Keeping> keeping_;
+};
+
+}  // namespace redlock

@@ -1,0 +1,64 @@
+// Mutex: a lock of the group that looks like std::timed_mutex.
+//
+//   redlock::Mutex printer(client, "printer", {.ttl = 10s});
+//   std::unique_lock held(printer, 5s);
+//   if (held && printer.valid()) …
+//
+// Meets Lockable and TimedLockable, so std::lock_guard, std::unique_lock and std::scoped_lock work.
+// One object may be shared by the threads of a process, which then take turns, or each thread may
+// have its own; other processes and machines contend by the name.
+//
+// Unlike a std::mutex a distributed lock can be lost while it is held (the nodes or the network
+// fail). Then valid() is false and on_loss was called, before another can get it; whoever must know
+// asks. As a standard mutex: the thread that locked it unlocks it, and locking it twice is a
+// deadlock. Must not outlive its client. No call may come from the client's callbacks: they block.
+// Why a try failed, Client::guard tells.
+#pragma once
+
+#include <redlock/client.h>
+#include <redlock/guard.h>
+
+#include <chrono>
+#include <mutex>
+#include <string>
+
+namespace redlock {
+
+class Mutex {
+ public:
+  // The options' `wait` is not used. REQUIRES: a client of Client::start, and a name and options
+  // that Client::guard accepts; any other ends the process at the first use, with the reason.
+  Mutex(Client& client, std::string name, GuardOptions options = {});
+  Mutex(const Mutex&) = delete;
+  Mutex& operator=(const Mutex&) = delete;
+
+  // Blocks until it is held, also through times without a quorum. To give up: try_lock_for.
+  void lock();
+  // One attempt, or none if another thread has it: as long as the nodes take to answer.
+  bool try_lock();
+  template <class Rep, class Period>
+  bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
+    return try_lock_within(std::chrono::ceil<std::chrono::nanoseconds>(wait));
+  }
+  template <class Clock, class Length>
+  bool try_lock_until(const std::chrono::time_point<Clock, Length>& when) {
+    return try_lock_for(when - Clock::now());
+  }
+  // Released in the background, without waiting. REQUIRES: locked by this thread.
+  void unlock();
+
+  // Whether it may be relied on at this moment: Guard::valid. Does not block. REQUIRES: locked by
+  // this thread.
+  bool valid() const { return guard_.valid(); }
+
+ private:
+  bool try_lock_within(std::chrono::nanoseconds wait);
+
+  Client& client_;
+  const std::string name_;
+  const GuardOptions options_;
+  std::timed_mutex turn_;  // held by the thread that has the lock, or tries to get it
+  Guard guard_;
+};
+
+}  // namespace redlock
