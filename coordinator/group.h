@@ -115,7 +115,7 @@ class Group {
                      std::function<void(std::vector<Finding>)> done);
   // Ends an operation without its callback; an attempt to acquire is undone. Harmless when it is
   // over already.
-  void cancel(OperationId operation, Instant now);
+  void cancel(OperationId id, Instant now);
 
   // What happened on node's connection, in the order of it.
   void on_connected(NodeIndex node, Instant now);

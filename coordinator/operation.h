@@ -69,7 +69,7 @@ class Group::Operation {
 class Group::AcquireOperation : public Operation {
  public:
   using Done = std::function<void(AcquireResult)>;
-  AcquireOperation(Group& group, AcquireRequest request, Instant now, Done done);
+  AcquireOperation(Group& owner, AcquireRequest wanted, Instant now, Done done);
 
   void start(Instant now) override;
   void on_answer(NodeIndex node, Completion completion, Instant now) override;
@@ -96,7 +96,7 @@ class Group::AcquireOperation : public Operation {
 class Group::ExtendOperation : public Operation {
  public:
   using Done = std::function<void(ExtendResult)>;
-  ExtendOperation(Group& group, const Lock& lock, Done done);
+  ExtendOperation(Group& owner, const Lock& lock, Done done);
 
   void start(Instant now) override;
   void on_answer(NodeIndex node, Completion completion, Instant now) override;
@@ -116,7 +116,7 @@ class Group::ExtendOperation : public Operation {
 class Group::ReleaseOperation : public Operation {
  public:
   using Done = std::function<void(ReleaseResult)>;
-  ReleaseOperation(Group& group, const Lock& lock, Done done);
+  ReleaseOperation(Group& owner, const Lock& lock, Done done);
 
   void start(Instant now) override;
   void on_answer(NodeIndex node, Completion completion, Instant now) override;
@@ -134,7 +134,7 @@ class Group::ReleaseOperation : public Operation {
 class Group::SurveyOperation : public Operation {
  public:
   using Done = std::function<void(std::vector<Finding>)>;
-  SurveyOperation(Group& group, std::vector<RequestKind> questions, std::string name, Done done);
+  SurveyOperation(Group& owner, std::vector<RequestKind> questions, std::string name, Done done);
 
   void start(Instant now) override;
   void on_answer(NodeIndex node, Completion completion, Instant now) override;
@@ -153,7 +153,7 @@ class Group::SurveyOperation : public Operation {
 
 class Group::ReadyOperation : public Operation {
  public:
-  ReadyOperation(Group& group, std::function<void()> done);
+  ReadyOperation(Group& owner, std::function<void()> done);
 
   void start(Instant now) override;
   void on_answer(NodeIndex, Completion, Instant) override {}

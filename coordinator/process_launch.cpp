@@ -2,6 +2,7 @@
 
 #include "base/invariant.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
@@ -33,6 +34,7 @@ std::string_view name_of(std::string_view assignment) {
 
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
   pointers.push_back(nullptr);
   return pointers;
@@ -41,10 +43,8 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
 // Ours without those that `added` replaces, and then `added`. Points into both.
 std::vector<char*> merged_environment(const std::vector<std::string>& added) {
   const auto is_replaced = [&](std::string_view name) {
-    for (const std::string& assignment : added) {
-      if (name_of(assignment) == name) return true;
-    }
-    return false;
+    return std::any_of(added.begin(), added.end(),
+                       [&](const std::string& assignment) { return name_of(assignment) == name; });
   };
   std::vector<char*> merged = pointers_to(added);
   merged.pop_back();

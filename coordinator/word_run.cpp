@@ -45,8 +45,9 @@ class LockedRun : private ChildProcess::User {
   int run() {
     return session_.run([this] {
       if (phase_ != Phase::acquiring) return;  // interrupted before
-      operation_ = session_.client().acquire({options_.name, options_.ttl, options_.patience},
-                                             [this](AcquireResult result) { on_acquired(result); });
+      operation_ =
+          session_.client().acquire({options_.name, options_.ttl, options_.patience},
+                                    [this](const AcquireResult& result) { on_acquired(result); });
     });
   }
 

@@ -40,7 +40,7 @@ void WordSession::look_whether_undone() {
   undo_timer_.set(std::min(later(now, kLookAgain), undo_deadline_));
 }
 
-void WordSession::on_interrupt(std::function<void(int)> interrupted) {
+void WordSession::on_interrupt(const std::function<void(int)>& interrupted) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     if (signal_is_ignored(number)) continue;
     signals_.push_back(std::make_unique<net::Signal>(loop_, number, [=] { interrupted(number); }));

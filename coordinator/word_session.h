@@ -29,7 +29,7 @@ class WordSession {
   void finish_when_undone(int exit_code);
 
   // SIGINT, SIGTERM and SIGHUP call it with their number instead of ending the process.
-  void on_interrupt(std::function<void(int)> interrupted);
+  void on_interrupt(const std::function<void(int)>& interrupted);
 
  private:
   void look_whether_undone();

@@ -149,6 +149,7 @@ int verdict(const std::vector<Row>& rows, const std::vector<Finding>& findings) 
   if (count(&Row::grants) >= quorum) return exit_code::kDone;
   if (count(&Row::answers) >= quorum) return exit_code::kNo;
   std::vector<Answer> answers;
+  answers.reserve(findings.size());
   for (const Finding& finding : findings) answers.push_back(finding.answer);
   return no_quorum_exit(answers);
 }

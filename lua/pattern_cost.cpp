@@ -70,14 +70,16 @@ double pattern_steps(std::string_view pattern, std::size_t subject_bytes) {
       ways_to_divide(static_cast<double>(subject_bytes), shape.repetitions + (is_anchored ? 0 : 1));
   for (int i = 0; i < shape.optionals; ++i) steps *= 2;
   constexpr std::size_t kItemBytesPerStep = 8;  // each way compares the items between the repeated
-  return steps * static_cast<double>(1 + pattern.size() / kItemBytesPerStep);
+  const std::size_t steps_per_way = 1 + pattern.size() / kItemBytesPerStep;
+  return steps * static_cast<double>(steps_per_way);
 }
 
 double plain_search_steps(std::size_t needle_bytes, std::size_t subject_bytes) {
   constexpr std::size_t kBytesPerStep = 64;  // memcmp
   if (needle_bytes > subject_bytes) return 1;
-  return static_cast<double>(subject_bytes - needle_bytes + 1) *
-         static_cast<double>(1 + needle_bytes / kBytesPerStep);
+  const std::size_t places = subject_bytes - needle_bytes + 1;
+  const std::size_t steps_per_place = 1 + needle_bytes / kBytesPerStep;
+  return static_cast<double>(places) * static_cast<double>(steps_per_place);
 }
 
 bool is_plain(std::string_view pattern) {

@@ -136,19 +136,18 @@ void complete(Flag& flag) {
 Status read_sources(Arguments& arguments, const ConfigurationInput& input,
                     Configuration& configuration) {
   if (!arguments.file.empty()) {
-    const Status file = read_config_file(arguments.file, input.read_file, configuration);
+    Status file = read_config_file(arguments.file, input.read_file, configuration);
     if (!file) return file;
   }
   if (arguments.standard_input) {
     const auto text = input.read_standard_input();
     if (!text) return Failure{fmt::format("standard input cannot be read: {}", text.error())};
-    const Status read =
-        read_config_text(text.value(), "standard input", input.read_file, configuration);
+    Status read = read_config_text(text.value(), "standard input", input.read_file, configuration);
     if (!read) return read;
   }
   for (Flag& flag : arguments.flags) {
     complete(flag);
-    const Status applied = apply_flag(flag.name, flag.words, input.read_file, configuration);
+    Status applied = apply_flag(flag.name, flag.words, input.read_file, configuration);
     if (!applied) return applied;
   }
   return check(configuration.settings);

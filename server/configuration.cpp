@@ -60,8 +60,7 @@ class Reader {
     for (int number = 1; !text.empty(); ++number) {
       const std::string_view line = trimmed(take_line(text));
       if (line.empty() || line.starts_with('#')) continue;
-      const Status done = read_line(line, number);
-      if (!done) return done;
+      if (Status done = read_line(line, number); !done) return done;
     }
     warn_of_meaningless();
     return Done{};
@@ -165,7 +164,7 @@ Status apply_flag(std::string_view name, const std::vector<std::string>& words,
                   const ReadFile& read_file, Configuration& configuration) {
   const std::string line = fmt::format("{} {}", name, fmt::join(words, " "));
   Reader reader("the command line", read_file, configuration, 0);
-  const Status done = reader.read_words(name, words, trimmed(line), 0);
+  Status done = reader.read_words(name, words, trimmed(line), 0);
   if (done) reader.warn_of_meaningless();
   return done;
 }

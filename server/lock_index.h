@@ -48,7 +48,7 @@ class LockIndex {
 
   std::size_t size() const { return size_; }
   std::size_t bytes() const {
-    return segments_ * sizeof(Segment) + directory_.size() * sizeof(Segment*);
+    return segments_ * sizeof(Segment) + directory_.size() * sizeof(std::shared_ptr<Segment>);
   }
 
   template <class Look>

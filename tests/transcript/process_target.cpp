@@ -4,13 +4,13 @@
 #include "tests/transcript/target.h"
 
 #include <arpa/inet.h>
+#include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <map>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -123,6 +123,7 @@ class TemporaryFolder {
 pid_t start(std::vector<std::string> words, const std::string& folder) {
   const std::string log = folder + "/log";
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   const pid_t child = fork();

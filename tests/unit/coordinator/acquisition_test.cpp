@@ -11,9 +11,9 @@ using Outcome = AcquisitionOutcome;
 TEST_CASE("all nodes are asked at once, and the third grant of five decides (rule Q1)") {
   Attempt attempt(five_nodes());
   CHECK(attempt.start() == "ask 1 2 3 4 5");
-  CHECK(attempt(4, "+OK") == "");
-  CHECK(attempt(1, "(nil)") == "");
-  CHECK(attempt(2, "+OK") == "");
+  CHECK(attempt(4, "+OK").empty());
+  CHECK(attempt(1, "(nil)").empty());
+  CHECK(attempt(2, "+OK").empty());
   CHECK_FALSE(attempt.machine.finished());
   CHECK(attempt(5, "+OK", 7ms) == "withdraw 3");
   CHECK(attempt.machine.outcome() == Outcome::acquired);
@@ -26,9 +26,9 @@ TEST_CASE("a grant that comes late to an acquired lock changes nothing") {
   attempt(1, "+OK");
   attempt(2, "+OK");
   attempt(3, "+OK");
-  CHECK(attempt(4, "+OK") == "");
-  CHECK(attempt(5, "broken") == "");
-  CHECK(attempt.time(1h) == "");
+  CHECK(attempt(4, "+OK").empty());
+  CHECK(attempt(5, "broken").empty());
+  CHECK(attempt.time(1h).empty());
   CHECK(attempt.machine.outcome() == Outcome::acquired);
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("who has not answered by the node timeout counts as silent") {
   attempt(1, "+OK");
   attempt(2, "+OK");
   CHECK(attempt.machine.next_deadline() == at(500ms));
-  CHECK(attempt.time(499ms) == "");
+  CHECK(attempt.time(499ms).empty());
   CHECK(attempt.time(500ms) == "undo 1 2 3 4 5");
   CHECK(attempt.machine.outcome() == Outcome::no_quorum);
   CHECK(answer_text(attempt.machine.answers()[2]) == "no answer within 500 ms");
@@ -112,7 +112,7 @@ TEST_CASE("for people, every node is heard before it is said that there is no qu
   terms.hear_everyone = true;
   Attempt attempt(terms);
   attempt.start();
-  for (const unsigned node : {1u, 2u, 3u}) CHECK(attempt(node, "refused") == "");
+  for (const unsigned node : {1u, 2u, 3u}) CHECK(attempt(node, "refused").empty());
   attempt(4, "+OK", 3ms);
   CHECK(attempt(5, "+OK", 4ms) == "undo 4 5");
   CHECK(attempt.machine.outcome() == Outcome::no_quorum);
@@ -127,19 +127,19 @@ TEST_CASE("an abandoned attempt is undone everywhere, once") {
   attempt.machine.abandon(actions);
   CHECK(text_of(actions) == "undo 1 2 3 4 5");
   CHECK(attempt.machine.outcome() == Outcome::abandoned);
-  CHECK(attempt(2, "+OK") == "");
+  CHECK(attempt(2, "+OK").empty());
 }
 
 TEST_CASE("a node votes once") {
   Attempt attempt(five_nodes());
   attempt.start();
-  for (int i = 0; i < 5; ++i) CHECK(attempt(1, "+OK") == "");
+  for (int i = 0; i < 5; ++i) CHECK(attempt(1, "+OK").empty());
   CHECK_FALSE(attempt.machine.finished());
 }
 
 TEST_CASE("one node is a quorum of one") {
   Attempt attempt({.nodes = 1, .ttl = 1s, .node_timeout = 100ms, .clock_drift = 0.01});
   CHECK(attempt.start() == "ask 1");
-  CHECK(attempt(1, "+OK") == "");
+  CHECK(attempt(1, "+OK").empty());
   CHECK(attempt.machine.outcome() == Outcome::acquired);
 }

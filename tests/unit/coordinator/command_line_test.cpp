@@ -20,6 +20,7 @@ CommandLine parsed(const std::string& text, const char* nodes = kThree) {
   std::vector<std::string> words;
   for (std::string word; stream >> word;) words.push_back(word);
   std::vector<char*> raw;
+  raw.reserve(words.size());
   for (std::string& word : words) raw.push_back(word.data());
   return parse_command_line(static_cast<int>(raw.size()), raw.data());
 }

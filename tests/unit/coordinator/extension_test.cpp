@@ -29,7 +29,7 @@ TEST_CASE("a shorter TTL never brings the validity forward") {
 
 TEST_CASE("a lock whose validity has run out is not even asked for: it is never revived") {
   Attempt attempt(five_nodes(), at(20s));
-  CHECK(attempt.start(20s) == "");
+  CHECK(attempt.start(20s).empty());
   CHECK(attempt.machine.outcome() == Outcome::lost);
 }
 

@@ -143,8 +143,8 @@ TEST_CASE("a cancelled acquisition is undone and tells nobody") {
   world.start();
   for (const unsigned i : {1u, 2u, 3u}) world.node(i).hung = true;
   bool told = false;
-  const OperationId id =
-      world.group().acquire({.name = "printer"}, world.now(), [&](AcquireResult) { told = true; });
+  const OperationId id = world.group().acquire({.name = "printer"}, world.now(),
+                                               [&](const AcquireResult&) { told = true; });
   world.settle();
   CHECK(world.node(4).holds("printer", world.now()));
   world.group().cancel(id, world.now());
@@ -274,9 +274,9 @@ TEST_CASE("callbacks may begin the next operation: a thousand pairs in a row") {
   world.start();
   int pairs = 0;
   std::function<void()> next = [&] {
-    world.group().acquire({.name = "a"}, world.now(), [&](AcquireResult got) {
+    world.group().acquire({.name = "a"}, world.now(), [&](const AcquireResult& got) {
       REQUIRE(got.outcome == Acquired::acquired);
-      world.group().release(got.lock, world.now(), [&](ReleaseResult) {
+      world.group().release(got.lock, world.now(), [&](const ReleaseResult&) {
         if (++pairs < 1000) next();
       });
     });
@@ -294,7 +294,7 @@ TEST_CASE("a node that hangs for long is sent no more than its limit, and told i
   const std::size_t pairs = Pipeline::kInFlightMax;
   for (std::size_t i = 0; i < pairs; ++i) {
     std::optional<ReleaseResult> released;
-    world.group().acquire({.name = "a"}, world.now(), [&](AcquireResult got) {
+    world.group().acquire({.name = "a"}, world.now(), [&](const AcquireResult& got) {
       world.group().release(got.lock, world.now(),
                             [&](ReleaseResult result) { released = std::move(result); });
     });

@@ -78,7 +78,7 @@ class MachineFixture {
 
  private:
   std::string taken() {
-    const std::string text = text_of(actions_);
+    std::string text = text_of(actions_);
     actions_.clear();
     return text;
   }

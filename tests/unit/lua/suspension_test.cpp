@@ -110,8 +110,8 @@ TEST_CASE("a signal suspends an endless script, and kill ends it in Redis's word
            "local t = setmetatable({}, {__index = function() while true do end end}) return t.x",
            "local function f() return f() end f()",
            "for i = 1, math.huge do local s = 'k' .. i end",
-           "local t = setmetatable({}, {__close = function() while true do end end})"
-           " local x <close> = t while true do end",
+           ("local t = setmetatable({}, {__close = function() while true do end end})"
+            " local x <close> = t while true do end"),
        }) {
     CAPTURE(body);
     ScriptFixture script;

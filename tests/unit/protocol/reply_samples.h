@@ -38,7 +38,7 @@ inline std::vector<Reply> resp3_samples() {
   samples.push_back(Reply::integer(std::numeric_limits<std::int64_t>::min()));
   samples.push_back(Reply::integer(std::numeric_limits<std::int64_t>::max()));
   samples.push_back(Reply::bulk(""));
-  samples.push_back(Reply::bulk(std::string("\0\r\n$5\r\n\xff", 9)));
+  samples.push_back(Reply::bulk(std::string("\0\r\n$5\r\n\xff", 8)));
   samples.push_back(Reply::bulk(std::string(5000, 'x')));
   samples.push_back(Reply::null());
   samples.push_back(Reply::boolean(true));

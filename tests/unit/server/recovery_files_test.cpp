@@ -48,7 +48,8 @@ struct Lock {
 // A process on a state folder, at an instant of its choice.
 class Process {
  public:
-  explicit Process(const std::string& dir, Instant start = Instant(1000s), Settings settings = {})
+  explicit Process(const std::string& dir, Instant start = Instant(1000s),
+                   const Settings& settings = {})
       : folder_(StateFolder::open(dir)) {
     REQUIRE(folder_);
     auto found = folder_.value().find();

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 namespace redlock::server {
 namespace {
@@ -22,7 +23,7 @@ std::string line(Settings& settings, std::string_view text) {
 std::string config_get(const Settings& settings, std::vector<std::string_view> patterns) {
   std::string text;
   for (const auto& [name, value] : get(settings, patterns)) {
-    text += (text.empty() ? "" : " ") + name + "=" + value;
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
   }
   return text;
 }
