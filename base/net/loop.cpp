@@ -11,20 +11,23 @@ constexpr std::size_t kReceiveBufferBytes = 64 * 1024;
 
 }  // namespace
 
-Loop::Loop() : raw_(std::make_unique<uv_loop_t>()), receive_buffer_(kReceiveBufferBytes) {
-  INVARIANT(uv_loop_init(raw_.get()) == 0, "no event loop can be had");
+Loop::Loop()
+    : own_(std::make_unique<uv_loop_t>()), raw_(own_.get()), receive_buffer_(kReceiveBufferBytes) {
+  INVARIANT(uv_loop_init(raw_) == 0, "no event loop can be had");
 }
 
+Loop::Loop(uv_loop_s* adopted) : raw_(adopted), receive_buffer_(kReceiveBufferBytes) {}
+
 Loop::~Loop() {
-  while (uv_loop_close(raw_.get()) == UV_EBUSY) uv_run(raw_.get(), UV_RUN_DEFAULT);
+  while (own_ && uv_loop_close(raw_) == UV_EBUSY) uv_run(raw_, UV_RUN_DEFAULT);
 }
 
 void Loop::run() {
-  uv_run(raw_.get(), UV_RUN_DEFAULT);
+  uv_run(raw_, UV_RUN_DEFAULT);
 }
 
 void Loop::stop() {
-  uv_stop(raw_.get());
+  uv_stop(raw_);
 }
 
 }  // namespace redlock::net

@@ -1,7 +1,8 @@
 // One event loop: libuv's, with one receive buffer for all of its streams.
 //
 // Thread safety: none; everything of a loop belongs to the thread that runs it. All handles must be
-// destroyed before their loop; its destructor runs it until their close callbacks have come.
+// destroyed before their loop; the destructor of one of its own runs it until their close callbacks
+// have come.
 #pragma once
 
 #include <functional>
@@ -15,6 +16,8 @@ namespace redlock::net {
 class Loop {
  public:
   Loop();
+  // On a loop that belongs to somebody else, who runs it, outlives this object and closes it.
+  explicit Loop(uv_loop_s* adopted);
   ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -23,13 +26,14 @@ class Loop {
   void run();
   void stop();
 
-  uv_loop_s* raw() { return raw_.get(); }
+  uv_loop_s* raw() { return raw_; }
 
   // Shared by all streams: whoever is handed bytes must consume or copy them before it returns.
   std::vector<char>& receive_buffer() { return receive_buffer_; }
 
  private:
-  std::unique_ptr<uv_loop_s> raw_;
+  std::unique_ptr<uv_loop_s> own_;
+  uv_loop_s* raw_;
   std::vector<char> receive_buffer_;
 };
 

@@ -1,0 +1,13 @@
+// A thread on which no signal is handled: signals belong to whoever asked for them.
+#pragma once
+
+#include <functional>
+#include <thread>
+
+namespace redlock::net {
+
+// A new thread takes over the signal mask of the one that makes it: it is made while all signals
+// are blocked, so there is no moment in which one could land on it.
+std::thread start_quiet_thread(std::function<void()> run);
+
+}  // namespace redlock::net
