@@ -4,6 +4,62 @@
 
 #include <fmt/format.h>
 
+namespace redlock {
+
+std::string_view answer_name(AnswerKind kind) {
+  switch (kind) {
+    case AnswerKind::none:
+      return "no answer yet";
+    case AnswerKind::yes:
+      return "yes";
+    case AnswerKind::no:
+      return "no";
+    case AnswerKind::recovering:
+      return "recovering";
+    case AnswerKind::error:
+      return "error";
+    case AnswerKind::denied:
+      return "denied";
+    case AnswerKind::duplicate:
+      return "duplicate";
+    case AnswerKind::refused:
+      return "refused";
+    case AnswerKind::broken:
+      return "broken";
+    case AnswerKind::timed_out:
+      return "timed out";
+    case AnswerKind::overloaded:
+      return "overloaded";
+  }
+  return "";
+}
+
+std::string_view error_name(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::held:
+      return "held";
+    case ErrorCode::not_held:
+      return "not held";
+    case ErrorCode::no_quorum:
+      return "no quorum";
+    case ErrorCode::denied:
+      return "denied";
+    case ErrorCode::too_late:
+      return "too late";
+    case ErrorCode::lost:
+      return "lost";
+    case ErrorCode::invalid:
+      return "invalid";
+    case ErrorCode::wrong_thread:
+      return "wrong thread";
+    case ErrorCode::stopped:
+      return "stopped";
+  }
+  return "";
+}
+
+}  // namespace redlock
+
 namespace redlock::coordinator {
 namespace {
 
@@ -47,34 +103,6 @@ Answer classify(RequestKind kind, const Reply& reply) {
       break;
   }
   return {.kind = AnswerKind::yes};
-}
-
-std::string_view answer_name(AnswerKind kind) {
-  switch (kind) {
-    case AnswerKind::none:
-      return "no answer yet";
-    case AnswerKind::yes:
-      return "yes";
-    case AnswerKind::no:
-      return "no";
-    case AnswerKind::recovering:
-      return "recovering";
-    case AnswerKind::error:
-      return "error";
-    case AnswerKind::denied:
-      return "denied";
-    case AnswerKind::duplicate:
-      return "duplicate";
-    case AnswerKind::refused:
-      return "refused";
-    case AnswerKind::broken:
-      return "broken";
-    case AnswerKind::timed_out:
-      return "timed out";
-    case AnswerKind::overloaded:
-      return "overloaded";
-  }
-  return "";
 }
 
 std::string answer_text(const Answer& answer) {

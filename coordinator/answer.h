@@ -4,6 +4,7 @@
 
 #include "base/time.h"
 #include "protocol/reply.h"
+#include <redlock/answer.h>
 
 #include <bitset>
 #include <cstdint>
@@ -27,20 +28,6 @@ enum class RequestKind : std::uint8_t {
   info,     // INFO
 };
 
-enum class AnswerKind : std::uint8_t {
-  none,        // nothing yet
-  yes,         // granted, extended, deleted; for reads: answered
-  no,          // held by another; not this holder's
-  recovering,  // in its restart delay
-  error,       // another error reply
-  denied,      // wrong password, or none, or not permitted
-  duplicate,   // the same node as another address (rule Q5)
-  refused,     // no connection could be made
-  broken,      // the connection ended before the answer
-  timed_out,   // no answer within the node timeout
-  overloaded,  // too many requests wait for this node already
-};
-
 struct Answer {
   AnswerKind kind = AnswerKind::none;
   bool never_sent = false;  // the request did not leave this process: there is nothing to undo
@@ -52,9 +39,6 @@ struct Answer {
 
 // What a reply to a request of this kind means.
 Answer classify(RequestKind kind, const protocol::Reply& reply);
-
-// A word for JSON and for tests: "granted" is `yes` here; "timed out", "recovering" …
-std::string_view answer_name(AnswerKind kind);
 
 // A sentence for the error list: "held by another", "recovering after a restart, …", "no answer".
 std::string answer_text(const Answer& answer);

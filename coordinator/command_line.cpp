@@ -3,6 +3,7 @@
 #include "base/duration_text.h"
 #include "base/number.h"
 #include "base/version.h"
+#include "coordinator/node_address.h"
 #include "coordinator/settings.h"
 #include "coordinator/validity.h"
 
@@ -116,8 +117,8 @@ Problem read_nodes(const Settings& settings, CommandLine& line) {
   if (setting == nullptr) return Mistake{exit_code::kConfiguration, std::string(kHowToNameNodes)};
   auto parsed = parse_node_addresses(setting->value);
   if (!parsed) return mistake(*setting, parsed.error());
-  line.options.nodes = std::move(parsed).value();
-  const std::size_t count = line.options.nodes.size();
+  line.options.nodes = setting->value;
+  const std::size_t count = line.options.node_count = parsed.value().size();
   if (count % 2 == 0) {
     line.warnings.push_back(
         fmt::format("{} nodes survive no more failures than {}: name an odd number of nodes", count,

@@ -3,7 +3,6 @@
 
 #include "base/time.h"
 #include "coordinator/exit_code.h"
-#include "coordinator/node_address.h"
 #include "coordinator/retry.h"
 
 #include <csignal>
@@ -17,7 +16,8 @@ enum class Word { run, acquire, extend, release, holder, status, up };
 
 struct Options {
   // Of all words but up.
-  std::vector<NodeAddress> nodes;
+  std::string nodes;  // as they were named, checked
+  std::size_t node_count = 0;
   Duration node_timeout = 500ms;
   double clock_drift = 0.01;
   bool json = false;

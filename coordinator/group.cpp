@@ -9,11 +9,11 @@
 
 namespace redlock::coordinator {
 
-Lock known_lock(std::string name, std::string value, Duration ttl) {
-  Lock lock{.claim = std::make_shared<const Claim>(Claim{std::move(name), std::move(value)}),
-            .ttl = ttl,
-            .valid_until = kNever,
-            .asked = {}};
+HeldLock known_lock(std::string name, std::string value, Duration ttl) {
+  HeldLock lock{.claim = std::make_shared<const Claim>(Claim{std::move(name), std::move(value)}),
+                .ttl = ttl,
+                .valid_until = kNever,
+                .asked = {}};
   lock.asked.set();
   return lock;
 }
@@ -32,10 +32,11 @@ void Group::start(Instant now) {
   for (Pipeline& link : links_) link.start(now);
 }
 
+// No single node may cost more than a third of what a lock is worth.
 Terms Group::terms(Duration ttl) const {
   return {.nodes = links_.size(),
           .ttl = ttl,
-          .node_timeout = options_.node_timeout,
+          .node_timeout = std::min(options_.node_timeout, ttl / 3),
           .clock_drift = options_.clock_drift,
           .hear_everyone = options_.hear_everyone};
 }
@@ -54,11 +55,13 @@ OperationId Group::acquire(AcquireRequest request, Instant now,
                now);
 }
 
-OperationId Group::extend(const Lock& lock, Instant now, std::function<void(ExtendResult)> done) {
+OperationId Group::extend(const HeldLock& lock, Instant now,
+                          std::function<void(ExtendResult)> done) {
   return begin(std::make_unique<ExtendOperation>(*this, lock, std::move(done)), now);
 }
 
-OperationId Group::release(const Lock& lock, Instant now, std::function<void(ReleaseResult)> done) {
+OperationId Group::release(const HeldLock& lock, Instant now,
+                           std::function<void(ReleaseResult)> done) {
   return begin(std::make_unique<ReleaseOperation>(*this, lock, std::move(done)), now);
 }
 
@@ -240,6 +243,14 @@ std::size_t Group::releases_pending() const {
   std::size_t pending = 0;
   for (const Pipeline& link : links_) pending += link.releases_pending();
   return pending;
+}
+
+std::size_t Group::releases_under_way() const {
+  std::size_t under_way = 0;
+  for (const Pipeline& link : links_) {
+    if (link.state() != Pipeline::State::backing_off) under_way += link.releases_pending();
+  }
+  return under_way;
 }
 
 }  // namespace redlock::coordinator

@@ -32,7 +32,7 @@
 namespace redlock::coordinator {
 
 // A lock that was acquired, as its holder keeps it.
-struct Lock {
+struct HeldLock {
   SharedClaim claim = {};
   Duration ttl = 0ns;
   Instant valid_until = {};  // kNever: not known, it was acquired elsewhere
@@ -40,7 +40,7 @@ struct Lock {
 };
 
 // A lock of which only name and value are known, as another process told them.
-Lock known_lock(std::string name, std::string value, Duration ttl);
+HeldLock known_lock(std::string name, std::string value, Duration ttl);
 
 struct AcquireRequest {
   std::string name;
@@ -50,7 +50,7 @@ struct AcquireRequest {
 
 struct AcquireResult {
   AcquisitionOutcome outcome;
-  Lock lock;                    // of outcome acquired
+  HeldLock lock;                // of outcome acquired
   std::vector<Answer> answers;  // of the last attempt, by node
 };
 
@@ -106,9 +106,9 @@ class Group {
 
   OperationId acquire(AcquireRequest request, Instant now, std::function<void(AcquireResult)> done);
   // Whatever way it ends, the lock given is as it was; take valid_until from the result.
-  OperationId extend(const Lock& lock, Instant now, std::function<void(ExtendResult)> done);
+  OperationId extend(const HeldLock& lock, Instant now, std::function<void(ExtendResult)> done);
   // Goes on in the background at the nodes that did not answer (see releases_pending).
-  OperationId release(const Lock& lock, Instant now, std::function<void(ReleaseResult)> done);
+  OperationId release(const HeldLock& lock, Instant now, std::function<void(ReleaseResult)> done);
   // Asks every node these questions (get, pttl, info; a name for the first two) and waits for all,
   // at most for the node timeout.
   OperationId survey(std::vector<RequestKind> questions, std::string name, Instant now,
@@ -131,6 +131,8 @@ class Group {
   const Pipeline& link(NodeIndex node) const { return links_[node]; }
   // Undos and releases that have not been answered, over all nodes.
   std::size_t releases_pending() const;
+  // The same without those at nodes that are not connected: nothing can be done for them now.
+  std::size_t releases_under_way() const;
 
  private:
   class Operation;

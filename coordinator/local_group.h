@@ -19,9 +19,9 @@
 
 #include "base/net/loop.h"
 #include "base/net/timer.h"
-#include <redlock/result.h>
 #include "base/time.h"
 #include "coordinator/local_node.h"
+#include <redlock/result.h>
 
 #include <cstdint>
 #include <memory>

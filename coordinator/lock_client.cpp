@@ -52,13 +52,13 @@ ClockReading read_holder_clocks() {
 LockClient::LockClient(net::Loop& loop, Options options)
     : group_(group_options(options), new_lock_value, net::system_random_seed()),
       timer_(loop, net::ClockKind::boottime, [this] { group_.on_time(now()); }),
-      turn_(loop, [this] { end_turn(); }) {
+      turn_(loop, [this] { flush(); }) {
   NodeLink::User& user = *this;
   for (NodeIndex node = 0; node < options.nodes.size(); ++node) {
     links_.push_back(std::make_unique<NodeLink>(loop, options.nodes[node].address, node, user));
   }
   group_.start(now());
-  end_turn();
+  flush();
 }
 
 OperationId LockClient::when_ready(std::function<void()> done) {
@@ -69,11 +69,11 @@ OperationId LockClient::acquire(AcquireRequest request, std::function<void(Acqui
   return group_.acquire(std::move(request), now(), std::move(done));
 }
 
-OperationId LockClient::extend(const Lock& lock, std::function<void(ExtendResult)> done) {
+OperationId LockClient::extend(const HeldLock& lock, std::function<void(ExtendResult)> done) {
   return group_.extend(lock, now(), std::move(done));
 }
 
-OperationId LockClient::release(const Lock& lock, std::function<void(ReleaseResult)> done) {
+OperationId LockClient::release(const HeldLock& lock, std::function<void(ReleaseResult)> done) {
   return group_.release(lock, now(), std::move(done));
 }
 
@@ -85,7 +85,7 @@ OperationId LockClient::survey(std::vector<RequestKind> questions, std::string n
 // Once per turn: what the links want done, and when the group wants to be woken. A write takes as
 // long as the kernel needs to hand it over, so the nodes that are behind come last: a hung node
 // delays no request to another.
-void LockClient::end_turn() {
+void LockClient::flush() {
   for (NodeIndex node = 0; node < links_.size(); ++node) {
     switch (group_.link(node).take_wish()) {
       case Pipeline::Wish::none:

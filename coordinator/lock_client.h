@@ -40,14 +40,16 @@ class LockClient : private NodeLink::User {
   // As Group's, which tells what they do; the time is read here.
   OperationId when_ready(std::function<void()> done);
   OperationId acquire(AcquireRequest request, std::function<void(AcquireResult)> done);
-  OperationId extend(const Lock& lock, std::function<void(ExtendResult)> done);
-  OperationId release(const Lock& lock, std::function<void(ReleaseResult)> done);
+  OperationId extend(const HeldLock& lock, std::function<void(ExtendResult)> done);
+  OperationId release(const HeldLock& lock, std::function<void(ReleaseResult)> done);
   OperationId survey(std::vector<RequestKind> questions, std::string name,
                      std::function<void(std::vector<Finding>)> done);
   void cancel(OperationId operation) { group_.cancel(operation, now()); }
 
-  std::size_t releases_pending() const { return group_.releases_pending(); }
   const Group& group() const { return group_; }
+
+  // Does now what is done at the end of each turn: writes what is to be written.
+  void flush();
 
   // A holder's clock (rule C3): what valid_until is counted on.
   static Instant now() { return net::read_clock(net::ClockKind::boottime); }
@@ -60,8 +62,6 @@ class LockClient : private NodeLink::User {
   void on_end(NodeIndex node, std::string_view reason) override {
     group_.on_end(node, reason, now());
   }
-  void end_turn();
-
   Group group_;
   std::vector<std::unique_ptr<NodeLink>> links_;
   net::Timer timer_;

@@ -10,7 +10,7 @@ namespace redlock::coordinator {
 namespace {
 
 constexpr std::string_view kForm =
-    "write it as redis://host:port or redis://user:password@host:port";
+    "write it as redis://host:port, redis://user:password@host:port or unix:///path";
 
 int hex_value(char digit) {
   if (digit >= '0' && digit <= '9') return digit - '0';
@@ -79,11 +79,21 @@ Result<NodeAddress> parse_node_address(std::string_view text) {
   if (text.starts_with("rediss://")) {
     return Failure{"rediss:// (TLS) is not supported yet: use redis://"};
   }
+  constexpr std::string_view kUnixScheme = "unix://";
+  const bool is_unix = text.starts_with(kUnixScheme);
+  if (is_unix) text.remove_prefix(kUnixScheme.size());
   if (text.starts_with(kScheme)) text.remove_prefix(kScheme.size());
   NodeAddress node;
   if (const std::size_t at = text.rfind('@'); at != std::string_view::npos) {
     node.credentials = parse_credentials(text.substr(0, at));
     text.remove_prefix(at + 1);
+  }
+  if (is_unix) {
+    if (!text.starts_with('/')) {
+      return Failure{fmt::format("'unix://{}' is no absolute path: {}", text, kForm)};
+    }
+    node.address = {std::string(text), 0};
+    return node;
   }
   if (text.ends_with('/')) text.remove_suffix(1);
   Result<net::Address> address = parse_host_and_port(text);

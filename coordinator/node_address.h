@@ -1,9 +1,9 @@
-// A node as people name it: redis://[user:password@]host[:port].
+// A node as people name it: redis://[user:password@]host[:port], or unix://[user:password@]/path.
 #pragma once
 
 #include "base/net/address.h"
-#include <redlock/result.h>
 #include "coordinator/pipeline.h"
+#include <redlock/result.h>
 
 #include <string>
 #include <string_view>
@@ -21,8 +21,9 @@ struct NodeAddress {
   std::string text() const { return address.text(); }
 };
 
-// "redis://127.0.0.1:7001", "redis://:secret@node1:6379", "redis://user:p%40ss@[::1]:7001"; the
-// scheme may be left out. The error says what is accepted; it never repeats a password.
+// "redis://127.0.0.1:7001", "redis://:secret@node1:6379", "redis://user:p%40ss@[::1]:7001",
+// "unix:///run/node.sock", "unix://:secret@/run/node.sock"; redis:// may be left out. The error says
+// what is accepted; it never repeats a password.
 Result<NodeAddress> parse_node_address(std::string_view text);
 
 // Comma-separated; blanks around the commas are allowed. At least one, none twice.

@@ -99,7 +99,7 @@ std::optional<Instant> Group::AcquireOperation::next_deadline() const {
 }
 
 void Group::AcquireOperation::tell() {
-  Lock lock;
+  HeldLock lock;
   if (is_acquired()) {
     lock = {.claim = claim_,
             .ttl = wanted_.ttl,
@@ -111,7 +111,7 @@ void Group::AcquireOperation::tell() {
 
 // --- extend
 
-Group::ExtendOperation::ExtendOperation(Group& owner, const Lock& lock, Done done)
+Group::ExtendOperation::ExtendOperation(Group& owner, const HeldLock& lock, Done done)
     : Operation(owner),
       lock_(lock),
       machine_(terms(lock.ttl), lock.valid_until),
@@ -145,7 +145,7 @@ void Group::ExtendOperation::tell() {
 
 // --- release
 
-Group::ReleaseOperation::ReleaseOperation(Group& owner, const Lock& lock, Done done)
+Group::ReleaseOperation::ReleaseOperation(Group& owner, const HeldLock& lock, Done done)
     : Operation(owner), lock_(lock), machine_(terms(lock.ttl)), done_(std::move(done)) {}
 
 void Group::ReleaseOperation::start(Instant now) {

@@ -96,7 +96,7 @@ class Group::AcquireOperation : public Operation {
 class Group::ExtendOperation : public Operation {
  public:
   using Done = std::function<void(ExtendResult)>;
-  ExtendOperation(Group& owner, const Lock& lock, Done done);
+  ExtendOperation(Group& owner, const HeldLock& lock, Done done);
 
   void start(Instant now) override;
   void on_answer(NodeIndex node, Completion completion, Instant now) override;
@@ -108,7 +108,7 @@ class Group::ExtendOperation : public Operation {
  private:
   NodeRequest request() const;
 
-  Lock lock_;
+  HeldLock lock_;
   Extension machine_;
   Done done_;
 };
@@ -116,7 +116,7 @@ class Group::ExtendOperation : public Operation {
 class Group::ReleaseOperation : public Operation {
  public:
   using Done = std::function<void(ReleaseResult)>;
-  ReleaseOperation(Group& owner, const Lock& lock, Done done);
+  ReleaseOperation(Group& owner, const HeldLock& lock, Done done);
 
   void start(Instant now) override;
   void on_answer(NodeIndex node, Completion completion, Instant now) override;
@@ -126,7 +126,7 @@ class Group::ReleaseOperation : public Operation {
   void tell() override;
 
  private:
-  Lock lock_;
+  HeldLock lock_;
   Release machine_;
   Done done_;
 };

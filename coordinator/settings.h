@@ -4,8 +4,8 @@
 // remembers its origin, so that an error can name the file and line, or the flag.
 #pragma once
 
-#include <redlock/result.h>
 #include "base/time.h"
+#include <redlock/result.h>
 
 #include <map>
 #include <optional>

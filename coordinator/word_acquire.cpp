@@ -1,4 +1,5 @@
 // redlock acquire NAME: prints what `eval` in a shell needs.
+#include "base/time.h"
 #include "coordinator/node_report.h"
 #include "coordinator/word.h"
 #include "coordinator/word_session.h"
@@ -13,15 +14,15 @@ namespace {
 
 // False if nobody can read what was printed.
 bool print_lock(const Options& options, const Lock& lock) {
-  const std::int64_t validity_ms = floor_ms(lock.valid_until - LockClient::now());
+  const std::int64_t validity_ms = floor_ms(lock.validity_left());
   if (options.json) {
     const nlohmann::json all = {{"name", options.name},
                                 {"outcome", "acquired"},
-                                {"value", lock.claim->value},
+                                {"value", lock.value},
                                 {"validity_ms", validity_ms}};
     fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
-    fmt::print("REDLOCK_VALUE={}\nREDLOCK_VALIDITY_MS={}\n", lock.claim->value, validity_ms);
+    fmt::print("REDLOCK_VALUE={}\nREDLOCK_VALIDITY_MS={}\n", lock.value, validity_ms);
   }
   return std::fflush(stdout) == 0;
 }
@@ -30,24 +31,29 @@ bool print_lock(const Options& options, const Lock& lock) {
 
 int word_acquire(const Options& options) {
   WordSession session(options);
-  OperationId operation = kNobody;
+  Client::Operation operation = 0;
+  bool interrupted = false;
   session.on_interrupt([&](int number) {
+    interrupted = true;
     session.client().cancel(operation);
     session.finish_when_undone(exit_code::of_signal(number));
   });
-  const auto done = [&](const AcquireResult& result) {
-    if (result.outcome == AcquisitionOutcome::acquired) {
-      if (print_lock(options, result.lock)) return session.finish(exit_code::kDone);
+  const auto done = [&](const Result<Lock, Error>& result) {
+    if (interrupted) return;
+    if (result) {
+      if (print_lock(options, result.value())) return session.finish(exit_code::kDone);
       // A lock whose value nobody knows would be held by nobody until its TTL has passed.
       complain(fmt::format("{}: the lock could not be printed; it is released", options.name));
-      session.client().release(result.lock, [](const ReleaseResult&) {});
+      session.client().release(result.value(), [](const Result<Done, Error>&) {});
       return session.finish_when_undone(exit_code::kOutput);
     }
-    report_failure(options, acquisition_failure(result), result.answers, kAcquireWords);
-    session.finish_when_undone(acquisition_exit(result, exit_code::kHeld));
+    report_failure(options, result.failure());
+    session.finish_when_undone(exit_code_of(result.failure()));
   };
   return session.run([&] {
-    operation = session.client().acquire({options.name, options.ttl, options.patience}, done);
+    if (interrupted) return;
+    operation = session.client().acquire(options.name,
+                                         {.ttl = options.ttl, .wait = options.patience.wait}, done);
   });
 }
 

@@ -9,22 +9,20 @@ namespace redlock::coordinator {
 
 int word_release(const Options& options) {
   WordSession session(options);
-  const Lock lock = known_lock(options.name, options.value, options.ttl);
-  const auto done = [&](const ReleaseResult& result) {
-    switch (result.outcome) {
-      case ReleaseOutcome::released:
-        if (options.json) fmt::print("{}\n", R"({"outcome":"released"})");
-        return session.finish(exit_code::kDone);
-      case ReleaseOutcome::not_held:
-        report_failure(options, "not this holder's", result.answers, kReleaseWords);
-        return session.finish(exit_code::kNo);
-      default:
-        report_failure(options, "no quorum: " + quorum_sentence(result.answers), result.answers,
-                       kReleaseWords);
-        return session.finish_when_undone(no_quorum_exit(result.answers));
+  const auto done = [&](const Result<Done, Error>& result) {
+    if (result) {
+      if (options.json) fmt::print("{}\n", R"({"outcome":"released"})");
+      return session.finish(exit_code::kDone);
     }
+    report_failure(options, result.failure());
+    const int exit_code = exit_code_of(result.failure());
+    if (result.failure().code == ErrorCode::not_held) return session.finish(exit_code);
+    session.finish_when_undone(exit_code);
   };
-  return session.run([&] { session.client().release(lock, done); });
+  return session.run([&] {
+    session.client().release({.name = options.name, .value = options.value, .ttl = options.ttl},
+                             done);
+  });
 }
 
 }  // namespace redlock::coordinator

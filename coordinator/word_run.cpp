@@ -1,15 +1,18 @@
 // redlock run NAME -- COMMAND: holds a lock while a command runs.
 //
-//     acquire --> start --> [extend at a third of the TTL]* --> command ends --> release
+//     acquire --> start --> command ends --> release
 //                    \--> the lock is lost: the signal, then KILL, all before the validity ends
 //
-// The lock counts as lost when the nodes say so, when it could not be extended by the instant at
-// which stopping must begin, and when the clocks are not to be trusted (rule C3).
+// A guard keeps the lock. Its notice is what stopping the command takes, so that a lock which is
+// about to be lost is told of in time.
 #include "base/duration_text.h"
+#include "base/net/clock.h"
+#include "base/net/timer.h"
 #include "coordinator/child_process.h"
 #include "coordinator/node_report.h"
 #include "coordinator/word.h"
 #include "coordinator/word_session.h"
+#include <redlock/guard.h>
 
 #include <algorithm>
 #include <csignal>
@@ -24,17 +27,13 @@ constexpr Duration kill_margin(Duration ttl) {
   return std::min<Duration>(ttl / 50, 100ms);
 }
 
-// The clocks are compared at least so often.
-constexpr Duration kClockInterval = 1s;
-
 class LockedRun : private ChildProcess::User {
  public:
   explicit LockedRun(const Options& options)
       : options_(options),
         session_(options),
         child_(session_.loop(), *this),
-        timer_(session_.loop(), net::ClockKind::boottime, [this] { tick(); }),
-        clocks_(read_holder_clocks()) {
+        max_hold_(session_.loop(), net::ClockKind::boottime, [this] { give_up_after_max_hold(); }) {
     for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
       if (signal_is_ignored(number)) continue;
       signals_.push_back(std::make_unique<net::Signal>(session_.loop(), number,
@@ -45,9 +44,13 @@ class LockedRun : private ChildProcess::User {
   int run() {
     return session_.run([this] {
       if (phase_ != Phase::acquiring) return;  // interrupted before
-      operation_ =
-          session_.client().acquire({options_.name, options_.ttl, options_.patience},
-                                    [this](const AcquireResult& result) { on_acquired(result); });
+      acquisition_ = session_.client().guard(
+          options_.name,
+          {.ttl = options_.ttl,
+           .wait = options_.patience.wait,
+           .notice = options_.kill_after + kill_margin(options_.ttl),
+           .on_loss = [this](const Error& why) { lose(why); }},
+          [this](Result<Guard, Error> result) { on_acquired(std::move(result)); });
     });
   }
 
@@ -55,39 +58,26 @@ class LockedRun : private ChildProcess::User {
   enum class Phase { acquiring, running, releasing };
 
   void on_signal(int number);
-  void on_acquired(const AcquireResult& result);
+  void on_acquired(Result<Guard, Error> result);
   void start_command();
-  void tick();
-  void extend();
-  void on_extended(const ExtendResult& result);
-  void lose(std::string_view why);
+  void lose(const Error& why);
   void give_up_after_max_hold();
   void on_exit(const ExitStatus& status) override;
-  void on_continuing() override { tick(); }
+  void on_continuing() override;
   void release_and_finish(int exit_code);
-  void on_released(const ReleaseResult& result, int exit_code);
-
-  // Stopping the command must begin here, if the lock is not extended before.
-  Instant stop_at() const {
-    return lock_.valid_until - options_.kill_after - kill_margin(options_.ttl);
-  }
+  void on_released(const Result<Done, Error>& result, int exit_code);
 
   const Options& options_;
   WordSession session_;
   ChildProcess child_;
-  net::Timer timer_;
-  ClockWatch clocks_;
+  net::Timer max_hold_;
   std::vector<std::unique_ptr<net::Signal>> signals_;
 
   Phase phase_ = Phase::acquiring;
-  OperationId operation_ = kNobody;  // the acquisition, or the extension under way
-  bool extending_ = false;
-  Lock lock_;
-  Instant extend_at_;
-  Instant hold_until_ = kNever;  // --max-hold
+  Client::Operation acquisition_ = 0;
+  Guard guard_;
   bool lost_ = false;
-  bool exit_as_lost_ = false;         // --max-hold ended it
-  std::vector<Answer> last_failure_;  // of an extension
+  bool exit_as_lost_ = false;  // --max-hold ended it
 };
 
 void LockedRun::on_signal(int number) {
@@ -95,19 +85,20 @@ void LockedRun::on_signal(int number) {
   const bool is_end = number != SIGUSR1 && number != SIGUSR2;
   if (phase_ != Phase::acquiring || !is_end) return;
   phase_ = Phase::releasing;
-  session_.client().cancel(operation_);
+  session_.client().cancel(acquisition_);
   session_.finish_when_undone(exit_code::of_signal(number));
 }
 
-void LockedRun::on_acquired(const AcquireResult& result) {
-  if (result.outcome != AcquisitionOutcome::acquired) {
-    report_failure(options_, acquisition_failure(result), result.answers, kAcquireWords);
-    return session_.finish_when_undone(acquisition_exit(result, options_.exit_if_not_got));
+void LockedRun::on_acquired(Result<Guard, Error> result) {
+  if (phase_ != Phase::acquiring) return;  // cancelled
+  if (!result) {
+    report_failure(options_, result.failure());
+    return session_.finish_when_undone(exit_code_of(result.failure(), options_.exit_if_not_got));
   }
-  lock_ = result.lock;
-  const Instant now = LockClient::now();
-  extend_at_ = later(now, options_.ttl / 3);
-  if (options_.max_hold) hold_until_ = later(now, *options_.max_hold);
+  guard_ = std::move(result).value();
+  if (options_.max_hold) {
+    max_hold_.set(later(net::read_clock(net::ClockKind::boottime), *options_.max_hold));
+  }
   start_command();
 }
 
@@ -115,76 +106,32 @@ void LockedRun::start_command() {
   phase_ = Phase::running;
   const auto failure = child_.start(
       {.words = options_.command,
-       .environment = {"REDLOCK_NAME=" + options_.name, "REDLOCK_VALUE=" + lock_.claim->value,
+       .environment = {"REDLOCK_NAME=" + options_.name, "REDLOCK_VALUE=" + guard_.lock().value,
                        fmt::format("REDLOCK_TTL_MS={}", ceil_ms(options_.ttl))},
        .output_file = {}});
-  if (!failure) return tick();
+  if (!failure) return;
   complain(failure->text);
   release_and_finish(failure->exit_status);
 }
 
-// Looks at everything that time can bring, and says when to look again.
-void LockedRun::tick() {
-  if (phase_ != Phase::running) return;
-  const Instant now = LockClient::now();
-  if (!clocks_.trusts(read_holder_clocks())) {
-    lose("this machine slept, or a clock of it went back");
-  } else if (now >= stop_at()) {
-    lose("it could not be extended in time");
-  }
-  if (now >= hold_until_) give_up_after_max_hold();
-  if (lost_) return;
-  if (!extending_ && now >= extend_at_) extend();
-  const Instant next_extension = extending_ ? kNever : extend_at_;
-  timer_.set(std::min({stop_at(), next_extension, hold_until_, later(now, kClockInterval)}));
+// Before any line of the command runs after a stop: what the guard would say a moment later.
+void LockedRun::on_continuing() {
+  if (guard_.valid()) return;
+  lose({ErrorCode::lost, "the lock was lost: it could not be extended in time", {}});
 }
 
-void LockedRun::extend() {
-  extending_ = true;
-  extend_at_ = later(LockClient::now(), options_.ttl / 3);
-  operation_ =
-      session_.client().extend(lock_, [this](const ExtendResult& result) { on_extended(result); });
-}
-
-void LockedRun::on_extended(const ExtendResult& result) {
-  extending_ = false;
+void LockedRun::lose(const Error& why) {
   if (phase_ != Phase::running || lost_) return;
-  lock_.valid_until = result.valid_until;
-  switch (result.outcome) {
-    case ExtensionOutcome::extended:
-      last_failure_.clear();
-      break;
-    case ExtensionOutcome::lost:
-      last_failure_ = result.answers;
-      lose("a quorum of nodes does not have it any more");
-      return;
-    default:
-      // There is time left: try again soon, as the nodes may be coming back.
-      last_failure_ = result.answers;
-      extend_at_ = later(LockClient::now(), std::min<Duration>(options_.ttl / 20, 500ms));
-  }
-  tick();
-}
-
-void LockedRun::lose(std::string_view why) {
-  if (lost_) return;
   lost_ = true;
-  timer_.set(std::nullopt);
-  const Instant kill_at = lock_.valid_until - kill_margin(options_.ttl);
-  const Duration left = std::max<Duration>(kill_at - LockClient::now(), 0ns);
-  child_.stop(options_.signal, std::min(left, options_.kill_after));
-  if (last_failure_.empty()) {
-    complain(fmt::format("{}: the lock was lost: {}", options_.name, why));
-  } else {
-    report_failure(options_, fmt::format("the lock was lost: {}", why), last_failure_,
-                   kExtendWords);
-  }
+  max_hold_.set(std::nullopt);
+  const Duration left = guard_.lock().validity_left() - kill_margin(options_.ttl);
+  child_.stop(options_.signal, std::clamp<Duration>(left, 0ns, options_.kill_after));
+  report_failure(options_, why);
 }
 
 // The lock is still held, and is extended until the command is gone.
 void LockedRun::give_up_after_max_hold() {
-  hold_until_ = kNever;
-  if (lost_) return;
+  if (phase_ != Phase::running || lost_) return;
   complain(fmt::format("{}: held for {}, the command is stopped", options_.name,
                        spoken_duration(*options_.max_hold)));
   child_.stop(options_.signal, options_.kill_after);
@@ -200,21 +147,18 @@ void LockedRun::on_exit(const ExitStatus& status) {
 
 void LockedRun::release_and_finish(int exit_code) {
   phase_ = Phase::releasing;
-  timer_.set(std::nullopt);
-  if (extending_) session_.client().cancel(operation_);
-  session_.client().release(
-      lock_, [this, exit_code](const ReleaseResult& result) { on_released(result, exit_code); });
+  max_hold_.set(std::nullopt);
+  guard_.release(
+      [this, exit_code](const Result<Done, Error>& result) { on_released(result, exit_code); });
 }
 
-void LockedRun::on_released(const ReleaseResult& result, int exit_code) {
-  if (result.outcome == ReleaseOutcome::released || lost_ || exit_code != exit_code::kDone) {
-    return session_.finish(exit_code);
-  }
-  const bool is_gone = result.outcome == ReleaseOutcome::not_held;
-  report_failure(options_,
-                 is_gone ? "it was not held any more when the command ended"
-                         : "the release could not be confirmed: " + quorum_sentence(result.answers),
-                 result.answers, kReleaseWords);
+void LockedRun::on_released(const Result<Done, Error>& result, int exit_code) {
+  if (result || lost_ || exit_code != exit_code::kDone) return session_.finish(exit_code);
+  Error error = result.failure();
+  error.text = error.code == ErrorCode::not_held
+                   ? "it was not held any more when the command ended"
+                   : "the release could not be confirmed: " + error.text;
+  report_failure(options_, error);
   session_.finish_when_undone(exit_code::kReleaseUnconfirmed);
 }
 

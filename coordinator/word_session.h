@@ -1,11 +1,11 @@
 // One word's time on the loop: a client over the nodes, interrupted by signals, ended by finish().
 #pragma once
 
+#include <redlock/client.h>
+
 #include "base/net/loop.h"
 #include "base/net/signal.h"
-#include "base/net/timer.h"
 #include "coordinator/command_line.h"
-#include "coordinator/lock_client.h"
 
 #include <functional>
 #include <memory>
@@ -18,7 +18,7 @@ class WordSession {
   explicit WordSession(const Options& options);
 
   net::Loop& loop() { return loop_; }
-  LockClient& client() { return client_; }
+  Client& client() { return client_; }
 
   // Runs `begin` when the links are made as far as they will be, and returns what finish() said.
   int run(std::function<void()> begin);
@@ -32,13 +32,8 @@ class WordSession {
   void on_interrupt(const std::function<void(int)>& interrupted);
 
  private:
-  void look_whether_undone();
-
   net::Loop loop_;
-  LockClient client_;
-  Duration node_timeout_;
-  net::Timer undo_timer_;
-  Instant undo_deadline_;
+  Client client_;
   std::vector<std::unique_ptr<net::Signal>> signals_;
   int exit_code_ = 0;
 };

@@ -1,7 +1,9 @@
-// redlock status: a table of the nodes, from their INFO.
+// redlock status: a table of the nodes, from what they tell of themselves.
 #include "base/duration_text.h"
-#include "base/number.h"
+#include "base/net/clock.h"
+#include "base/net/timer.h"
 #include "coordinator/node_report.h"
+#include "coordinator/quorum.h"
 #include "coordinator/word.h"
 #include "coordinator/word_session.h"
 
@@ -9,7 +11,6 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -18,88 +19,47 @@
 namespace redlock::coordinator {
 namespace {
 
-using Fields = std::map<std::string, std::string, std::less<>>;
+using States = std::vector<NodeState>;
+using Cells = std::array<std::string, 7>;
 
 constexpr Duration kWatchInterval = 1s;
 
-// INFO's `name:value` lines.
-Fields fields_of(std::string_view info) {
-  Fields fields;
-  while (!info.empty()) {
-    const std::size_t end = std::min(info.find_first_of("\r\n"), info.size());
-    const std::string_view line = info.substr(0, end);
-    info.remove_prefix(std::min(end + 1, info.size()));
-    const std::size_t colon = line.find(':');
-    if (colon == std::string_view::npos) continue;
-    fields.emplace(line.substr(0, colon), line.substr(colon + 1));
-  }
-  return fields;
+bool answers(const NodeState& node) {
+  return node.answer.kind == AnswerKind::yes;
 }
 
-// One line of the table. What a node does not tell (a plain Redis knows of no restart delay) is
-// "-".
-struct Row {
-  std::string address;
-  std::string state;
-  std::string delay_left = "-";
-  std::string locks = "-";
-  std::string token = "-";
-  std::string round_trip = "-";
-  std::string clock = "-";
-  bool answers = false;
-  bool grants = false;
-};
-
-std::string field(const Fields& fields, std::string_view name) {
-  const auto found = fields.find(name);
-  return found == fields.end() ? std::string() : found->second;
-}
-
-// A plain Redis counts its keys as "keys=3,expires=3,…".
-std::string keys_of(const Fields& fields) {
-  const std::string keyspace = field(fields, "db0");
-  constexpr std::string_view kKeys = "keys=";
-  if (!keyspace.starts_with(kKeys)) return "-";
-  return keyspace.substr(kKeys.size(), keyspace.find(',') - kKeys.size());
-}
-
-Row row_of(const std::string& address, const Finding& finding) {
-  Row row{.address = address, .state = answer_text(finding.answer)};
-  if (finding.answer.kind != AnswerKind::yes) return row;
-  const Fields fields = fields_of(finding.replies[0].text());
-  row.answers = true;
-  row.state = field(fields, "state");
-  if (row.state.empty()) row.state = "serving";
-  row.grants = row.state != "recovering";
-  if (const auto left = parse_int64(field(fields, "delay_left_ms")); left && *left > 0) {
-    row.delay_left = spoken_duration(std::chrono::milliseconds(*left));
-  }
-  row.locks = field(fields, "held");
-  if (row.locks.empty()) row.locks = keys_of(fields);
-  if (const std::string counter = field(fields, "counter"); !counter.empty()) row.token = counter;
-  if (const std::string source = field(fields, "source"); !source.empty()) row.clock = source;
-  row.round_trip = fmt::format(
-      "{:.1f} ms", std::chrono::duration<double, std::milli>(finding.answer.took).count());
-  return row;
+double round_trip_ms(const NodeState& node) {
+  return std::chrono::duration<double, std::milli>(node.answer.took).count();
 }
 
 bool wants_colours() {
   return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
 }
 
-std::string_view colour_of(const Row& row) {
-  if (!row.answers) return "\x1b[31m";
-  return row.grants ? "\x1b[32m" : "\x1b[33m";
+std::string_view colour_of(const NodeState& node) {
+  if (!answers(node)) return "\x1b[31m";
+  return node.grants ? "\x1b[32m" : "\x1b[33m";
 }
 
-void print_table(const std::vector<Row>& rows) {
-  using Cells = std::array<std::string, 7>;
+// What a node does not tell (a plain Redis knows of no restart delay) is "-".
+Cells cells_of(const NodeState& node) {
+  const auto number = [](const std::optional<std::int64_t>& told) {
+    return told ? std::to_string(*told) : "-";
+  };
+  const bool waits = node.delay_left && *node.delay_left > 0ns;
+  return {node.answer.node,
+          node.state,
+          waits ? spoken_duration(*node.delay_left) : "-",
+          number(node.locks),
+          number(node.counter),
+          answers(node) ? fmt::format("{:.1f} ms", round_trip_ms(node)) : "-",
+          node.clock.empty() ? "-" : node.clock};
+}
+
+void print_table(const States& states) {
   std::vector<Cells> lines = {
       {"NODE", "STATE", "DELAY LEFT", "LOCKS", "TOKEN", "ROUND TRIP", "CLOCK"}};
-  for (const Row& row : rows) {
-    lines.push_back(
-        {row.address, row.state, row.delay_left, row.locks, row.token, row.round_trip, row.clock});
-  }
+  for (const NodeState& node : states) lines.push_back(cells_of(node));
   std::array<std::size_t, 7> widths{};
   for (const Cells& cells : lines) {
     for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
@@ -110,7 +70,7 @@ void print_table(const std::vector<Row>& rows) {
     for (std::size_t i = 0; i < widths.size(); ++i) {
       std::string cell = fmt::format("{:<{}}", lines[line][i], widths[i]);
       if (coloured && line > 0 && i == 1) {
-        cell = fmt::format("{}{}\x1b[0m", colour_of(rows[line - 1]), cell);
+        cell = fmt::format("{}{}\x1b[0m", colour_of(states[line - 1]), cell);
       }
       text += (i > 0 ? "  " : "") + cell;
     }
@@ -119,52 +79,44 @@ void print_table(const std::vector<Row>& rows) {
   }
 }
 
-void print_json(const std::vector<Row>& rows, const std::vector<Finding>& findings, int exit_code) {
+nlohmann::json json_of(const NodeState& node) {
+  nlohmann::json told = {{"node", node.answer.node},
+                         {"state", node.state},
+                         {"answers", answers(node)},
+                         {"grants", node.grants}};
+  if (!answers(node)) return told;
+  if (node.delay_left) told["delay_left_ms"] = ceil_ms(*node.delay_left);
+  if (node.locks) told["held"] = *node.locks;
+  if (node.counter) told["counter"] = *node.counter;
+  told["round_trip_ms"] = round_trip_ms(node);
+  return told;
+}
+
+void print_json(const States& states, int exit_code) {
   nlohmann::json nodes = nlohmann::json::array();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    nlohmann::json node = {{"node", rows[i].address},
-                           {"state", rows[i].state},
-                           {"answers", rows[i].answers},
-                           {"grants", rows[i].grants}};
-    if (rows[i].answers) {
-      const Fields fields = fields_of(findings[i].replies[0].text());
-      for (const char* name : {"delay_left_ms", "held", "counter"}) {
-        if (const auto number = parse_int64(field(fields, name))) node[name] = *number;
-      }
-      node["round_trip_ms"] =
-          std::chrono::duration<double, std::milli>(findings[i].answer.took).count();
-    }
-    nodes.push_back(std::move(node));
-  }
+  for (const NodeState& node : states) nodes.push_back(json_of(node));
   const nlohmann::json all = {{"quorum_grants", exit_code == exit_code::kDone}, {"nodes", nodes}};
   fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-int verdict(const std::vector<Row>& rows, const std::vector<Finding>& findings) {
-  const auto count = [&](auto member) {
-    return static_cast<std::size_t>(
-        std::count_if(rows.begin(), rows.end(), [&](const Row& row) { return row.*member; }));
+int verdict(const States& states) {
+  const auto count = [&](auto predicate) {
+    return static_cast<std::size_t>(std::count_if(states.begin(), states.end(), predicate));
   };
-  const std::size_t quorum = quorum_of(rows.size());
-  if (count(&Row::grants) >= quorum) return exit_code::kDone;
-  if (count(&Row::answers) >= quorum) return exit_code::kNo;
-  std::vector<Answer> answers;
-  answers.reserve(findings.size());
-  for (const Finding& finding : findings) answers.push_back(finding.answer);
-  return no_quorum_exit(answers);
+  const std::size_t quorum = quorum_of(states.size());
+  if (count([](const NodeState& node) { return node.grants; }) >= quorum) return exit_code::kDone;
+  if (count(answers) >= quorum) return exit_code::kNo;
+  const auto denies = [](const NodeState& node) { return node.answer.kind == AnswerKind::denied; };
+  return count(denies) > states.size() - quorum ? exit_code::kDenied : exit_code::kNoQuorum;
 }
 
-int show(const Options& options, const std::vector<Finding>& findings) {
-  std::vector<Row> rows;
-  for (std::size_t i = 0; i < findings.size(); ++i) {
-    rows.push_back(row_of(options.nodes[i].text(), findings[i]));
-  }
-  const int exit_code = verdict(rows, findings);
+int show(const Options& options, const States& states) {
+  const int exit_code = verdict(states);
   if (options.json) {
-    print_json(rows, findings, exit_code);
+    print_json(states, exit_code);
   } else {
     if (options.watch && isatty(STDOUT_FILENO) != 0) fmt::print("\x1b[H\x1b[J");
-    print_table(rows);
+    print_table(states);
     if (exit_code == exit_code::kNo) fmt::print("too few nodes grant locks\n");
     if (exit_code > exit_code::kNo) fmt::print("no quorum of nodes answers\n");
   }
@@ -179,8 +131,8 @@ int word_status(const Options& options) {
   std::function<void()> look;
   net::Timer again(session.loop(), net::ClockKind::monotonic, [&] { look(); });
   look = [&] {
-    session.client().survey({RequestKind::info}, "", [&](const std::vector<Finding>& findings) {
-      const int exit_code = show(options, findings);
+    session.client().status([&](const Result<States, Error>& result) {
+      const int exit_code = show(options, result.value());
       if (!options.watch) return session.finish(exit_code);
       again.set(net::read_clock(net::ClockKind::monotonic) + kWatchInterval);
     });

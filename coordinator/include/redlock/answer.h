@@ -23,7 +23,7 @@ enum class AnswerKind : std::uint8_t {
   overloaded,  // too many requests wait for this node already
 };
 
-// A word for logs and for JSON: "yes", "recovering", "timed out" …
+// For logs and JSON: "yes", "recovering", "timed out" …
 std::string_view answer_name(AnswerKind kind);
 
 struct NodeAnswer {

@@ -45,12 +45,13 @@ class Guard;
 struct GuardOptions;
 
 struct ClientOptions {
-  // 1 to 64, each once: "redis://[user:password@]host[:port]", or "redis:///path" of a unix socket.
+  // 1 to 64, each once: "redis://[user:password@]host[:port]", or "unix:///path". A string may name
+  // several, separated by commas, as REDLOCK_NODES does.
   std::vector<std::string> nodes;
   // After it a node counts as not answering. It never delays a decision that a quorum has made. At
   // most a third of the TTLs in use.
   std::chrono::nanoseconds node_timeout = std::chrono::milliseconds(500);
-  // How much the rates of any two clocks may differ: 0.01 is 1 %. 0 to below 0.5.
+  // How much the rates of any two clocks may differ: 0.01 is 1 %. 0 to 0.5.
   double clock_drift = 0.01;
   // When no quorum can vote any more, hear what the other nodes say all the same (at most for
   // node_timeout), so that an error tells of every node: for people.

@@ -28,7 +28,7 @@ struct GuardOptions {
   // As AcquireOptions::wait, but for ever is the default.
   std::optional<std::chrono::nanoseconds> wait = std::nullopt;
   // How long before the end of its validity a lock that cannot be extended counts as lost. nullopt:
-  // a tenth of the TTL, at most 5 s. At most half of the TTL.
+  // a tenth of the TTL, at most 5 s. At most six tenths of the TTL.
   std::optional<std::chrono::nanoseconds> notice = std::nullopt;
   // Called once when the lock is lost, on the client's thread; it must not block. The error's code
   // is ErrorCode::lost, its nodes are those of the last extension that failed. Not called after

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+using namespace redlock;
 using namespace redlock::coordinator;
 using redlock::protocol::Reply;
 

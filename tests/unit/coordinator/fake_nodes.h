@@ -199,13 +199,13 @@ class FakeNodes {
     run_until([&] { return result.has_value(); });
     return result;
   }
-  ExtendResult extend(const Lock& lock) {
+  ExtendResult extend(const HeldLock& lock) {
     std::optional<ExtendResult> result;
     group_->extend(lock, now_, [&](ExtendResult got) { result = std::move(got); });
     run_until([&] { return result.has_value(); });
     return std::move(*result);
   }
-  ReleaseResult release(const Lock& lock) {
+  ReleaseResult release(const HeldLock& lock) {
     std::optional<ReleaseResult> result;
     group_->release(lock, now_, [&](ReleaseResult got) { result = std::move(got); });
     run_until([&] { return result.has_value(); });

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+using namespace redlock;
 using namespace redlock::coordinator;
 
 TEST_CASE("a quorum is more than half, so any two have a node in common") {

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <sha1.h>
 
+using namespace redlock;
 using namespace redlock::coordinator;
 
 namespace {

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+using namespace redlock;
 using namespace redlock::coordinator;
 
 TEST_CASE("redlock.conf is lines of name and value; each value knows its place") {

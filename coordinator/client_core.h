@@ -1,0 +1,139 @@
+// Client's inside: the loop, the nodes, and what is under way.
+//
+// All but post(), begin() and wait() belongs to the loop's thread. On a thread of our own the calls
+// of other threads reach it through the mailbox; on a caller's loop they are on its thread already.
+#pragma once
+
+#include "base/net/before_wait.h"
+#include "base/net/loop.h"
+#include "base/net/mailbox.h"
+#include "base/net/timer.h"
+#include "coordinator/lock_client.h"
+#include <redlock/client.h>
+#include <redlock/guard.h>
+
+#include <atomic>
+#include <memory>
+#include <semaphore>
+#include <thread>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace redlock {
+
+Error stopped_error();
+Error wrong_thread_error();
+
+// Blocks until the callback that it hands to `begin` was called, on another thread.
+template <class T, class Begin>
+Result<T, Error> wait_for(Begin begin) {
+  std::binary_semaphore done{0};
+  std::optional<Result<T, Error>> outcome;
+  begin(Client::Callback<T>([&](Result<T, Error> result) {
+    outcome.emplace(std::move(result));
+    done.release();
+  }));
+  done.acquire();
+  return std::move(*outcome);
+}
+
+class Client::Core {
+ public:
+  // caller_loop: nullptr for a thread of our own.
+  Core(uv_loop_s* caller_loop, coordinator::LockClient::Options options);
+  // REQUIRES: end() was called.
+  ~Core();
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  void end();
+
+  // Runs it on the loop's thread: at once if that is the caller's loop.
+  void post(net::Mailbox::Task task);
+  // The same, but never from inside this call.
+  void defer(net::Mailbox::Task task) { mailbox_->post(std::move(task)); }
+
+  // Begins an operation: `start` gets a function to be called once with the outcome, and returns
+  // the operation's id among the nodes.
+  template <class T, class Start>
+  Operation begin(Callback<T> done, Start start);
+  // The operation's callback comes with this error, and nothing was begun.
+  template <class T>
+  Operation refuse(Callback<T> done, Error error);
+  // The blocking form: begin(callback) begins it.
+  template <class T, class Begin>
+  Result<T, Error> wait(Begin begin) {
+    if (!may_block()) return wrong_thread_error();
+    return wait_for<T>(std::move(begin));
+  }
+  Operation release(const coordinator::HeldLock& lock, Callback<Done> done);
+  void cancel(Operation operation);
+
+  void finish(std::function<void()> done);
+
+  // Guards that hold a lock; they are let go when the client ends.
+  void add(std::shared_ptr<Guard::Keeping> keeping) { keepings_.insert(std::move(keeping)); }
+  void remove(const std::shared_ptr<Guard::Keeping>& keeping) { keepings_.erase(keeping); }
+
+  net::Loop& loop() { return *loop_; }
+  coordinator::LockClient& nodes() { return nodes_; }
+  const std::vector<coordinator::Group::Node>& names() const {
+    return nodes_.group().options().nodes;
+  }
+  const std::shared_ptr<net::Mailbox>& mailbox() const { return mailbox_; }
+  bool has_own_thread() const { return has_own_thread_; }
+  bool may_block() const {
+    return has_own_thread_ && thread_.get_id() != std::this_thread::get_id();
+  }
+
+ private:
+  struct Pending {
+    coordinator::OperationId among_nodes = coordinator::kNobody;
+    std::function<void(const Error&)> fail;
+  };
+  struct Finish {
+    Instant deadline;
+    std::function<void()> done;
+  };
+
+  void stop_everything();
+  void look_who_finished();
+
+  const bool has_own_thread_;
+  const std::unique_ptr<net::Loop> loop_;
+  coordinator::LockClient nodes_;
+  std::shared_ptr<net::Mailbox> mailbox_;  // shared with the guards, which may outlive us
+  std::atomic<Operation> last_operation_ = 0;
+  std::unordered_map<Operation, Pending> pending_;
+  std::unordered_set<std::shared_ptr<Guard::Keeping>> keepings_;
+  std::vector<Finish> finishes_;
+  net::Timer finish_timer_;
+  net::BeforeWait turn_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+template <class T, class Start>
+Client::Operation Client::Core::begin(Callback<T> done, Start start) {
+  const Operation id = ++last_operation_;
+  post([this, id, start = std::move(start), done = std::move(done)]() mutable {
+    if (stopping_) return done(stopped_error());
+    const auto tell = std::make_shared<Callback<T>>(std::move(done));
+    pending_[id].fail = [tell](const Error& error) { (*tell)(error); };
+    pending_[id].among_nodes = start(Callback<T>([this, id, tell](Result<T, Error> result) {
+      pending_.erase(id);
+      (*tell)(std::move(result));
+    }));
+  });
+  return id;
+}
+
+template <class T>
+Client::Operation Client::Core::refuse(Callback<T> done, Error error) {
+  defer([done = std::move(done), error = std::move(error)] { done(error); });
+  return ++last_operation_;
+}
+
+}  // namespace redlock

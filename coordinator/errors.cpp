@@ -1,0 +1,91 @@
+#include "coordinator/errors.h"
+
+#include "coordinator/quorum.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+namespace {
+
+using Nodes = std::vector<Group::Node>;
+
+std::string sentence(const Answer& answer, const AnswerWords& words) {
+  switch (answer.kind) {
+    case AnswerKind::yes:
+      return std::string(words.yes);
+    case AnswerKind::no:
+      return std::string(words.no);
+    case AnswerKind::none:
+      return "not waited for";
+    default:
+      return answer_text(answer);
+  }
+}
+
+std::size_t count(const std::vector<Answer>& answers, auto predicate) {
+  return static_cast<std::size_t>(std::count_if(answers.begin(), answers.end(), predicate));
+}
+
+std::size_t votes(const std::vector<Answer>& answers) {
+  return count(answers, [](const Answer& answer) { return answer.is_vote(); });
+}
+
+}  // namespace
+
+std::vector<NodeAnswer> node_answers(const Nodes& nodes, const std::vector<Answer>& answers,
+                                     const AnswerWords& words) {
+  std::vector<NodeAnswer> told;
+  told.reserve(answers.size());
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    told.push_back({nodes[i].name, answers[i].kind, sentence(answers[i], words), answers[i].took});
+  }
+  return told;
+}
+
+bool quorum_voted(const std::vector<Answer>& answers) {
+  return votes(answers) >= quorum_of(answers.size());
+}
+
+Error no_quorum_error(const Nodes& nodes, const std::vector<Answer>& answers,
+                      const AnswerWords& words) {
+  const std::size_t denied =
+      count(answers, [](const Answer& answer) { return answer.kind == AnswerKind::denied; });
+  const bool is_denied = denied > answers.size() - quorum_of(answers.size());
+  return {is_denied ? ErrorCode::denied : ErrorCode::no_quorum,
+          fmt::format("no quorum: {} of {} nodes voted, {} are needed", votes(answers),
+                      answers.size(), quorum_of(answers.size())),
+          node_answers(nodes, answers, words)};
+}
+
+Error acquisition_error(const Nodes& nodes, const AcquireResult& result) {
+  switch (result.outcome) {
+    case AcquisitionOutcome::held:
+      return {ErrorCode::held, "held by another",
+              node_answers(nodes, result.answers, kAcquireWords)};
+    case AcquisitionOutcome::too_late:
+      return {ErrorCode::too_late, "the nodes answered too late for this TTL",
+              node_answers(nodes, result.answers, kAcquireWords)};
+    default:
+      return no_quorum_error(nodes, result.answers, kAcquireWords);
+  }
+}
+
+Error extension_error(const Nodes& nodes, const ExtendResult& result) {
+  if (result.outcome != ExtensionOutcome::lost) {
+    return no_quorum_error(nodes, result.answers, kExtendWords);
+  }
+  return {ErrorCode::not_held, "not this holder's",
+          node_answers(nodes, result.answers, kExtendWords)};
+}
+
+Error release_error(const Nodes& nodes, const ReleaseResult& result) {
+  if (result.outcome != ReleaseOutcome::not_held) {
+    return no_quorum_error(nodes, result.answers, kReleaseWords);
+  }
+  return {ErrorCode::not_held, "not this holder's",
+          node_answers(nodes, result.answers, kReleaseWords)};
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,165 @@
+#include "base/invariant.h"
+#include "coordinator/errors.h"
+#include "coordinator/guard_keeping.h"
+#include "coordinator/public_lock.h"
+#include <redlock/guard.h>
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace redlock {
+
+using coordinator::LockClient;
+
+namespace {
+
+constexpr Duration::rep kLostAlready = std::numeric_limits<Duration::rep>::min();
+
+}  // namespace
+
+Guard::Keeping::Keeping(Client::Core& core, coordinator::HeldLock lock, Duration notice,
+                        OnLoss on_loss)
+    : core_(&core),
+      has_own_thread_(core.has_own_thread()),
+      loop_thread_(std::this_thread::get_id()),
+      mailbox_(core.mailbox()),
+      lock_(std::move(lock)),
+      keeper_({.ttl = lock_.ttl, .notice = notice}, lock_.valid_until,
+              coordinator::read_holder_clocks()),
+      on_loss_(std::move(on_loss)) {
+  lost_at_ = keeper_.lost_at().time_since_epoch().count();
+}
+
+// Not the loop's word alone: whatever keeps its thread from running, the time is up all the same.
+Duration Guard::Keeping::left() const {
+  const Instant lost_at{Duration(lost_at_.load())};
+  const Instant now = LockClient::now();
+  return lost_at > now ? lost_at - now : Duration::zero();
+}
+
+Lock Guard::Keeping::lock() const {
+  const std::lock_guard guard(mutex_);
+  return coordinator::public_lock(lock_);
+}
+
+void Guard::Keeping::begin() {
+  core_->add(shared_from_this());
+  timer_.emplace(core_->loop(), net::ClockKind::boottime, [this] { look(); });
+  timer_->set(keeper_.next_deadline());
+}
+
+void Guard::Keeping::look() {
+  keeper_.on_time(coordinator::read_holder_clocks());
+  if (keeper_.loss()) return lose();
+  if (keeper_.wants_extension()) extend();
+  timer_->set(keeper_.next_deadline());
+}
+
+void Guard::Keeping::extend() {
+  keeper_.begin_extension(LockClient::now());
+  extension_ = core_->nodes().extend(lock_, [this](const coordinator::ExtendResult& result) {
+    extension_ = coordinator::kNobody;
+    keeper_.on_extended(result, LockClient::now());
+    set_valid_until(keeper_.valid_until());
+    look();
+  });
+}
+
+void Guard::Keeping::set_valid_until(Instant valid_until) {
+  {
+    const std::lock_guard guard(mutex_);
+    lock_.valid_until = valid_until;
+  }
+  // A lock that was lost, or let go meanwhile by another thread, stays so.
+  const Duration::rep lost_at = keeper_.lost_at().time_since_epoch().count();
+  Duration::rep before = lost_at_.load();
+  while (before != kLostAlready && !lost_at_.compare_exchange_weak(before, lost_at)) {
+  }
+}
+
+void Guard::Keeping::lose() {
+  lost_at_ = kLostAlready;
+  stop_keeping();
+  const OnLoss on_loss = std::exchange(on_loss_, {});
+  if (!on_loss) return;
+  on_loss({ErrorCode::lost, fmt::format("the lock was lost: {}", *keeper_.loss()),
+           coordinator::node_answers(core_->names(), keeper_.last_failure(),
+                                     coordinator::kExtendWords)});
+}
+
+// The timer stays for now: this may be its own callback.
+void Guard::Keeping::stop_keeping() {
+  timer_->set(std::nullopt);
+  if (extension_ != coordinator::kNobody) core_->nodes().cancel(extension_);
+  extension_ = coordinator::kNobody;
+}
+
+void Guard::Keeping::let_go(Client::Callback<Done> done) {
+  lost_at_ = kLostAlready;
+  // Keeps this object until the task has run: the guard may be gone by then.
+  auto release = [self = shared_from_this(), done] {
+    if (self->core_ == nullptr) return done(stopped_error());
+    Client::Core& core = *self->core_;
+    self->stop_keeping();
+    self->core_ = nullptr;
+    core.remove(self);
+    core.defer([self] { self->timer_.reset(); });
+    core.release(self->lock_, done);
+  };
+  if (!has_own_thread_) return release();
+  if (!mailbox_->post(std::move(release))) done(stopped_error());
+}
+
+Result<Done, Error> Guard::Keeping::let_go() {
+  if (!has_own_thread_ || loop_thread_ == std::this_thread::get_id()) return wrong_thread_error();
+  return wait_for<Done>([this](Client::Callback<Done> done) { let_go(std::move(done)); });
+}
+
+void Guard::Keeping::end() {
+  lost_at_ = kLostAlready;
+  stop_keeping();
+  timer_.reset();
+  core_->nodes().release(lock_, [](const coordinator::ReleaseResult&) {});
+  core_ = nullptr;
+}
+
+Guard::Guard(std::shared_ptr<Keeping> keeping) : keeping_(std::move(keeping)) {}
+Guard::Guard(Guard&&) noexcept = default;
+
+Guard& Guard::operator=(Guard&& other) noexcept {
+  if (this == &other) return *this;
+  if (keeping_) keeping_->let_go([](const Result<Done, Error>&) {});
+  keeping_ = std::move(other.keeping_);
+  return *this;
+}
+
+Guard::~Guard() {
+  if (keeping_) keeping_->let_go([](const Result<Done, Error>&) {});
+}
+
+bool Guard::valid() const {
+  return validity_left() > Duration::zero();
+}
+
+Duration Guard::validity_left() const {
+  return keeping_ ? keeping_->left() : Duration::zero();
+}
+
+Lock Guard::lock() const {
+  INVARIANT(keeping_ != nullptr, "a guard that holds nothing was asked for its lock");
+  return keeping_->lock();
+}
+
+Result<Done, Error> Guard::release() {
+  if (!keeping_) return Error{ErrorCode::not_held, "the guard holds nothing", {}};
+  return std::exchange(keeping_, nullptr)->let_go();
+}
+
+void Guard::release(Client::Callback<Done> done) {
+  INVARIANT(keeping_ != nullptr, "a guard that holds nothing was released");
+  std::exchange(keeping_, nullptr)->let_go(std::move(done));
+}
+
+}  // namespace redlock
