@@ -48,6 +48,7 @@ void fill_closed_streams() {
 
 int main(int argc, char** argv) {
   fill_closed_streams();
+  std::signal(SIGPIPE, SIG_IGN);  // a node that is gone, or nobody who reads, is an error to handle
   const CommandLine line = parse_command_line(argc, argv);
   if (!line.word) {
     fmt::print(line.exit_code == exit_code::kDone ? stdout : stderr, "{}", line.text);

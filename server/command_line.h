@@ -10,8 +10,8 @@
 // Pure: main hands in how to read a file and standard input.
 #pragma once
 
-#include <redlock/result.h>
 #include "server/configuration.h"
+#include <redlock/result.h>
 
 #include <cstdint>
 #include <functional>

@@ -11,8 +11,8 @@
 // Pure: files come through ReadFile, so a test hands in a map.
 #pragma once
 
-#include <redlock/result.h>
 #include "server/settings.h"
+#include <redlock/result.h>
 
 #include <functional>
 #include <string>

@@ -26,8 +26,8 @@
 // version to come, so that a newer ledger is told apart from a damaged one.
 #pragma once
 
-#include <redlock/result.h>
 #include "base/time.h"
+#include <redlock/result.h>
 
 #include <array>
 #include <cstddef>

@@ -2,10 +2,10 @@
 // the order of its writes, is ledger.h's.
 #pragma once
 
-#include <redlock/result.h>
 #include "server/boot_identity.h"
 #include "server/ledger.h"
 #include "server/posix_file.h"
+#include <redlock/result.h>
 
 #include <cstdint>
 #include <string>

@@ -62,15 +62,17 @@ class NodeServer::Connection final : public net::Stream::User {
   Session& session_;
 };
 
-Result<std::unique_ptr<Doors>> Doors::open(net::Loop& loop, const Settings& settings) {
+Result<std::unique_ptr<Doors>> Doors::open(net::Loop& loop, const Settings& settings,
+                                           bool any_free_port) {
   auto doors = std::make_unique<Doors>();
   std::vector<std::string> bind = settings.bind;
-  if (settings.port == 0) bind.clear();
+  const std::uint16_t port = any_free_port ? 0 : settings.port;
+  if (port == 0 && !any_free_port) bind.clear();
   std::string problems;
   for (const std::string& name : bind) {
     const bool optional = name.starts_with('-');
     const auto added =
-        doors->add(loop, {name.substr(optional ? 1 : 0), settings.port}, settings.tcp_backlog);
+        doors->add(loop, {name.substr(optional ? 1 : 0), port}, settings.tcp_backlog);
     if (!added && !optional) return added.failure();
     if (!added) problems = added.error();
   }

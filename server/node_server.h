@@ -13,8 +13,8 @@
 #include "base/net/loop.h"
 #include "base/net/stream.h"
 #include "base/net/timer.h"
-#include <redlock/result.h>
 #include "server/node.h"
+#include <redlock/result.h>
 
 #include <functional>
 #include <memory>
@@ -29,8 +29,10 @@ class Doors {
  public:
   using OnConnection = std::function<void(std::unique_ptr<net::Stream>)>;
 
-  // At every address of the settings. An address marked optional may fail.
-  static Result<std::unique_ptr<Doors>> open(net::Loop& loop, const Settings& settings);
+  // At every address of the settings. An address marked optional may fail. any_free_port: at a port
+  // that the system chooses instead of the setting's; for one TCP address.
+  static Result<std::unique_ptr<Doors>> open(net::Loop& loop, const Settings& settings,
+                                             bool any_free_port = false);
 
   // Nothing is accepted before the loop runs. REQUIRES: called before that.
   void admit_to(OnConnection on_connection) { on_connection_ = std::move(on_connection); }

@@ -257,6 +257,22 @@ Decision decide(const Found& found, const Settings& settings, Instant start,
   return decision;
 }
 
+Decision decide_without_folder(const Settings& settings, Instant start,
+                               std::string_view fresh_node_id) {
+  Decision decision;
+  decision.cause = RestartCause::bootstrapped;
+  decision.grant_from = start;
+  decision.snapshot_from = start;
+  decision.record = {
+      .node_id = settings.node_id.empty() ? std::string(fresh_node_id) : settings.node_id,
+      .run = 1,
+      .largest_ttl = settings.max_ttl,
+      .fencing_bound = 0,
+      .fenced = true};
+  decision.report = "This node keeps no folder: it counts as new, no lock can be live. No delay.";
+  return decision;
+}
+
 Status begin_run(const Decision& decision, LedgerWriter& ledger,
                  const std::function<Status()>& discard_snapshot) {
   const bool is_used = decision.restoration.has_value();

@@ -83,6 +83,11 @@ struct Decision {
 Decision decide(const Found& found, const Settings& settings, Instant start,
                 std::string_view fresh_node_id);
 
+// Of a node that keeps no folder: nothing is known of it, and each start counts as the first of a
+// new installation, in which no lock can be live (rule R1). Whoever chooses that vouches for it.
+Decision decide_without_folder(const Settings& settings, Instant start,
+                               std::string_view fresh_node_id);
+
 // The wait that covers locks of this TTL: ttl × (1 + d) on a clock that is at most 1 + d faster
 // than their holders', and one second to spare.
 Duration full_delay(Duration largest_ttl, double clock_drift);

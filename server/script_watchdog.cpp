@@ -30,6 +30,10 @@ ScriptWatchdog::ScriptWatchdog(const Duration& busy_threshold, const Duration& t
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   INVARIANT(sigaction(watchdog_signal(), &action, nullptr) == 0, "no signal for the watchdog");
+  sigset_t own;  // a node inside a program runs on a thread on which all signals are blocked
+  sigemptyset(&own);
+  sigaddset(&own, watchdog_signal());
+  INVARIANT(pthread_sigmask(SIG_UNBLOCK, &own, nullptr) == 0, "no signal for the watchdog");
   sigevent event{};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = watchdog_signal();

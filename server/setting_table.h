@@ -10,8 +10,8 @@
 // Names are read in any case. Nothing here keeps a view beyond the call.
 #pragma once
 
-#include <redlock/result.h>
 #include "server/settings.h"
+#include <redlock/result.h>
 
 #include <span>
 #include <string>

@@ -5,9 +5,9 @@
 // which read CONFIG GET keep working: yes or no, plain numbers, bytes.
 #pragma once
 
-#include <redlock/result.h>
 #include "base/time.h"
 #include "server/settings.h"
+#include <redlock/result.h>
 
 #include <cstdint>
 #include <initializer_list>

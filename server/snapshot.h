@@ -15,10 +15,10 @@
 // both stand here, so the same file serves a start in the same boot and one in another.
 #pragma once
 
-#include <redlock/result.h>
 #include "base/time.h"
 #include "server/boot_identity.h"
 #include "server/checksum.h"
+#include <redlock/result.h>
 
 #include <cstddef>
 #include <cstdint>

@@ -13,9 +13,9 @@
 // Every call returns a sentence for the operator when it fails, and then the node must not go on.
 #pragma once
 
-#include <redlock/result.h>
 #include "server/ledger_file.h"
 #include "server/recovery.h"
+#include <redlock/result.h>
 
 #include <cstdint>
 #include <functional>

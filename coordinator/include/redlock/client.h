@@ -69,8 +69,8 @@ struct AcquireOptions {
 
 // A lock that was acquired, or one of which name and value were told by another process.
 struct Lock {
-  std::string name;
-  std::string value;  // the holder's secret: whoever knows it can extend and release
+  std::string name = {};
+  std::string value = {};  // the holder's secret: whoever knows it can extend and release
   std::chrono::nanoseconds ttl = std::chrono::seconds(30);
   // On CLOCK_BOOTTIME. The default: not known, as another process acquired it.
   std::chrono::nanoseconds valid_until = std::chrono::nanoseconds::max();

@@ -59,7 +59,7 @@ class EmbeddedNode {
 
   // The port it listens at; 0 with a unix socket.
   std::uint16_t port() const;
-  // For redis-cli -u, for ClientOptions::nodes: "redis://127.0.0.1:40123", "redis:///path".
+  // For redis-cli -u, for ClientOptions::nodes: "redis://127.0.0.1:40123", "unix:///path".
   std::string address() const;
 
   // Stops cleanly, as SIGTERM stops redlock-node: connections end, locks go to the snapshot. Blocks

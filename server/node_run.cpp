@@ -1,0 +1,155 @@
+#include "server/node_run.h"
+
+#include "base/duration_text.h"
+#include "base/net/background_task.h"
+#include "base/net/clock.h"
+#include "base/net/system_random.h"
+#include "base/net/timer.h"
+#include "base/version.h"
+#include "server/process_inspector.h"
+#include "server/setting_table.h"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::server {
+namespace {
+
+Instant now() {
+  return net::read_clock(net::ClockKind::monotonic);
+}
+
+NodeStart node_start(const Decision& decision, Instant start) {
+  NodeStart facts;
+  facts.node_id = decision.record.node_id;
+  facts.run_id = random_node_id();
+  facts.run = decision.record.run;
+  facts.hash_seed = net::system_random_seed();
+  facts.started_at = start;
+  facts.cause = restart_cause_name(decision.cause);
+  facts.delay = decision.delay;
+  facts.grant_from = decision.grant_from;
+  facts.snapshot_from = decision.snapshot_from;
+  facts.warning = decision.warning;
+  facts.fenced = decision.record.fenced;
+  return facts;
+}
+
+}  // namespace
+
+std::string random_node_id() {
+  std::array<unsigned char, kNodeIdBytes> bytes{};
+  net::system_random(bytes);
+  return make_node_id(bytes);
+}
+
+NodeRun::NodeRun(net::Loop& loop, Settings& settings, LogSink& log, Options options)
+    : loop_(loop),
+      settings_(settings),
+      log_(log),
+      options_(std::move(options)),
+      watchdog_(settings.busy_reply_threshold, settings.script_time_limit) {}
+
+Status NodeRun::open() {
+  auto doors = Doors::open(loop_, settings_, options_.any_free_port);
+  if (!doors) return doors.failure();
+  doors_ = std::move(doors).value();
+  if (options_.any_free_port) settings_.port = doors_->port();
+  if (options_.has_folder) {
+    auto folder = StateFolder::open(state_directory(settings_));
+    if (!folder) return folder.failure();
+    folder_.emplace(std::move(folder).value());
+  }
+  const Instant start = now();  // after the folder's lock, never before it
+  if (folder_) {
+    auto all = folder_->find();
+    if (!all) return all.failure();
+    decision_ = decide(all.value(), settings_, start, random_node_id());
+  } else {
+    decision_ = decide_without_folder(settings_, start, random_node_id());
+  }
+  node_.emplace(
+      settings_, node_start(decision_, start),
+      Node::World{process_inspector(options_.config_file, doors_->port()), log_, &watchdog_});
+  return restore();
+}
+
+Status NodeRun::restore() {
+  if (!folder_) return Done{};
+  bool has_room = true;
+  auto restored = folder_->restore(decision_, [&](const SavedLock& lock) {
+    has_room = node_->restore(lock.key, lock.value, lock.deadline, lock.token) && has_room;
+  });
+  if (restored && !has_room) return Failure{"no memory for the locks of the last run"};
+  return restored;
+}
+
+// Rules R3 and R9: the run becomes durable first. A flush takes the disk's time, so it happens on a
+// thread of its own, while the node answers what touches no lock and keeps the rest
+// (Node::begin_run). Nobody else uses the folder meanwhile.
+Status NodeRun::serve(const Hooks& hooks) {
+  NodeServer server(loop_, *node_, *doors_);
+  server_ = &server;
+  net::Timer recovered(loop_, net::ClockKind::monotonic, [&] {
+    log_.log(LogLevel::notice, "the restart delay is over: locks are granted from now on");
+    if (hooks.recovered) hooks.recovered();
+  });
+  const auto begin = [&] {
+    tell_start();
+    node_->begin_run(net::read_now());
+    if (node_->is_recovering(now())) recovered.set(node_->start().grant_from);
+    if (hooks.begun) hooks.begun();
+  };
+  Status durable = Done{};
+  const auto make_durable = [&] {
+    if (folder_) durable = folder_->begin_run(decision_);
+  };
+  net::BackgroundTask task(loop_, make_durable, [&] {
+    if (!durable) return loop_.stop();
+    begin();
+  });
+  loop_.run();
+  task.wait();  // a stop may have come before
+  server_ = nullptr;
+  return durable;
+}
+
+void NodeRun::stop() {
+  if (server_ != nullptr) server_->stop({});
+}
+
+void NodeRun::tell_start() {
+  log_.log(LogLevel::notice, decision_.report);
+  if (!decision_.warning.empty()) log_.log(LogLevel::warning, decision_.warning);
+  for (const std::string& caution : cautions(settings_)) log_.log(LogLevel::warning, caution);
+  log_.log(LogLevel::notice,
+           fmt::format("redlock-node {} listens at {}; node {}, run {}", kRedlockVersion,
+                       doors_->addresses(), decision_.record.node_id, decision_.record.run));
+}
+
+Status NodeRun::finish() {
+  if (!folder_) return Done{};
+  const Instant copied_at = now();
+  if (!node_->stop_request().value_or(StopRequest{}).save) {
+    log_.log(LogLevel::notice, "stopped without a snapshot, as asked: the next start will wait");
+    return Done{};
+  }
+  if (copied_at < node_->start().snapshot_from) {
+    log_.log(LogLevel::notice,
+             "stopped within the restart delay: no snapshot, the next start waits in full");
+    return Done{};
+  }
+  auto written = folder_->write_snapshot(copied_at, [&](const SavedLockVisitor& save) {
+    node_->locks().for_each([&](const Lock& lock) {
+      if (lock.is_over(copied_at)) return;
+      save({lock.key(), lock.value(), lock.deadline, lock.token});
+    });
+  });
+  if (!written) return written;
+  log_.log(LogLevel::notice, "stopped cleanly: the locks are in the snapshot");
+  return Done{};
+}
+
+}  // namespace redlock::server
