@@ -1,0 +1,232 @@
+#include "tests/unit/client/five_nodes.h"
+#include <redlock/client.h>
+
+#include <future>
+#include <thread>
+
+#include <catch2/catch.hpp>
+#include <uv.h>
+
+using namespace redlock;
+using namespace std::chrono_literals;
+
+namespace {
+
+// The outcome of a call with a callback, waited for.
+template <class T, class Begin>
+Result<T, Error> outcome_of(Begin begin) {
+  std::promise<Result<T, Error>> promise;
+  begin([&](Result<T, Error> result) { promise.set_value(std::move(result)); });
+  return promise.get_future().get();
+}
+
+// An address at which nobody listens any more.
+std::string dead_address() {
+  auto node = EmbeddedNode::start({});
+  return node.value().address();
+}
+
+}  // namespace
+
+TEST_CASE("a lock is acquired, refused to others, extended, told of, released") {
+  const FiveNodes nodes;
+  Client alice = nodes.client();
+  Client bob = nodes.client();
+
+  auto lock = alice.acquire("printer", {.ttl = 10s});
+  REQUIRE(lock);
+  CHECK(lock.value().name == "printer");
+  CHECK(lock.value().value.size() == 24);
+  CHECK(lock.value().validity_left() > 5s);
+  CHECK(lock.value().validity_left() < 10s);
+
+  const auto refused = bob.acquire("printer");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.failure().code == ErrorCode::held);
+  CHECK(refused.error() == "held by another");
+  REQUIRE(refused.failure().nodes.size() == 5);
+  CHECK(refused.failure().nodes[0].node.starts_with("127.0.0.1:"));
+
+  auto extended = alice.extend(lock.value());
+  REQUIRE(extended);
+  CHECK(extended.value().valid_until >= lock.value().valid_until);
+
+  const auto holder = bob.holder("printer");
+  REQUIRE(holder);
+  REQUIRE(holder.value());
+  CHECK(holder.value()->value == lock.value().value);
+  CHECK(holder.value()->left > 5s);
+
+  CHECK(alice.release(lock.value()));
+  CHECK_FALSE(bob.holder("printer").value());
+  CHECK(alice.release(lock.value()).failure().code == ErrorCode::not_held);
+  CHECK(alice.extend(lock.value()).failure().code == ErrorCode::not_held);
+  CHECK(bob.acquire("printer"));
+}
+
+TEST_CASE("a lock of which only name and value are known can be extended and released") {
+  const FiveNodes nodes;
+  Client alice = nodes.client();
+  Client bob = nodes.client();
+  const Lock lock = alice.acquire("printer").value();
+  const Lock told{.name = lock.name, .value = lock.value};
+  CHECK(told.validity_left() == std::chrono::nanoseconds::max());
+  const auto extended = bob.extend(told);
+  REQUIRE(extended);
+  CHECK(extended.value().validity_left() <= 30s);
+  CHECK(bob.release(told));
+}
+
+TEST_CASE("an acquisition waits as long as it is told to") {
+  const FiveNodes nodes;
+  Client alice = nodes.client();
+  Client bob = nodes.client();
+  const Lock lock = alice.acquire("printer").value();
+  CHECK(bob.acquire("printer", {.wait = 30ms}).failure().code == ErrorCode::held);
+  std::promise<Result<Lock, Error>> got;
+  bob.acquire("printer", {.wait = 15s},
+              [&](Result<Lock, Error> result) { got.set_value(std::move(result)); });
+  CHECK(alice.release(lock));
+  CHECK(got.get_future().get());
+}
+
+TEST_CASE("callbacks come once, on the client's thread, and may call the client") {
+  const FiveNodes nodes;
+  Client client = nodes.client();
+  std::promise<std::thread::id> first;
+  std::promise<std::thread::id> second;
+  client.acquire("printer", {}, [&](const Result<Lock, Error>& lock) {
+    first.set_value(std::this_thread::get_id());
+    client.release(lock.value(), [&](const Result<Done, Error>&) {
+      second.set_value(std::this_thread::get_id());
+    });
+  });
+  const std::thread::id thread = first.get_future().get();
+  CHECK(thread != std::this_thread::get_id());
+  CHECK(second.get_future().get() == thread);
+}
+
+TEST_CASE("a blocking call on the client's own thread is refused, not waited for") {
+  const FiveNodes nodes;
+  Client client = nodes.client();
+  const auto outcome = outcome_of<Lock>([&](auto done) {
+    client.acquire("a", {},
+                   [&client, done](const Result<Lock, Error>&) { done(client.acquire("b")); });
+  });
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.failure().code == ErrorCode::wrong_thread);
+}
+
+TEST_CASE("any number of threads may use one client") {
+  const FiveNodes nodes;
+  Client client = nodes.client();
+  std::atomic<int> pairs = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      for (int n = 0; n < 20; ++n) {
+        const auto lock = client.acquire("lock:" + std::to_string(i));
+        if (lock && client.release(lock.value())) ++pairs;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(pairs == 160);
+}
+
+TEST_CASE("two of five nodes down cost nothing, three cost the quorum, and the error says so") {
+  FiveNodes nodes;
+  nodes.crash({0, 1});
+  ClientOptions options = nodes.options();
+  options.hear_everyone = true;
+  Client client = Client::start(options).value();
+  const auto lock = client.acquire("printer");
+  REQUIRE(lock);
+  nodes.crash({2});
+  const auto refused = client.acquire("other");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.failure().code == ErrorCode::no_quorum);
+  CHECK(refused.error() == "no quorum: 2 of 5 nodes voted, 3 are needed");
+  CHECK(client.release(lock.value()).failure().code == ErrorCode::no_quorum);
+  CHECK(client.holder("printer").failure().code == ErrorCode::no_quorum);
+  const auto states = client.status();
+  REQUIRE(states);
+  CHECK_FALSE(states.value()[0].grants);
+  CHECK(states.value()[3].state == "serving");
+  CHECK(states.value()[3].clock == "CLOCK_MONOTONIC");
+}
+
+TEST_CASE("an operation that is cancelled tells so, and leaves no lock behind") {
+  const FiveNodes nodes;
+  Client alice = nodes.client();
+  Client bob = nodes.client();
+  const Lock lock = alice.acquire("printer").value();
+  const auto cancelled = outcome_of<Lock>([&](auto done) {
+    const Client::Operation operation = bob.acquire("printer", {.wait = std::nullopt}, done);
+    bob.cancel(operation);
+  });
+  REQUIRE_FALSE(cancelled);
+  CHECK(cancelled.failure().code == ErrorCode::stopped);
+  CHECK(alice.release(lock));
+  CHECK_FALSE(alice.holder("printer").value());
+}
+
+TEST_CASE("a client that ends tells whoever waits, and undoes what it began") {
+  const FiveNodes nodes;
+  Client alice = nodes.client();
+  const Lock lock = alice.acquire("printer").value();
+  std::promise<ErrorCode> told;
+  {
+    Client bob = nodes.client();
+    bob.acquire("printer", {.wait = std::nullopt},
+                [&](const Result<Lock, Error>& result) { told.set_value(result.failure().code); });
+  }
+  CHECK(told.get_future().get() == ErrorCode::stopped);
+  CHECK(alice.release(lock));
+  CHECK(alice.acquire("printer"));
+}
+
+TEST_CASE("arguments out of their bounds are refused with what is accepted") {
+  const auto text = [](ClientOptions options) { return Client::start(std::move(options)).error(); };
+  CHECK_THAT(text({}), Catch::Contains("no node is named"));
+  CHECK_THAT(text({.nodes = {"redis://a:1", "redis://a:1"}}), Catch::Contains("named twice"));
+  CHECK_THAT(text({.nodes = {"redis://a"}, .node_timeout = 0ns}), Catch::Contains("node timeout"));
+  CHECK_THAT(text({.nodes = {"redis://a"}, .clock_drift = 0.6}), Catch::Contains("clock drift"));
+  CHECK(Client::start_on(nullptr, {.nodes = {"redis://a"}}).failure().code == ErrorCode::invalid);
+
+  auto client = Client::start({.nodes = {dead_address()}});
+  REQUIRE(client);
+  CHECK_THAT(client.value().acquire("").error(), Catch::Contains("name is empty"));
+  CHECK_THAT(client.value().acquire("a", {.ttl = 1ms}).error(), Catch::Contains("10 ms"));
+  CHECK_THAT(client.value().acquire("a", {.wait = -1ms}).error(), Catch::Contains("negative"));
+  CHECK_THAT(client.value().release({.name = "a"}).error(), Catch::Contains("no value"));
+  CHECK_THAT(client.value().extend({.value = "a"}).error(), Catch::Contains("name is empty"));
+}
+
+TEST_CASE("a client on its caller's loop needs no thread, and blocks nowhere") {
+  const FiveNodes nodes;
+  uv_loop_t loop;
+  REQUIRE(uv_loop_init(&loop) == 0);
+  bool done = false;
+  {
+    auto started = Client::start_on(&loop, nodes.options());
+    REQUIRE(started);
+    Client client = std::move(started).value();
+    CHECK(client.acquire("printer").failure().code == ErrorCode::wrong_thread);
+    bool inside = true;
+    client.acquire("printer", {}, [&](const Result<Lock, Error>& lock) {
+      CHECK_FALSE(inside);
+      REQUIRE(lock);
+      client.release(lock.value(), [&](const Result<Done, Error>& released) {
+        CHECK(released);
+        done = true;
+        client.finish([&] { uv_stop(&loop); });
+      });
+    });
+    inside = false;
+    uv_run(&loop, UV_RUN_DEFAULT);
+  }
+  CHECK(done);
+  uv_run(&loop, UV_RUN_DEFAULT);  // what the client left to close
+  CHECK(uv_loop_close(&loop) == 0);
+}
