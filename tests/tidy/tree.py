@@ -33,6 +33,10 @@ class Tree(dict):
         for match in _INCLUDE.finditer(self[path]):
             yield line_of(self[path], match.start()), match.group(1), match.group(2)
 
+    def public_header(self, name):
+        """The path of what <redlock/…> names, or None."""
+        return next((p for p in self.paths(".h") if p.endswith("/include/" + name)), None)
+
     def code(self, path):
         """The text without comments and strings; lines stay where they are."""
         return _NO_CODE.sub(_blank, self[path])
