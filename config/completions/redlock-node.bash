@@ -1,0 +1,50 @@
+# bash completion for redlock-node(1). Works with and without the package bash-completion.
+
+_redlock_node() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  local settings="port bind unixsocket unixsocketperm tcp-backlog timeout tcp-keepalive maxclients
+    client-output-buffer-limit protected-mode requirepass max-ttl require-ttl clock-drift maxmemory
+    maxmemory-policy dir node-id restart-delay restart-reply busy-reply-threshold script-time-limit
+    script-memory-limit supervised loglevel logfile pidfile databases save appendonly
+    cluster-enabled replica-read-only daemonize notify-keyspace-events"
+  local words=
+  COMPREPLY=()
+  case $previous in
+    --dir)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -d -- "$current")
+      return
+      ;;
+    --logfile | --pidfile | --unixsocket)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      return
+      ;;
+    --protected-mode | --require-ttl) words="yes no" ;;
+    --appendonly | --cluster-enabled | --daemonize) words=no ;;
+    --replica-read-only) words=yes ;;
+    --maxmemory-policy) words=noeviction ;;
+    --restart-delay) words="auto off" ;;
+    --restart-reply) words="error held" ;;
+    --supervised) words="no systemd auto" ;;
+    --loglevel) words="debug verbose notice warning" ;;
+    --bootstrap | -*) ;;
+    *)
+      # The settings file comes first, before all flags.
+      if ((COMP_CWORD == 1)) && [[ $current != -* ]]; then
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        return
+      fi
+      ;;
+  esac
+  if [[ $current == -* ]]; then
+    # The names without their dashes are matched, and get them back.
+    mapfile -t COMPREPLY < <(
+      compgen -P -- -W "$settings bootstrap help version" -- "${current#"${current%%[!-]*}"}")
+  elif [[ -n $words ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+  fi
+}
+
+complete -F _redlock_node redlock-node

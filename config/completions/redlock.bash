@@ -1,0 +1,93 @@
+# bash completion for redlock(1). Works with and without the package bash-completion.
+
+_redlock_options_of() {
+  local common="--nodes --config --node-timeout --clock-drift --json --help --version"
+  case $1 in
+    run) echo "$common --no-wait --wait --no-fence --ttl --max-hold -E -L --signal --kill-after" ;;
+    acquire) echo "$common --ttl --no-wait --wait --no-fence" ;;
+    extend) echo "$common --value --ttl" ;;
+    release) echo "$common --value" ;;
+    status) echo "$common --watch" ;;
+    up) echo "$common --count --port --dir --node-binary" ;;
+    *) echo "$common" ;;
+  esac
+}
+
+# The word of redlock before the cursor, if there is one: what is no option and no option's value.
+_redlock_word() {
+  local i
+  for ((i = 1; i < COMP_CWORD; ++i)); do
+    case ${COMP_WORDS[i]} in
+      --nodes | --config | --node-timeout | --clock-drift) ((++i)) ;;
+      -*) ;;
+      *)
+        echo "${COMP_WORDS[i]}"
+        return
+        ;;
+    esac
+  done
+}
+
+# Where the command of `redlock run NAME -- COMMAND` begins; nothing before a --.
+_redlock_command_at() {
+  local i
+  for ((i = 1; i < COMP_CWORD; ++i)); do
+    if [[ ${COMP_WORDS[i]} == -- ]]; then
+      echo $((i + 1))
+      return
+    fi
+  done
+}
+
+_redlock_complete_command() {
+  if declare -F _command_offset >/dev/null; then
+    _command_offset "$1"
+  elif ((COMP_CWORD == $1)); then
+    mapfile -t COMPREPLY < <(compgen -c -- "$2")
+  else
+    mapfile -t COMPREPLY < <(compgen -f -- "$2")
+  fi
+}
+
+_redlock() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  local word command_at options
+  COMPREPLY=()
+  word=$(_redlock_word)
+  if [[ $word == run ]]; then
+    command_at=$(_redlock_command_at)
+    if [[ -n $command_at ]]; then
+      _redlock_complete_command "$command_at" "$current"
+      return
+    fi
+  fi
+  case $previous in
+    --config | --node-binary)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      return
+      ;;
+    --dir)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -d -- "$current")
+      return
+      ;;
+    --signal)
+      mapfile -t COMPREPLY < <(compgen -W "TERM INT HUP QUIT KILL USR1 USR2 ABRT" -- "$current")
+      return
+      ;;
+    --nodes | --node-timeout | --clock-drift | -w | --wait | --ttl | --max-hold | -E | -L | \
+      --kill-after | --value | --count | --port)
+      return
+      ;;
+  esac
+  if [[ $current == -* ]]; then
+    options=$(_redlock_options_of "$word")
+    [[ $word != run ]] || options+=" --"
+    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+  elif [[ -z $word ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "run acquire extend release holder status up" -- "$current")
+  fi
+}
+
+complete -F _redlock redlock

@@ -1,0 +1,44 @@
+"""What the two programs say of themselves: words, options and settings that a page must know."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("REDLOCK_BUILD", ROOT / "build"))
+
+
+def run(*command, **options):
+    """Its standard output; what goes wrong is an error."""
+    return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE,
+                          text=True, **options).stdout
+
+
+def redlock_help(*word):
+    return run(BUILD / "redlock", *word, "--help")
+
+
+def redlock_words():
+    """The words: the lines below "Subcommands:"."""
+    section = redlock_help().split("Subcommands:\n")[1].split("\n\n")[0]
+    return re.findall(r"^  ([a-z]+) ", section, re.M)
+
+
+def redlock_options(*word):
+    """The options of a word, or of all words: {"--nodes", "-E", …}, long names where there are."""
+    section = redlock_help(*word).split("Options:\n")[1].split("\n\n")[0]
+    names = [re.split(r"[ ,]", line.strip()) for line in re.findall(r"^  (-\S+)", section, re.M)]
+    return {max(each, key=len) for each in names}
+
+
+def node_settings():
+    """The names in redlock-node.conf, where each has a line that is switched off with a #."""
+    text = (ROOT / "config/redlock-node.conf").read_text()
+    return re.findall(r"^#([a-z][a-z-]*) \S", text, re.M)
+
+
+def node_options():
+    """The options in --help of redlock-node, most of them settings; --name stands for any."""
+    text = run(BUILD / "redlock-node", "--help")
+    return set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) - {"--name"}
