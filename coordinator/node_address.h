@@ -22,8 +22,8 @@ struct NodeAddress {
 };
 
 // "redis://127.0.0.1:7001", "redis://:secret@node1:6379", "redis://user:p%40ss@[::1]:7001",
-// "unix:///run/node.sock", "unix://:secret@/run/node.sock"; redis:// may be left out. The error says
-// what is accepted; it never repeats a password.
+// "unix:///run/node.sock", "unix://:secret@/run/node.sock"; redis:// may be left out. The error
+// says what is accepted; it never repeats a password.
 Result<NodeAddress> parse_node_address(std::string_view text);
 
 // Comma-separated; blanks around the commas are allowed. At least one, none twice.
