@@ -1,8 +1,8 @@
 // Durations as people write them in settings and on command lines.
 #pragma once
 
-#include <redlock/result.h>
 #include "base/time.h"
+#include <redlock/result.h>
 
 #include <string>
 #include <string_view>

@@ -1,11 +1,10 @@
 // One word's time on the loop: a client over the nodes, interrupted by signals, ended by finish().
 #pragma once
 
-#include <redlock/client.h>
-
 #include "base/net/loop.h"
 #include "base/net/signal.h"
 #include "coordinator/command_line.h"
+#include <redlock/client.h>
 
 #include <functional>
 #include <memory>

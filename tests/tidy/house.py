@@ -20,6 +20,8 @@ SHELLS = [
     "server/log_file.*",
     "server/posix_file.*",
     "server/state_folder.*",
+    "server/embedded_node.*",
+    "server/node_run.*",
     "server/node_server.*",
     "server/process_inspector.*",
     "server/script_watchdog.*",

@@ -1,9 +1,9 @@
 // Whom a transcript is played to.
 #pragma once
 
-#include <redlock/result.h>
 #include "base/time.h"
 #include "tests/transcript/transcript.h"
+#include <redlock/result.h>
 
 #include <memory>
 #include <string>

@@ -1,8 +1,8 @@
 // A transcript: a text file of requests and the answers they are to get. README has the format.
 #pragma once
 
-#include <redlock/result.h>
 #include "base/time.h"
+#include <redlock/result.h>
 
 #include <optional>
 #include <string>

@@ -1,15 +1,37 @@
-// The least program that has both libraries in it, built from what was installed:
+// The least program that uses both libraries, built from what was installed:
 //
 // c++ -std=c++20 consumer.cpp -o consumer $(pkg-config --cflags --libs redlock-client redlock-node)
 #include <redlock/client.h>
 #include <redlock/embedded_node.h>
-#include <redlock/guard.h>
 #include <redlock/mutex.h>
-#include <redlock/result.h>
 
 #include <cstdio>
+#include <mutex>
+
+using namespace std::chrono_literals;
+
+namespace {
+
+int fail(const std::string& text) {
+  std::fprintf(stderr, "consumer: %s\n", text.c_str());
+  return 1;
+}
+
+}  // namespace
 
 int main() {
-  const redlock::Result<int> got = 7;
-  std::printf("%d\n", got.value());
+  auto node = redlock::EmbeddedNode::start({});
+  if (!node) return fail(node.error());
+  auto client = redlock::Client::start({.nodes = {node.value().address()}});
+  if (!client) return fail(client.error());
+  const auto lock = client.value().acquire("printer", {.ttl = 5s});
+  if (!lock) return fail(lock.error());
+  const auto second = client.value().acquire("printer", {.ttl = 5s});
+  if (second || second.failure().code != redlock::ErrorCode::held) return fail("held by two");
+  if (const auto released = client.value().release(lock.value()); !released) {
+    return fail(released.error());
+  }
+  redlock::Mutex printer(client.value(), "printer", {.ttl = 5s});
+  const std::scoped_lock held(printer);
+  return printer.valid() ? 0 : fail("not valid");
 }

@@ -1,8 +1,10 @@
-// guarded-worker DATABASE STEPS: writes rows into an sqlite3 database while it holds a lock, so
-// that of all workers on all machines only one writes at a time.
+// worker [DATABASE [STEPS]]: writes rows into an sqlite3 database while it holds a lock, so that of
+// all workers on all machines only one writes at a time.
 //
 // The nodes are those of REDLOCK_NODES. Exit status: 0 the work is done; 75 another works; 1 the
-// lock was lost, or the database failed.
+// lock was lost, or the database failed. With the package installed CMakeLists.txt builds it, or
+//
+// c++ -std=c++20 worker.cpp -o worker $(pkg-config --cflags --libs redlock-client sqlite3)
 #include <redlock/guard.h>
 
 #include <chrono>
@@ -44,10 +46,12 @@ bool work(sqlite3* database, redlock::Guard& guard, int steps) {
 
 int main(int argc, char** argv) {
   const char* nodes = std::getenv("REDLOCK_NODES");
-  if (argc != 3 || nodes == nullptr) {
-    std::cerr << "usage: REDLOCK_NODES=redis://host:port,… guarded-worker DATABASE STEPS\n";
+  if (argc > 3 || nodes == nullptr) {
+    std::cerr << "usage: REDLOCK_NODES=redis://host:port,… worker [DATABASE [STEPS]]\n";
     return 64;
   }
+  const char* path = argc > 1 ? argv[1] : "jobs.db";
+  const int steps = argc > 2 ? std::atoi(argv[2]) : 100;
   auto client = redlock::Client::start({.nodes = {nodes}});
   if (!client) {
     std::cerr << client.error() << '\n';
@@ -63,9 +67,9 @@ int main(int argc, char** argv) {
   }
   sqlite3* database = nullptr;
   bool done =
-      sqlite3_open(argv[1], &database) == SQLITE_OK &&
+      sqlite3_open(path, &database) == SQLITE_OK &&
       execute(database, "CREATE TABLE IF NOT EXISTS steps (worker INTEGER, step INTEGER)") &&
-      work(database, guard.value(), std::atoi(argv[2]));
+      work(database, guard.value(), steps);
   sqlite3_close(database);
   // A release that a quorum confirms says that the lock was this worker's to the end.
   if (const auto released = guard.value().release(); !released) {

@@ -1,8 +1,11 @@
-// leader-election NAME [TERMS]: of all that run it, one leads at a time. With TERMS it ends after
-// having led so often, else it goes on for ever.
+// leader NAME [TERMS]: of all that run it, one leads at a time. With TERMS it ends after having led
+// so often, else it goes on for ever.
 //
 // The nodes are those of REDLOCK_NODES. Who leads says so and works until its lock is lost, or
-// until its term is over and it lets another lead.
+// until its term is over and it lets another lead. With the package installed CMakeLists.txt builds
+// it, or
+//
+// c++ -std=c++20 leader.cpp -o leader $(pkg-config --cflags --libs redlock-client)
 #include <redlock/guard.h>
 
 #include <chrono>
@@ -29,7 +32,7 @@ void lead(const redlock::Guard& guard) {
 int main(int argc, char** argv) {
   const char* nodes = std::getenv("REDLOCK_NODES");
   if (argc < 2 || nodes == nullptr) {
-    std::cerr << "usage: REDLOCK_NODES=redis://host:port,… leader-election NAME [TERMS]\n";
+    std::cerr << "usage: REDLOCK_NODES=redis://host:port,… leader NAME [TERMS]\n";
     return 64;
   }
   auto client = redlock::Client::start({.nodes = {nodes}});

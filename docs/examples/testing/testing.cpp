@@ -1,5 +1,7 @@
 // A test of code that uses a lock, with five real nodes inside the test: no ports to choose, no
-// processes to end, nothing on the disk.
+// processes to end, nothing on the disk. With the package installed CMakeLists.txt builds it, or
+//
+// c++ -std=c++20 testing.cpp -o testing $(pkg-config --cflags --libs redlock-client redlock-node)
 #include <redlock/client.h>
 #include <redlock/embedded_node.h>
 
