@@ -107,7 +107,8 @@ Status EmbeddedNode::Thread::start() {
 // The thread. The watchdog's timer, within the run, is aimed at the thread that makes it.
 void EmbeddedNode::Thread::run() {
   server::NodeRun run(loop_, settings_, *this,
-                      {.any_free_port = settings_.port == 0 && settings_.unixsocket.empty(),
+                      {.owns_process = false,
+                       .any_free_port = settings_.port == 0 && settings_.unixsocket.empty(),
                        .has_folder = !options_.folder.empty()});
   Status status = run.open();
   bool begun = false;

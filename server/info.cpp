@@ -75,7 +75,7 @@ void clients_section(Section& s) {
 }
 
 void memory_section(Section& s) {
-  const std::uint64_t used = s.process.heap_bytes;
+  const std::uint64_t used = s.process.heap_bytes.value_or(s.node.used_memory());
   s.field("used_memory", used);
   s.field("used_memory_human", human_bytes(used));
   s.field("used_memory_rss", s.process.resident_bytes);

@@ -72,7 +72,8 @@ Status NodeRun::open() {
   }
   node_.emplace(
       settings_, node_start(decision_, start),
-      Node::World{process_inspector(options_.config_file, doors_->port()), log_, &watchdog_});
+      Node::World{process_inspector(options_.config_file, doors_->port(), options_.owns_process),
+                  log_, &watchdog_});
   return restore();
 }
 

@@ -35,6 +35,7 @@ class NodeRun {
  public:
   struct Options {
     std::string config_file = {};  // for INFO; empty: none
+    bool owns_process = true;      // false: within another program
     bool any_free_port = false;    // instead of the setting `port`, which then tells which it is
     // Without one nothing outlives the node, and each start is a new installation's: for tests.
     bool has_folder = true;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace redlock::server {
@@ -15,7 +16,7 @@ struct ProcessFacts {
   std::string executable;
   std::string config_file;
   std::uint16_t port = 0;
-  std::uint64_t heap_bytes = 0;
+  std::optional<std::uint64_t> heap_bytes;  // nullopt: the process is not the node's alone
   std::uint64_t resident_bytes = 0;
   std::uint64_t system_memory_bytes = 0;
   double cpu_user_seconds = 0;

@@ -36,7 +36,7 @@ std::uint64_t resident_bytes() {
 
 }  // namespace
 
-ProcessInspector process_inspector(std::string config_file, std::uint16_t port) {
+ProcessInspector process_inspector(std::string config_file, std::uint16_t port, bool owns_process) {
   ProcessFacts constant;
   utsname system{};
   uname(&system);
@@ -46,10 +46,12 @@ ProcessInspector process_inspector(std::string config_file, std::uint16_t port) 
   constant.executable = executable_path();
   constant.config_file = std::move(config_file);
   constant.port = port;
-  return [constant] {
+  return [constant, owns_process] {
     ProcessFacts facts = constant;
-    const struct mallinfo2 heap = mallinfo2();
-    facts.heap_bytes = heap.uordblks + heap.hblkhd;
+    if (owns_process) {
+      const struct mallinfo2 heap = mallinfo2();
+      facts.heap_bytes = heap.uordblks + heap.hblkhd;
+    }
     facts.resident_bytes = resident_bytes();
     struct sysinfo machine {};
     sysinfo(&machine);

@@ -7,7 +7,9 @@
 
 namespace redlock::server {
 
-// The config file's path is told to whoever asks INFO; empty: none.
-ProcessInspector process_inspector(std::string config_file, std::uint16_t port);
+// The config file's path is told to whoever asks INFO; empty: none. owns_process: the heap is the
+// node's. Within another program it is not, and may not even be the C library's, which then must
+// not be asked.
+ProcessInspector process_inspector(std::string config_file, std::uint16_t port, bool owns_process);
 
 }  // namespace redlock::server

@@ -18,7 +18,8 @@ namespace redlock::server {
 
 class ScriptWatchdog final : public ScriptWatch {
  public:
-  // For scripts of the calling thread. The durations may change while no script runs (CONFIG SET).
+  // For scripts of the calling thread, which has one at a time. The durations may change while no
+  // script runs (CONFIG SET).
   ScriptWatchdog(const Duration& busy_threshold, const Duration& time_limit);
   ~ScriptWatchdog() override;
   ScriptWatchdog(const ScriptWatchdog&) = delete;
@@ -28,7 +29,7 @@ class ScriptWatchdog final : public ScriptWatch {
   void script_ended() override;
 
  private:
-  static void on_signal(int, siginfo_t* info, void*);
+  static void on_signal(int);
   void on_tick();
   void arm(Duration tick);
 
