@@ -101,13 +101,13 @@ Client::~Client() {
   if (core_) core_->end();
 }
 
-Result<Client, Error> Client::start(ClientOptions options) {
+Result<Client, Error> Client::start(const ClientOptions& options) {
   auto read = read_options(options);
   if (!read) return read.failure();
   return Client(std::make_shared<Core>(nullptr, std::move(read).value()));
 }
 
-Result<Client, Error> Client::start_on(uv_loop_s* loop, ClientOptions options) {
+Result<Client, Error> Client::start_on(uv_loop_s* loop, const ClientOptions& options) {
   if (loop == nullptr) return invalid("no loop was given");
   auto read = read_options(options);
   if (!read) return read.failure();
@@ -120,7 +120,7 @@ Client::Operation Client::acquire(std::string name, AcquireOptions options, Call
   if (auto error = check(name, options)) return core_->refuse(std::move(done), std::move(*error));
   Core& core = *core_;
   return core.begin<Lock>(
-      std::move(done), [&core, name = std::move(name), options](Callback<Lock> tell) {
+      std::move(done), [&core, name = std::move(name), options](const Callback<Lock>& tell) {
         const auto on_end = [&core, tell](const AcquireResult& result) {
           if (result.outcome != AcquisitionOutcome::acquired) {
             return tell(acquisition_error(core.names(), result));
@@ -141,7 +141,7 @@ Result<Lock, Error> Client::acquire(std::string name, AcquireOptions options) {
 Client::Operation Client::extend(const Lock& lock, Callback<Lock> done) {
   if (auto error = check(lock)) return core_->refuse(std::move(done), std::move(*error));
   Core& core = *core_;
-  return core.begin<Lock>(std::move(done), [&core, lock](Callback<Lock> tell) {
+  return core.begin<Lock>(std::move(done), [&core, lock](const Callback<Lock>& tell) {
     const auto on_end = [&core, lock, tell](const ExtendResult& result) {
       if (result.outcome != ExtensionOutcome::extended) {
         return tell(extension_error(core.names(), result));
@@ -175,9 +175,11 @@ Client::Operation Client::holder(std::string name, Callback<std::optional<Holder
   if (name.empty()) return core_->refuse(std::move(done), invalid("the lock's name is empty"));
   Core& core = *core_;
   return core.begin<std::optional<Holder>>(
-      std::move(done), [&core, name = std::move(name)](Callback<std::optional<Holder>> tell) {
+      std::move(done),
+      [&core, name = std::move(name)](const Callback<std::optional<Holder>>& tell) {
         const auto on_end = [&core, tell](const std::vector<Finding>& findings) {
           std::vector<coordinator::Answer> answers;
+          answers.reserve(findings.size());
           for (const Finding& finding : findings) answers.push_back(finding.answer);
           const auto holder = coordinator::holder_of(findings);
           if (!holder && !coordinator::quorum_voted(answers)) {
@@ -198,9 +200,10 @@ Result<std::optional<Holder>, Error> Client::holder(std::string name) {
 Client::Operation Client::status(Callback<std::vector<NodeState>> done) {
   Core& core = *core_;
   return core.begin<std::vector<NodeState>>(
-      std::move(done), [&core](Callback<std::vector<NodeState>> tell) {
+      std::move(done), [&core](const Callback<std::vector<NodeState>>& tell) {
         const auto on_end = [&core, tell](const std::vector<Finding>& findings) {
           std::vector<NodeState> states;
+          states.reserve(findings.size());
           for (std::size_t i = 0; i < findings.size(); ++i) {
             states.push_back(coordinator::node_state(core.names()[i].name, findings[i]));
           }
@@ -217,11 +220,12 @@ Result<std::vector<NodeState>, Error> Client::status() {
 
 // --- guard
 
-Client::Operation Client::guard(std::string name, GuardOptions options, Callback<Guard> done) {
+Client::Operation Client::guard(std::string name, const GuardOptions& options,
+                                Callback<Guard> done) {
   if (auto error = check(name, options)) return core_->refuse(std::move(done), std::move(*error));
   Core& core = *core_;
   return core.begin<Guard>(
-      std::move(done), [&core, name = std::move(name), options](Callback<Guard> tell) {
+      std::move(done), [&core, name = std::move(name), options](const Callback<Guard>& tell) {
         const auto on_end = [&core, options, tell](const AcquireResult& result) {
           if (result.outcome != AcquisitionOutcome::acquired) {
             return tell(acquisition_error(core.names(), result));
@@ -235,9 +239,9 @@ Client::Operation Client::guard(std::string name, GuardOptions options, Callback
       });
 }
 
-Result<Guard, Error> Client::guard(std::string name, GuardOptions options) {
+Result<Guard, Error> Client::guard(std::string name, const GuardOptions& options) {
   return core_->wait<Guard>(
-      [&](Callback<Guard> done) { guard(std::move(name), std::move(options), std::move(done)); });
+      [&](Callback<Guard> done) { guard(std::move(name), options, std::move(done)); });
 }
 
 // --- the rest

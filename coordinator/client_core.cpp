@@ -78,7 +78,7 @@ void Client::Core::cancel(Operation operation) {
 }
 
 Client::Operation Client::Core::release(const coordinator::HeldLock& lock, Callback<Done> done) {
-  return begin<Done>(std::move(done), [this, lock](Callback<Done> tell) {
+  return begin<Done>(std::move(done), [this, lock](const Callback<Done>& tell) {
     return nodes_.release(lock, [this, tell](const coordinator::ReleaseResult& result) {
       if (result.outcome == coordinator::ReleaseOutcome::released) return tell(Done{});
       tell(coordinator::release_error(names(), result));

@@ -13,8 +13,10 @@
 #include <redlock/guard.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <memory>
-#include <semaphore>
+#include <mutex>
+#include <optional>
 #include <thread>
 #include <unordered_map>
 #include <unordered_set>
@@ -29,14 +31,21 @@ Error wrong_thread_error();
 // Blocks until the callback that it hands to `begin` was called, on another thread.
 template <class T, class Begin>
 Result<T, Error> wait_for(Begin begin) {
-  std::binary_semaphore done{0};
-  std::optional<Result<T, Error>> outcome;
-  begin(Client::Callback<T>([&](Result<T, Error> result) {
-    outcome.emplace(std::move(result));
-    done.release();
+  struct Waiting {
+    std::mutex mutex;
+    std::condition_variable told;
+    std::optional<Result<T, Error>> outcome;
+  };
+  // Shared: the other thread may still be at its last line when this one goes on.
+  const auto waiting = std::make_shared<Waiting>();
+  begin(Client::Callback<T>([waiting](Result<T, Error> result) {
+    const std::lock_guard lock(waiting->mutex);
+    waiting->outcome.emplace(std::move(result));
+    waiting->told.notify_one();
   }));
-  done.acquire();
-  return std::move(*outcome);
+  std::unique_lock lock(waiting->mutex);
+  waiting->told.wait(lock, [&] { return waiting->outcome.has_value(); });
+  return std::move(*waiting->outcome);
 }
 
 class Client::Core {

@@ -41,7 +41,7 @@ constexpr const char* kExitCodes =
     "\n"
     "Durations: 1500 (milliseconds), 500ms, 30s, 5m, 1h.\n"
     "Nodes: --nodes, REDLOCK_NODES, or `nodes` in /etc/redlock/redlock.conf;\n"
-    "       redis://[user:password@]host:port, separated by commas.";
+    "       redis://[user:password@]host:port or unix:///path, separated by commas.";
 
 constexpr std::string_view kHowToNameNodes =
     "no nodes are named: use --nodes redis://host:port,…, or set REDLOCK_NODES, or write a line "

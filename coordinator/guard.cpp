@@ -96,7 +96,7 @@ void Guard::Keeping::stop_keeping() {
   extension_ = coordinator::kNobody;
 }
 
-void Guard::Keeping::let_go(Client::Callback<Done> done) {
+void Guard::Keeping::let_go(const Client::Callback<Done>& done) {
   lost_at_ = kLostAlready;
   // Keeps this object until the task has run: the guard may be gone by then.
   auto release = [self = shared_from_this(), done] {
@@ -114,7 +114,7 @@ void Guard::Keeping::let_go(Client::Callback<Done> done) {
 
 Result<Done, Error> Guard::Keeping::let_go() {
   if (!has_own_thread_ || loop_thread_ == std::this_thread::get_id()) return wrong_thread_error();
-  return wait_for<Done>([this](Client::Callback<Done> done) { let_go(std::move(done)); });
+  return wait_for<Done>([this](const Client::Callback<Done>& done) { let_go(done); });
 }
 
 void Guard::Keeping::end() {
@@ -157,9 +157,9 @@ Result<Done, Error> Guard::release() {
   return std::exchange(keeping_, nullptr)->let_go();
 }
 
-void Guard::release(Client::Callback<Done> done) {
+void Guard::release(const Client::Callback<Done>& done) {
   INVARIANT(keeping_ != nullptr, "a guard that holds nothing was released");
-  std::exchange(keeping_, nullptr)->let_go(std::move(done));
+  std::exchange(keeping_, nullptr)->let_go(done);
 }
 
 }  // namespace redlock

@@ -26,7 +26,7 @@ class Guard::Keeping : public std::enable_shared_from_this<Guard::Keeping> {
   Lock lock() const;
   // The lock is not relied on from here on. Without blocking; when the client has ended the
   // callback comes at once, with ErrorCode::stopped.
-  void let_go(Client::Callback<Done> done);
+  void let_go(const Client::Callback<Done>& done);
   // The same, blocking.
   Result<Done, Error> let_go();
 

@@ -6,12 +6,20 @@
 namespace redlock {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 // Whoever passed a bad argument must hear of it: a lock() that never returns, or a try_lock that is
 // always false, would hide it. All other errors are the nodes', and may pass.
 void require_valid_use(const Error& error) {
   const bool is_misuse = error.code == ErrorCode::invalid ||
                          error.code == ErrorCode::wrong_thread || error.code == ErrorCode::stopped;
   if (is_misuse) value_of_failure(error.text);
+}
+
+// A wait that is too long to be added to now is one for ever.
+Clock::time_point end_of(std::chrono::nanoseconds wait) {
+  const Clock::time_point now = Clock::now();
+  return wait > Clock::time_point::max() - now ? Clock::time_point::max() : now + wait;
 }
 
 GuardOptions waiting(GuardOptions options, std::optional<std::chrono::nanoseconds> wait) {
@@ -24,8 +32,28 @@ GuardOptions waiting(GuardOptions options, std::optional<std::chrono::nanosecond
 Mutex::Mutex(Client& client, std::string name, GuardOptions options)
     : client_(client), name_(std::move(name)), options_(std::move(options)) {}
 
+bool Mutex::take_turn(Clock::time_point until) {
+  std::unique_lock lock(mutex_);
+  const auto is_free = [this] { return !taken_; };
+  if (until == Clock::time_point::max()) {
+    turn_ended_.wait(lock, is_free);
+  } else if (!turn_ended_.wait_until(lock, until, is_free)) {
+    return false;
+  }
+  taken_ = true;
+  return true;
+}
+
+void Mutex::end_turn() {
+  {
+    const std::lock_guard lock(mutex_);
+    taken_ = false;
+  }
+  turn_ended_.notify_one();
+}
+
 void Mutex::lock() {
-  turn_.lock();
+  take_turn(Clock::time_point::max());
   while (true) {
     auto got = client_.guard(name_, waiting(options_, std::nullopt));
     if (got) {
@@ -41,24 +69,22 @@ bool Mutex::try_lock() {
 }
 
 bool Mutex::try_lock_within(std::chrono::nanoseconds wait) {
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
-  if (!turn_.try_lock_for(wait)) return false;
-  const std::chrono::nanoseconds left =
-      std::max<std::chrono::nanoseconds>(wait - (Clock::now() - start), {});
+  const Clock::time_point end = end_of(wait);
+  if (!take_turn(end)) return false;
+  const std::chrono::nanoseconds left = std::max<std::chrono::nanoseconds>(end - Clock::now(), {});
   auto got = client_.guard(name_, waiting(options_, left));
   if (got) {
     guard_ = std::move(got).value();
     return true;
   }
   require_valid_use(got.failure());
-  turn_.unlock();
+  end_turn();
   return false;
 }
 
 void Mutex::unlock() {
   guard_ = Guard();
-  turn_.unlock();
+  end_turn();
 }
 
 }  // namespace redlock

@@ -48,8 +48,8 @@ struct ClientOptions {
   // 1 to 64, each once: "redis://[user:password@]host[:port]", or "unix:///path". A string may name
   // several, separated by commas, as REDLOCK_NODES does.
   std::vector<std::string> nodes;
-  // After it a node counts as not answering. It never delays a decision that a quorum has made. At
-  // most a third of the TTLs in use.
+  // After it a node counts as not answering. It never delays a decision that a quorum has made. A
+  // lock with a TTL of less than three times as long gives each node a third of its TTL.
   std::chrono::nanoseconds node_timeout = std::chrono::milliseconds(500);
   // How much the rates of any two clocks may differ: 0.01 is 1 %. 0 to 0.5.
   double clock_drift = 0.01;
@@ -102,9 +102,10 @@ class Client {
  public:
   // With a thread of its own. Begins to connect and returns: operations wait for the connections
   // they need. Fails with ErrorCode::invalid if an option is out of its bounds.
-  static Result<Client, Error> start(ClientOptions options);
-  // On the caller's loop, which outlives the client. Its handles keep the loop running.
-  static Result<Client, Error> start_on(uv_loop_s* loop, ClientOptions options);
+  static Result<Client, Error> start(const ClientOptions& options);
+  // On the caller's loop, which outlives the client. Its handles keep the loop running. The caller
+  // ignores SIGPIPE, as any program on libuv that writes to sockets.
+  static Result<Client, Error> start_on(uv_loop_s* loop, const ClientOptions& options);
 
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;
@@ -147,8 +148,8 @@ class Client {
   Operation status(Callback<std::vector<NodeState>> done);
 
   // Acquires a lock and keeps it: see guard.h. Errors: as acquire.
-  Result<Guard, Error> guard(std::string name, GuardOptions options);
-  Operation guard(std::string name, GuardOptions options, Callback<Guard> done);
+  Result<Guard, Error> guard(std::string name, const GuardOptions& options);
+  Operation guard(std::string name, const GuardOptions& options, Callback<Guard> done);
 
   // Ends an operation; its callback comes with ErrorCode::stopped. What an acquisition may have
   // left at the nodes is undone. Harmless when it is over already. Does not block.

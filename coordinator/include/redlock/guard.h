@@ -58,7 +58,7 @@ class Guard {
   // some nodes may still have it: then the error is not_held. Holds nothing afterwards.
   Result<Done, Error> release();
   // The same without blocking, with a callback on the client's thread.
-  void release(Client::Callback<Done> done);
+  void release(const Client::Callback<Done>& done);
 
  private:
   class Keeping;

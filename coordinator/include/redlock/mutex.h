@@ -19,6 +19,7 @@
 #include <redlock/guard.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <string>
 
@@ -53,11 +54,16 @@ class Mutex {
 
  private:
   bool try_lock_within(std::chrono::nanoseconds wait);
+  bool take_turn(std::chrono::steady_clock::time_point until);
+  void end_turn();
 
   Client& client_;
   const std::string name_;
   const GuardOptions options_;
-  std::timed_mutex turn_;  // held by the thread that has the lock, or tries to get it
+  // One thread at a time has the lock, or tries to get it.
+  std::mutex mutex_;
+  std::condition_variable turn_ended_;
+  bool taken_ = false;
   Guard guard_;
 };
 

@@ -122,6 +122,7 @@ TEST_CASE("any number of threads may use one client") {
   Client client = nodes.client();
   std::atomic<int> pairs = 0;
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&, i] {
       for (int n = 0; n < 20; ++n) {

@@ -144,6 +144,7 @@ TEST_CASE("a lost quorum is told before the validity ends, in 100 of 100 runs", 
   std::atomic<int> in_time = 0;
   std::atomic<int> not_valid = 0;
   std::vector<std::thread> threads;
+  threads.reserve(kAtOnce);
   for (int i = 0; i < kAtOnce; ++i) {
     threads.emplace_back([&] {
       while (begun++ < kRuns) {

@@ -35,6 +35,7 @@ template <class MutexOf>
 void crowd(Room& room, int size, std::chrono::seconds length, MutexOf mutex_of) {
   const auto end = std::chrono::steady_clock::now() + length;
   std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(size));
   for (int i = 0; i < size; ++i) {
     threads.emplace_back([&, i] {
       while (std::chrono::steady_clock::now() < end) {
@@ -92,6 +93,7 @@ TEST_CASE("sixteen threads, one mutex: never two inside", "[contention]") {
 TEST_CASE("sixteen threads of four clients, a mutex each: never two inside", "[contention]") {
   const FiveNodes nodes;
   std::vector<Client> clients;
+  clients.reserve(4);
   for (int i = 0; i < 4; ++i) clients.push_back(nodes.client());
   std::deque<Mutex> mutexes;
   for (std::size_t i = 0; i < 16; ++i) mutexes.emplace_back(clients[i % 4], "printer");
