@@ -1,171 +1,245 @@
+#include "base/net/clock.h"
+#include "base/net/loop.h"
 #include "base/net/mailbox.h"
 #include "base/net/quiet_thread.h"
-#include "base/quoted_words.h"
 #include "server/configuration.h"
 #include "server/node_run.h"
-#include "server/state_folder.h"
+#include "server/posix_file.h"
+#include "server/setting_table.h"
 #include <redlock/embedded_node.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <filesystem>
 #include <future>
+#include <optional>
+#include <sys/eventfd.h>
+#include <system_error>
 #include <thread>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
 namespace redlock {
-
-using server::Configuration;
-using server::Settings;
-
 namespace {
 
-// What the options' members say, or what is the process's and not a node's in it.
-constexpr std::array<std::string_view, 8> kNotForEmbedded = {
-    "port", "bind", "unixsocket", "dir", "logfile", "pidfile", "supervised", "include"};
+using server::Configuration;
+using server::NodeRun;
+using server::Settings;
 
-Result<Settings> read_settings(const EmbeddedNodeOptions& options) {
-  Configuration configuration;
-  const server::ReadFile no_files = [](const std::string&) -> Result<std::string> {
-    return Failure{"a node inside a program reads no files"};
-  };
-  for (const auto& [name, value] : options.settings) {
-    if (std::find(kNotForEmbedded.begin(), kNotForEmbedded.end(), name) != kNotForEmbedded.end()) {
-      return Failure{fmt::format("{} is no setting of a node inside a program", name)};
-    }
-    const auto words = split_quoted_words(value);
-    if (!words) return Failure{fmt::format("{}: the quotes of its value do not close", name)};
-    auto applied = server::apply_flag(name, *words, no_files, configuration);
-    if (!applied) return applied.failure();
+// Settings of the program that are members of the options here, or mean nothing in here.
+struct NotASetting {
+  std::string_view name;
+  std::string_view instead;
+};
+constexpr std::string_view kOfAProcess = "it is about a process of its own";
+constexpr NotASetting kNotSettings[] = {
+    {"port", "say it as EmbeddedNodeOptions::port"},
+    {"bind", "say it as EmbeddedNodeOptions::host"},
+    {"unixsocket", "say it as EmbeddedNodeOptions::unix_socket"},
+    {"dir", "say it as EmbeddedNodeOptions::folder"},
+    {"logfile", "take the lines by EmbeddedNodeOptions::log"},
+    {"pidfile", kOfAProcess},
+    {"supervised", kOfAProcess},
+};
+
+Status apply(Configuration& configuration, std::string_view name, std::string_view value) {
+  const server::Setting* known = server::find_setting(name);
+  const auto* refused =
+      std::find_if(std::begin(kNotSettings), std::end(kNotSettings),
+                   [&](const NotASetting& row) { return known && known->name == row.name; });
+  if (refused != std::end(kNotSettings)) {
+    return Failure{
+        fmt::format("{} is no setting of an embedded node: {}", refused->name, refused->instead)};
   }
-  if (options.bootstrap && options.folder.empty()) {
-    return Failure{"a node without a folder cannot be bootstrapped: it is new at each start"};
+  const auto applied =
+      server::apply(configuration.settings, name, server::words_of_value(name, value));
+  if (!applied) return applied.failure();
+  const std::string_view meaningless = applied.value().meaningless;
+  if (!applied.value().warning.empty()) {
+    configuration.warnings.push_back(fmt::format("{}: {}", name, applied.value().warning));
+  } else if (!meaningless.empty()) {
+    configuration.warnings.push_back(
+        fmt::format("{}: without effect here, as {}", name, meaningless));
   }
-  Settings settings = std::move(configuration.settings);
-  settings.port = options.port;
-  settings.bind = {options.host};
-  if (!options.unix_socket.empty()) {
-    settings.bind.clear();
-    settings.unixsocket = options.unix_socket;
-  }
-  settings.dir = options.folder;
-  return settings;
+  return Done{};
 }
 
-}  // namespace
+Result<Configuration> configure(const EmbeddedNodeOptions& options) {
+  Configuration configuration;
+  for (const auto& [name, value] : options.settings) {
+    if (auto applied = apply(configuration, name, value); !applied) return applied.failure();
+  }
+  Settings& settings = configuration.settings;
+  settings.dir = options.folder;
+  if (options.unix_socket.empty()) {
+    settings.bind = {options.host};
+    settings.port = options.port;
+  } else if (options.unix_socket.front() == '/') {
+    settings.bind.clear();
+    settings.port = 0;
+    settings.unixsocket = options.unix_socket;
+  } else {
+    return Failure{fmt::format("unix_socket '{}': the path of a socket is absolute, from / on",
+                               options.unix_socket)};
+  }
+  return configuration;
+}
 
-// The node, its thread, and the few words that pass between them.
-class EmbeddedNode::Thread final : private LogSink {
+NodeRun::Options run_options(const EmbeddedNodeOptions& options) {
+  return {.owns_process = false,
+          .any_free_port = options.unix_socket.empty() && options.port == 0,
+          .has_folder = !options.folder.empty(),
+          .bootstrap = options.bootstrap};
+}
+
+// A loop without descriptors is a broken invariant to the program, which ends then. The program
+// around an embedded node must not: so they are tried beforehand.
+Status try_descriptors() {
+  constexpr int kNeeded = 20;
+  std::vector<server::FileDescriptor> held;
+  for (int count = 0; count < kNeeded; ++count) {
+    held.emplace_back(eventfd(0, EFD_CLOEXEC));
+    if (held.back().is_open()) continue;
+    return Failure{
+        fmt::format("an embedded node needs {} file descriptors, and the process has fewer left: "
+                    "raise its limit (ulimit -n)",
+                    kNeeded)};
+  }
+  return Done{};
+}
+
+Failure no_thread(const std::system_error& error) {
+  return {fmt::format("the system gives no thread for a node: {}", error.what())};
+}
+
+class CallbackLog final : public LogSink {
  public:
-  Thread(EmbeddedNodeOptions options, Settings settings)
-      : options_(std::move(options)), settings_(std::move(settings)) {}
-  ~Thread() override { static_cast<void>(stop()); }
-  Thread(const Thread&) = delete;
-  Thread& operator=(const Thread&) = delete;
+  // `level` is looked at for each line, so CONFIG SET takes effect.
+  CallbackLog(std::function<void(std::string_view)> take, const LogLevel& level)
+      : take_(std::move(take)), level_(level) {}
 
-  Status start();
-  Status stop();
-  void crash();
-
-  bool is_running() const { return running_; }
-  std::uint16_t port() const { return port_; }
-  std::string address() const {
-    if (!options_.unix_socket.empty()) return "unix://" + options_.unix_socket;
-    return "redis://" + net::Address{options_.host, port_}.text();
+  void log(LogLevel level, std::string_view text) override {
+    if (!take_ || level < level_) return;
+    std::string line = log_line(getpid(), net::read_wall_clock(), level, text);
+    line.pop_back();  // the line's end
+    take_(line);
   }
 
  private:
-  void run();
-  void end(bool crashes);
-  void log(LogLevel level, std::string_view text) override {
-    if (options_.log && level >= settings_.loglevel) options_.log(text);
-  }
-
-  const EmbeddedNodeOptions options_;
-  Settings settings_;
-  net::Loop loop_;
-  net::Mailbox mailbox_{loop_};  // open while the node runs
-  std::promise<Status> started_;
-  std::atomic<bool> running_ = false;
-  std::thread thread_;
-  // Written by the thread: the port before started_ is set, the others before it ends.
-  std::uint16_t port_ = 0;
-  std::function<void()> stop_run_;
-  bool crashed_ = false;
-  Status finished_ = Done{};
+  std::function<void(std::string_view)> take_;
+  const LogLevel& level_;
 };
 
-Status EmbeddedNode::Thread::start() {
-  thread_ = net::start_quiet_thread([this] { run(); });
-  Status status = started_.get_future().get();
-  if (!status) thread_.join();
-  return status;
-}
+}  // namespace
 
-// The thread. The watchdog's timer, within the run, is aimed at the thread that makes it.
-void EmbeddedNode::Thread::run() {
-  server::NodeRun run(loop_, settings_, *this,
-                      {.owns_process = false,
-                       .any_free_port = settings_.port == 0 && settings_.unixsocket.empty(),
-                       .has_folder = !options_.folder.empty()});
-  Status status = run.open();
-  bool begun = false;
-  if (status) {
-    stop_run_ = [&run] { run.stop(); };
-    status = run.serve({.begun = [&] {
-      begun = running_ = true;
-      port_ = run.doors().port();
-      started_.set_value(Done{});
-    }});
+// The node's thread, and what its owner shares with it. The loop belongs to the node's thread while
+// that runs; before and after it is the owner's, so that there is always something to wake.
+class EmbeddedNode::Thread {
+ public:
+  Thread(Configuration configuration, NodeRun::Options options,
+         std::function<void(std::string_view)> log)
+      : settings_(std::move(configuration.settings)),
+        warnings_(std::move(configuration.warnings)),
+        options_(std::move(options)),
+        log_(std::move(log), settings_.loglevel),
+        thread_(net::start_quiet_thread([this] { live(); })) {}
+
+  ~Thread() { static_cast<void>(stop()); }
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+
+  // Once.
+  Status wait_until_begun() { return begun_.get_future().get(); }
+
+  Status stop() {
+    end(Ending::clean);
+    return ended_;
   }
-  running_ = false;
-  mailbox_.close();
-  if (begun) {
-    if (!crashed_) finished_ = run.finish();
-  } else {
-    started_.set_value(std::move(status));
+  void crash() { end(Ending::crash); }
+  bool is_running() const { return is_running_; }
+
+  // Known once it has begun.
+  std::uint16_t port() const { return port_; }
+  const std::string& address() const { return address_; }
+
+ private:
+  enum class Ending { clean, crash };
+
+  // What is posted runs while the node serves. When it has stopped already nobody reads it.
+  void end(Ending ending) {
+    if (!thread_.joinable()) return;
+    mailbox_.post([this, ending] {
+      crashes_ = ending == Ending::crash;
+      return crashes_ ? loop_.stop() : run_->stop();
+    });
+    thread_.join();
   }
-}
 
-void EmbeddedNode::Thread::end(bool crashes) {
-  if (!thread_.joinable()) return;
-  mailbox_.post([this, crashes] {
-    crashed_ = crashes;
-    if (!crashes) return stop_run_();
-    loop_.stop();
-  });
-  thread_.join();
-}
+  // All that follows: on the node's thread.
 
-Status EmbeddedNode::Thread::stop() {
-  end(false);
-  return finished_;
-}
+  void live() {
+    for (const std::string& warning : warnings_) log_.log(LogLevel::warning, warning);
+    run_.emplace(loop_, settings_, log_, options_);
+    try {
+      ended_ = serve();
+    } catch (const std::system_error& error) {  // of the background task that makes a run durable
+      ended_ = no_thread(error);
+    }
+    if (!ended_) log_.log(LogLevel::warning, ended_.error());
+    run_.reset();
+    is_running_ = false;
+    if (!has_begun_) begun_.set_value(ended_);
+  }
 
-void EmbeddedNode::Thread::crash() {
-  end(true);
+  Status serve() {
+    if (Status opened = run_->open(); !opened) return opened;
+    port_ = run_->doors().port();
+    address_ = (port_ == 0 ? "unix://" : "redis://") + run_->doors().addresses();
+    const Status served = run_->serve({.begun = [this] { tell_begun(); }});
+    return served && !crashes_ ? run_->finish() : served;
+  }
+
+  void tell_begun() {
+    has_begun_ = true;
+    begun_.set_value(Done{});
+  }
+
+  Settings settings_;
+  std::vector<std::string> warnings_;
+  NodeRun::Options options_;
+  CallbackLog log_;
+  std::promise<Status> begun_;
+  bool has_begun_ = false;
+  std::uint16_t port_ = 0;
+  std::string address_;
+  bool crashes_ = false;
+  std::atomic<bool> is_running_ = true;
+  Status ended_ = Done{};  // the owner's after the join
+  std::optional<NodeRun> run_;
+  net::Loop loop_;
+  net::Mailbox mailbox_{loop_};
+  std::thread thread_;
+};
+
+Result<EmbeddedNode> EmbeddedNode::start(EmbeddedNodeOptions options) {
+  auto configuration = configure(options);
+  if (!configuration) return configuration.failure();
+  if (Status room = try_descriptors(); !room) return room.failure();
+  std::unique_ptr<Thread> thread;
+  try {
+    thread = std::make_unique<Thread>(std::move(configuration).value(), run_options(options),
+                                      std::move(options.log));
+  } catch (const std::system_error& error) {
+    return no_thread(error);
+  }
+  if (Status begun = thread->wait_until_begun(); !begun) return begun.failure();
+  return EmbeddedNode(std::move(thread));
 }
 
 EmbeddedNode::EmbeddedNode(std::unique_ptr<Thread> thread) : thread_(std::move(thread)) {}
 EmbeddedNode::EmbeddedNode(EmbeddedNode&&) noexcept = default;
 EmbeddedNode& EmbeddedNode::operator=(EmbeddedNode&&) noexcept = default;
 EmbeddedNode::~EmbeddedNode() = default;
-
-Result<EmbeddedNode> EmbeddedNode::start(EmbeddedNodeOptions options) {
-  auto settings = read_settings(options);
-  if (!settings) return settings.failure();
-  if (options.bootstrap && !std::filesystem::exists(options.folder + "/ledger")) {
-    const std::string& node_id = settings.value().node_id;
-    auto made =
-        server::bootstrap(options.folder, node_id.empty() ? server::random_node_id() : node_id, 0);
-    if (!made) return made.failure();
-  }
-  auto thread = std::make_unique<Thread>(std::move(options), std::move(settings).value());
-  if (auto started = thread->start(); !started) return started.failure();
-  return EmbeddedNode(std::move(thread));
-}
 
 std::uint16_t EmbeddedNode::port() const {
   return thread_->port();

@@ -57,11 +57,7 @@ Status NodeRun::open() {
   if (!doors) return doors.failure();
   doors_ = std::move(doors).value();
   if (options_.any_free_port) settings_.port = doors_->port();
-  if (options_.has_folder) {
-    auto folder = StateFolder::open(state_directory(settings_));
-    if (!folder) return folder.failure();
-    folder_.emplace(std::move(folder).value());
-  }
+  if (auto opened = open_folder(); !opened) return opened;
   const Instant start = now();  // after the folder's lock, never before it
   if (folder_) {
     auto all = folder_->find();
@@ -75,6 +71,19 @@ Status NodeRun::open() {
       Node::World{process_inspector(options_.config_file, doors_->port(), options_.owns_process),
                   log_, &watchdog_});
   return restore();
+}
+
+Status NodeRun::open_folder() {
+  if (!options_.has_folder) return Done{};
+  const std::string path = state_directory(settings_);
+  if (options_.bootstrap) {
+    const std::string node_id = settings_.node_id.empty() ? random_node_id() : settings_.node_id;
+    if (auto made = bootstrap(path, node_id, 0, WhereLedgerIs::leave_it); !made) return made;
+  }
+  auto folder = StateFolder::open(path);
+  if (!folder) return folder.failure();
+  folder_.emplace(std::move(folder).value());
+  return Done{};
 }
 
 Status NodeRun::restore() {

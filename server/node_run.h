@@ -39,6 +39,7 @@ class NodeRun {
     bool any_free_port = false;    // instead of the setting `port`, which then tells which it is
     // Without one nothing outlives the node, and each start is a new installation's: for tests.
     bool has_folder = true;
+    bool bootstrap = false;  // make the folder's ledger first, if there is none (rule R1)
   };
   // Called on the loop. Either may be empty.
   struct Hooks {
@@ -64,6 +65,7 @@ class NodeRun {
   const Node& node() const { return *node_; }
 
  private:
+  Status open_folder();
   Status restore();
   void tell_start();
 

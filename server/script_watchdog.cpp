@@ -48,6 +48,7 @@ ScriptWatchdog::ScriptWatchdog(const Duration& busy_threshold, const Duration& t
 }
 
 ScriptWatchdog::~ScriptWatchdog() {
+  disarm();
   timer_delete(timer_);
   watchdog_of_this_thread = nullptr;
 }
@@ -74,18 +75,19 @@ void ScriptWatchdog::arm(Duration tick) {
   INVARIANT(timer_settime(timer_, 0, &spec, nullptr) == 0, "the watchdog cannot be armed");
 }
 
+void ScriptWatchdog::disarm() {
+  const itimerspec disarmed{};
+  timer_settime(timer_, 0, &disarmed, nullptr);
+  armed_ = false;
+}
+
 void ScriptWatchdog::on_signal(int) {
   if (watchdog_of_this_thread != nullptr) watchdog_of_this_thread->on_tick();
 }
 
 void ScriptWatchdog::on_tick() {
   lua::Engine* engine = engine_;
-  if (engine == nullptr) {
-    const itimerspec disarmed{};
-    timer_settime(timer_, 0, &disarmed, nullptr);
-    armed_ = false;
-    return;
-  }
+  if (engine == nullptr) return disarm();
   const std::int64_t ticks = ++ticks_;
   if (ticks >= end_after_ticks_) {
     engine->abort_running();

@@ -32,6 +32,7 @@ class ScriptWatchdog final : public ScriptWatch {
   static void on_signal(int);
   void on_tick();
   void arm(Duration tick);
+  void disarm();
 
   const Duration& busy_threshold_;
   const Duration& time_limit_;

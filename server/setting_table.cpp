@@ -142,9 +142,7 @@ Status check_names(std::span<const std::string_view> names_and_values) {
 }
 
 Result<Applied> set_one(Settings& settings, const Setting& setting, std::string_view value) {
-  Words words = setting.is_list ? split_blanks(value) : Words{std::string(value)};
-  if (words.empty()) words.emplace_back();
-  auto applied = read_setting(setting, settings, words);
+  auto applied = read_setting(setting, settings, words_of_value(setting.name, value));
   if (applied && setting.change == Change::never && !applied.value().warning.empty()) {
     return Failure{applied.value().warning};
   }
@@ -183,6 +181,14 @@ Result<Applied> apply(Settings& settings, std::string_view name,
       break;
   }
   return Failure{unknown_setting(name)};
+}
+
+std::vector<std::string> words_of_value(std::string_view name, std::string_view value) {
+  const Setting* setting = find_setting(name);
+  if (setting == nullptr || !setting->is_list) return {std::string(value)};
+  Words words = split_blanks(value);
+  if (words.empty()) words.emplace_back();
+  return words;
 }
 
 std::vector<std::pair<std::string, std::string>> get(const Settings& settings,

@@ -163,7 +163,8 @@ Status StateFolder::write_snapshot(Instant copied_at, const EachSavedLock& each_
   return sync_folder(folder_);
 }
 
-Status bootstrap(const std::string& folder, std::string_view node_id, std::uint64_t floor) {
+Status bootstrap(const std::string& folder, std::string_view node_id, std::uint64_t floor,
+                 WhereLedgerIs where_ledger_is) {
   if (floor > kFloorMax) {
     return Failure{fmt::format("--bootstrap {}: a floor is at most {}", floor, kFloorMax)};
   }
@@ -174,6 +175,7 @@ Status bootstrap(const std::string& folder, std::string_view node_id, std::uint6
   if (!found) return found.failure();
   const LedgerState ledger = found.value().ledger.state;
   if (ledger != LedgerState::missing && ledger != LedgerState::unfinished) {
+    if (where_ledger_is == WhereLedgerIs::leave_it) return Done{};
     return Failure{
         fmt::format("{} has a ledger: --bootstrap is for a node that never ran. To make a new "
                     "installation of it, "

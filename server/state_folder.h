@@ -29,6 +29,9 @@ namespace redlock::server {
 // Hands every lock that is to be saved to the visitor, once.
 using EachSavedLock = std::function<void(const SavedLockVisitor&)>;
 
+// What bootstrap() makes of a folder that has a ledger.
+enum class WhereLedgerIs { refuse, leave_it };
+
 class StateFolder {
  public:
   // Makes the folder (mode 0700, not those above it) when it is missing; opens and locks the
@@ -52,7 +55,7 @@ class StateFolder {
   const BootIdentity& boot() const { return boot_; }
 
  private:
-  friend Status bootstrap(const std::string&, std::string_view, std::uint64_t);
+  friend Status bootstrap(const std::string&, std::string_view, std::uint64_t, WhereLedgerIs);
 
   StateFolder(std::string folder, LedgerFile ledger, BootIdentity boot);
 
@@ -72,8 +75,9 @@ class StateFolder {
 // Tokens stay below 2^53, so that every language's numbers hold them (rule F1).
 inline constexpr std::uint64_t kFloorMax = (std::uint64_t{1} << 53) - 1;
 
-// Rule R1: makes the ledger of a node of a new group, whose first start need not wait. Refused
-// where a ledger is. floor: no token of the group was larger; 0: it never gave one.
-Status bootstrap(const std::string& folder, std::string_view node_id, std::uint64_t floor);
+// Rule R1: makes the ledger of a node of a new group, whose first start need not wait. A ledger
+// that is there is never replaced. floor: no token of the group was larger; 0: it never gave one.
+Status bootstrap(const std::string& folder, std::string_view node_id, std::uint64_t floor,
+                 WhereLedgerIs where_ledger_is = WhereLedgerIs::refuse);
 
 }  // namespace redlock::server

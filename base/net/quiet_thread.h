@@ -1,4 +1,6 @@
-// A thread on which no signal is handled: signals belong to whoever asked for them.
+// A thread on which no signal is handled: signals belong to whoever asked for them. A write to a
+// socket that the peer has closed fails there, and ends nobody (SIGPIPE). Faults are left as they
+// are, so that a crash handler of the program sees them.
 #pragma once
 
 #include <functional>

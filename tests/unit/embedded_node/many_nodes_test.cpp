@@ -1,0 +1,105 @@
+// What a thousand nodes leave behind in the process that had them.
+#include "tests/support/blocking_client.h"
+#include "tests/support/temporary_folder.h"
+#include <redlock/embedded_node.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+using namespace redlock;
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+
+auto entries(const char* folder) {
+  const std::filesystem::directory_iterator files(folder);
+  return std::distance(begin(files), end(files));
+}
+
+// What the process has, as the kernel counts it.
+struct Holdings {
+  std::ptrdiff_t threads = entries("/proc/self/task");
+  std::ptrdiff_t descriptors = entries("/proc/self/fd");
+  long resident_kb = read_resident_kb();
+
+  static long read_resident_kb() {
+    long total_pages = 0;
+    long resident_pages = 0;
+    std::ifstream("/proc/self/statm") >> total_pages >> resident_pages;
+    return resident_pages * (sysconf(_SC_PAGESIZE) / 1024);
+  }
+};
+
+// One node of its kind: every tenth at a unix socket, every fortieth with a folder. Alternately
+// stopped and crashed; true when it served.
+bool live_and_die(int number) {
+  std::optional<TemporaryFolder> folder;
+  EmbeddedNodeOptions options;
+  if (number % 10 == 0) {
+    folder.emplace();
+    options.unix_socket = folder->path() + "/socket";
+    if (number % 40 == 0) options.folder = folder->path() + "/node";
+    options.bootstrap = true;
+  }
+  auto node = EmbeddedNode::start(options);
+  if (!node) return false;
+  std::optional<BlockingClient> client;
+  if (options.unix_socket.empty()) {
+    client.emplace(node.value().port());
+  } else {
+    client.emplace(options.unix_socket);
+  }
+  const bool served =
+      client->ask({"SET", "printer", "alice", "NX", "PX", "50000"}) == "+OK" &&
+      client->ask({"EVAL", "return redis.call('get', KEYS[1])", "1", "printer"}) == "\"alice\"";
+  if (number % 2 == 0) node.value().crash();
+  return served;
+}
+
+}  // namespace
+
+TEST_CASE("1,000 nodes started and stopped leave nothing behind in the process") {
+  constexpr int kNodes = 1000;
+  constexpr int kFirst = 80;  // what libc and libuv keep for good, they have after these
+  int served = 0;
+  for (int number = 0; number < kFirst; ++number) served += live_and_die(number) ? 1 : 0;
+  const Holdings before;
+  for (int number = kFirst; number < kNodes; ++number) served += live_and_die(number) ? 1 : 0;
+  const Holdings after;
+  CHECK(served == kNodes);
+  CHECK(after.threads == before.threads);
+  CHECK(after.descriptors == before.descriptors);
+  if (!kSanitized) CHECK(after.resident_kb < before.resident_kb + 4 * 1024);
+}
+
+TEST_CASE("nodes live and die on several threads at once") {
+  constexpr int kThreads = 4;
+  constexpr int kNodesOfEach = 25;
+  const Holdings before;
+  std::vector<int> served(kThreads);
+  std::vector<std::thread> threads;
+  for (int& count : served) {
+    threads.emplace_back([&count] {
+      for (int number = 0; number < kNodesOfEach; ++number) count += live_and_die(number) ? 1 : 0;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(served == std::vector<int>(kThreads, kNodesOfEach));
+  const Holdings after;
+  CHECK(after.threads == before.threads);
+  CHECK(after.descriptors == before.descriptors);
+}
