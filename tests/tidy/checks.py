@@ -36,6 +36,8 @@ def check(*bad, good=()):
        {"server/node.cpp": '#include "node.h"\n', "server/node.h": ""},
        {"server/node.cpp": "#include <redlock/client.h>\n",
         "coordinator/include/redlock/client.h": ""},
+       {"server/node.cpp": "#include <redlock/embedded_node.h>\n",
+        "server/include/redlock/embedded_node.h": ""},
        good=[{"server/main.cpp": '#include "base/net/loop.h"\n', "base/net/loop.h": ""},
              {"lua/engine.h": '#include "protocol/reply.h"\n', "protocol/reply.h": ""},
              {"server/info.cpp": '#include "base/version.h"\n', "base/version.h.in": ""}])
@@ -54,6 +56,31 @@ def includes_go_down(tree):
                 yield f"{path}:{line}: {room} may not include {name}"
             elif house.is_pure(path) and house.is_shell(name):
                 yield f"{path}:{line}: a pure file may not include the shell {name}"
+
+
+@check({"server/include/redlock/node.h": '#include "server/node.h"\n'},
+       {"server/include/redlock/node.h": "#include <uv.h>\n"},
+       {"server/include/redlock/node.h": "#include <sys/types.h>\n"},
+       {"server/include/redlock/node.h": "#include <fmt/format.h>\n"},
+       {"server/include/node.h": "#include <string>\n"},
+       {"base/log.h": '#include "base/include/redlock/result.h"\n'},
+       {"base/log.h": "#include <redlock/none.h>\n"},
+       good=[{"server/include/redlock/node.h": "#include <redlock/result.h>\n#include <cstdint>\n",
+              "base/include/redlock/result.h": ""},
+             {"server/node.h": '#include "server/lock.h"\n#include <fmt/format.h>\n'}])
+def public_headers_show_only_what_is_public(tree):
+    """What users include is <redlock/…> for us too, and leads to that and the standard library."""
+    for path in tree.paths(*CPP):
+        is_public = house.room(path) is not None and "/include/" in path
+        if is_public and "/include/redlock/" not in path:
+            yield f"{path}: a public header stands in include/redlock"
+        for line, quote, name in tree.includes(path):
+            if is_public and (quote != "<" or not re.fullmatch(r"redlock/.*|[a-z_]+", name)):
+                yield f"{path}:{line}: a public header may not include {name}"
+            if quote == '"' and "/include/redlock/" in name:
+                yield f"{path}:{line}: a public header is included as <redlock/…>"
+            if quote == "<" and name.startswith("redlock/") and tree.public_header(name) is None:
+                yield f"{path}:{line}: <{name}> is no public header"
 
 
 @check({"server/node.cpp": "#include <uv.h>\n"},

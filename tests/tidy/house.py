@@ -21,6 +21,7 @@ SHELLS = [
     "server/posix_file.*",
     "server/state_folder.*",
     "server/embedded_node.*",
+    "server/include/redlock/embedded_node.h",
     "server/node_run.*",
     "server/node_server.*",
     "server/process_inspector.*",

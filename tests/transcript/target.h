@@ -24,8 +24,7 @@ class Target {
 Result<std::unique_ptr<Target>> pure_node(const std::vector<SettingLine>& lines);
 
 // A server of its own for this transcript; it ends with the target.
-Result<std::unique_ptr<Target>> redlock_node_process(const std::string& program,
-                                                     const std::vector<SettingLine>& settings);
+Result<std::unique_ptr<Target>> embedded_node(const std::vector<SettingLine>& settings);
 Result<std::unique_ptr<Target>> redis_server_process(const std::string& program,
                                                      const std::vector<SettingLine>& settings);
 

@@ -1,7 +1,7 @@
 // Plays a transcript and tells every answer that is not the expected one. README has the format.
 //
 //   transcript_test pure FILE
-//   transcript_test tcp FILE REDLOCK_NODE
+//   transcript_test tcp FILE
 //   transcript_test redis FILE REDIS_SERVER
 #include "tests/transcript/transcript.h"
 
@@ -33,7 +33,7 @@ Result<std::string> read_file(const std::string& path) {
 Result<std::unique_ptr<Target>> make_target(std::string_view kind, const std::string& program,
                                             const Transcript& transcript) {
   if (kind == "pure") return pure_node(transcript.node_settings);
-  if (kind == "tcp") return redlock_node_process(program, transcript.node_settings);
+  if (kind == "tcp") return embedded_node(transcript.node_settings);
   return redis_server_process(program, transcript.redis_settings);
 }
 
@@ -86,11 +86,11 @@ int run(std::string_view kind, const std::string& path, const std::string& progr
 int main(int count, char** words) {
   using namespace std::string_view_literals;
   const auto kind = count > 1 ? std::string_view(words[1]) : ""sv;
-  const bool is_pure = kind == "pure" && count == 3;
-  const bool is_process = (kind == "tcp" || kind == "redis") && count == 4;
-  if (!is_pure && !is_process) {
-    fmt::print(stderr, "usage: transcript_test pure FILE | tcp FILE NODE | redis FILE SERVER\n");
+  const bool is_node = (kind == "pure" || kind == "tcp") && count == 3;
+  const bool is_redis = kind == "redis" && count == 4;
+  if (!is_node && !is_redis) {
+    fmt::print(stderr, "usage: transcript_test pure FILE | tcp FILE | redis FILE SERVER\n");
     return redlock::transcript::kUsage;
   }
-  return redlock::transcript::run(kind, words[2], is_pure ? std::string() : words[3]);
+  return redlock::transcript::run(kind, words[2], is_redis ? words[3] : std::string());
 }

@@ -1,0 +1,28 @@
+// The clients of a transcript, by their names, on sockets of a server on this machine.
+#pragma once
+
+#include "tests/support/blocking_client.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace redlock::transcript {
+
+class Clients {
+ public:
+  // One that is new is connected first.
+  std::string ask(const std::string& name, std::uint16_t port,
+                  const std::vector<std::string>& words) {
+    auto& client = clients_[name];
+    if (!client) client = std::make_unique<BlockingClient>(port);
+    return client->ask(words);
+  }
+  void clear() { clients_.clear(); }
+
+ private:
+  std::map<std::string, std::unique_ptr<BlockingClient>> clients_;
+};
+
+}  // namespace redlock::transcript
