@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -84,6 +85,22 @@ TEST_CASE("1,000 nodes started and stopped leave nothing behind in the process")
   CHECK(after.threads == before.threads);
   CHECK(after.descriptors == before.descriptors);
   if (!kSanitized) CHECK(after.resident_kb < before.resident_kb + 4 * 1024);
+}
+
+TEST_CASE("nodes that are asked for INFO at the same time answer it") {
+  constexpr int kNodes = 8;
+  std::vector<EmbeddedNode> nodes;
+  for (int number = 0; number < kNodes; ++number) {
+    nodes.push_back(std::move(EmbeddedNode::start({})).value());
+  }
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::unique_ptr<BlockingClient>> clients;
+    for (const EmbeddedNode& node : nodes) {
+      clients.push_back(std::make_unique<BlockingClient>(node.port()));
+    }
+    for (auto& client : clients) client->send({"INFO"});
+    for (auto& client : clients) CHECK(client->receive().find("used_memory") != std::string::npos);
+  }
 }
 
 TEST_CASE("nodes live and die on several threads at once") {
