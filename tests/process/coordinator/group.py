@@ -60,6 +60,12 @@ def free_ports(count):
     raise AssertionError("no free ports")
 
 
+# What a node says to the second who wants a lock. A lock is held by a quorum: a node whose
+# connection came late may not have it, and grants it to the second, whose attempt fails all the
+# same.
+TAKEN = "(held by another|granted|not waited for)"
+
+
 def ask(port, *words):
     """The first line of a node's reply to one command; "" if it does not answer."""
     request = f"*{len(words)}\r\n" + "".join(f"${len(w.encode())}\r\n{w}\r\n" for w in words)

@@ -90,11 +90,13 @@ TEST_CASE("1,000 nodes started and stopped leave nothing behind in the process")
 TEST_CASE("nodes that are asked for INFO at the same time answer it") {
   constexpr int kNodes = 8;
   std::vector<EmbeddedNode> nodes;
+  nodes.reserve(kNodes);
   for (int number = 0; number < kNodes; ++number) {
     nodes.push_back(std::move(EmbeddedNode::start({})).value());
   }
   for (int round = 0; round < 20; ++round) {
     std::vector<std::unique_ptr<BlockingClient>> clients;
+    clients.reserve(kNodes);
     for (const EmbeddedNode& node : nodes) {
       clients.push_back(std::make_unique<BlockingClient>(node.port()));
     }
@@ -109,6 +111,7 @@ TEST_CASE("nodes live and die on several threads at once") {
   const Holdings before;
   std::vector<int> served(kThreads);
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int& count : served) {
     threads.emplace_back([&count] {
       for (int number = 0; number < kNodesOfEach; ++number) count += live_and_die(number) ? 1 : 0;
