@@ -20,6 +20,9 @@ scratch=$(mktemp -d)
 trap 'end_nodes; rm -rf "$scratch"' EXIT
 nodes=
 
+# CMake's own choice is make; where there is ninja alone it has to be told.
+command -v make >/dev/null || export CMAKE_GENERATOR=Ninja
+
 say() { echo "use_library: $*"; }
 
 fail() {
