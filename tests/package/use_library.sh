@@ -66,13 +66,12 @@ build_with_pkg_config() {
     fail "$2 with pkg-config: $line"
 }
 
+# In the scratch folder, as a program may write where it runs.
 try() {
-  local folder=$1 program=$2
-  if [[ -x $folder/try ]]; then
-    timeout 60 "$folder/try" "$program"
-  else
-    timeout 60 "$program"
-  fi >"$scratch/log" 2>&1 </dev/null || fail "exit $? of $program: $(cat "$scratch/log")"
+  local run=("$2")
+  [[ ! -x $1/try ]] || run=("$(realpath "$1/try")" "$2")
+  (cd "$scratch" && timeout 60 "${run[@]}" >"$scratch/log" 2>&1 </dev/null) ||
+    fail "exit $? of $2: $(cat "$scratch/log")"
 }
 
 start_nodes
