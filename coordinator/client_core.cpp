@@ -62,7 +62,7 @@ void Client::Core::stop_everything() {
 }
 
 void Client::Core::post(net::Mailbox::Task task) {
-  if (!has_own_thread_) return task();
+  if (is_loop_thread()) return task();
   mailbox_->post(std::move(task));
 }
 

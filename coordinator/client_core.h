@@ -59,7 +59,8 @@ class Client::Core {
 
   void end();
 
-  // Runs it on the loop's thread: at once if that is the caller's loop.
+  // Runs it on the loop's thread; at once if this is it, so that what a task begins does not fall
+  // behind what others have posted meanwhile: a release before the next acquisition, say.
   void post(net::Mailbox::Task task);
   // The same, but never from inside this call.
   void defer(net::Mailbox::Task task) { mailbox_->post(std::move(task)); }
@@ -93,9 +94,10 @@ class Client::Core {
   }
   const std::shared_ptr<net::Mailbox>& mailbox() const { return mailbox_; }
   bool has_own_thread() const { return has_own_thread_; }
-  bool may_block() const {
-    return has_own_thread_ && thread_.get_id() != std::this_thread::get_id();
+  bool is_loop_thread() const {
+    return !has_own_thread_ || thread_.get_id() == std::this_thread::get_id();
   }
+  bool may_block() const { return !is_loop_thread(); }
 
  private:
   struct Pending {

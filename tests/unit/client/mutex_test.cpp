@@ -87,7 +87,7 @@ TEST_CASE("sixteen threads, one mutex: never two inside", "[contention]") {
   Room room;
   crowd(room, 16, 10s, [&](int) -> Mutex& { return mutex; });
   CHECK(room.overlaps() == 0);
-  CHECK(room.visits() > 16);
+  CHECK(room.visits() > 500);  // a turn waits for the release before it, not for a retry
 }
 
 TEST_CASE("sixteen threads of four clients, a mutex each: never two inside", "[contention]") {
