@@ -130,7 +130,8 @@ template <class T, class Start>
 Client::Operation Client::Core::begin(Callback<T> done, Start start) {
   const Operation id = ++last_operation_;
   post([this, id, start = std::move(start), done = std::move(done)]() mutable {
-    if (stopping_) return done(stopped_error());
+    // Later, not now: this may be the callback of one that was stopped, which tries again.
+    if (stopping_) return defer([done = std::move(done)] { done(stopped_error()); });
     const auto tell = std::make_shared<Callback<T>>(std::move(done));
     pending_[id].fail = [tell](const Error& error) { (*tell)(error); };
     pending_[id].among_nodes = start(Callback<T>([this, id, tell](Result<T, Error> result) {

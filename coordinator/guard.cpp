@@ -108,12 +108,12 @@ void Guard::Keeping::let_go(const Client::Callback<Done>& done) {
     core.defer([self] { self->timer_.reset(); });
     core.release(self->lock_, done);
   };
-  if (!has_own_thread_) return release();
+  if (is_loop_thread()) return release();  // before what this thread asks for next
   if (!mailbox_->post(std::move(release))) done(stopped_error());
 }
 
 Result<Done, Error> Guard::Keeping::let_go() {
-  if (!has_own_thread_ || loop_thread_ == std::this_thread::get_id()) return wrong_thread_error();
+  if (is_loop_thread()) return wrong_thread_error();
   return wait_for<Done>([this](const Client::Callback<Done>& done) { let_go(done); });
 }
 

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 namespace redlock {
 
@@ -41,6 +42,9 @@ class Guard::Keeping : public std::enable_shared_from_this<Guard::Keeping> {
   void lose();
   void stop_keeping();
   void set_valid_until(Instant valid_until);
+  bool is_loop_thread() const {
+    return !has_own_thread_ || loop_thread_ == std::this_thread::get_id();
+  }
 
   Client::Core* core_;  // nullptr once the client has ended, or the lock was let go
   const bool has_own_thread_;

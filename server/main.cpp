@@ -136,7 +136,7 @@ int run_node(CommandLine& command) {
 int bootstrap_node(const CommandLine& command) {
   const Settings& settings = command.configuration.settings;
   const std::string folder = state_directory(settings);
-  const std::string node_id = settings.node_id.empty() ? random_node_id() : settings.node_id;
+  const std::string node_id = new_node_id(settings);
   const Status made = bootstrap(folder, node_id, command.bootstrap_floor);
   if (!made) return fail(made.error());
   fmt::print("{} holds the ledger of a new node, {}: its first start grants locks at once\n",

@@ -45,6 +45,10 @@ std::string random_node_id() {
   return make_node_id(bytes);
 }
 
+std::string new_node_id(const Settings& settings) {
+  return settings.node_id.empty() ? random_node_id() : settings.node_id;
+}
+
 NodeRun::NodeRun(net::Loop& loop, Settings& settings, LogSink& log, Options options)
     : loop_(loop),
       settings_(settings),
@@ -77,8 +81,8 @@ Status NodeRun::open_folder() {
   if (!options_.has_folder) return Done{};
   const std::string path = state_directory(settings_);
   if (options_.bootstrap) {
-    const std::string node_id = settings_.node_id.empty() ? random_node_id() : settings_.node_id;
-    if (auto made = bootstrap(path, node_id, 0, WhereLedgerIs::leave_it); !made) return made;
+    auto made = bootstrap(path, new_node_id(settings_), 0, WhereLedgerIs::leave_it);
+    if (!made) return made;
   }
   auto folder = StateFolder::open(path);
   if (!folder) return folder.failure();

@@ -30,6 +30,8 @@ namespace redlock::server {
 
 // For a node, and for a run: 40 hex digits of the system's randomness.
 std::string random_node_id();
+// Of a node that is made now: the setting, or a random one.
+std::string new_node_id(const Settings& settings);
 
 class NodeRun {
  public:

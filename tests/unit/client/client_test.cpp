@@ -1,6 +1,8 @@
 #include "tests/unit/client/five_nodes.h"
 #include <redlock/client.h>
 
+#include <atomic>
+#include <functional>
 #include <future>
 #include <thread>
 
@@ -185,6 +187,24 @@ TEST_CASE("a client that ends tells whoever waits, and undoes what it began") {
   CHECK(told.get_future().get() == ErrorCode::stopped);
   CHECK(alice.release(lock));
   CHECK(alice.acquire("printer"));
+}
+
+TEST_CASE("a callback that tries again for ever does not keep a client from ending") {
+  const FiveNodes nodes;
+  Client alice = nodes.client();
+  const Lock lock = alice.acquire("printer").value();
+  std::atomic<bool> told = false;
+  Client* trying = nullptr;
+  std::function<void(const Result<Lock, Error>&)> again = [&](const Result<Lock, Error>&) {
+    told = true;
+    trying->acquire("printer", {.wait = std::nullopt}, again);
+  };
+  {
+    Client bob = nodes.client();
+    trying = &bob;
+    bob.acquire("printer", {.wait = std::nullopt}, again);
+  }
+  CHECK(told);
 }
 
 TEST_CASE("arguments out of their bounds are refused with what is accepted") {
