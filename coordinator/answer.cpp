@@ -84,25 +84,46 @@ Answer unexpected(const Reply& reply) {
   return {.kind = AnswerKind::error, .text = fmt::format("unexpected reply {}", reply.to_string())};
 }
 
+// 0: no; 1: yes; 2, of an extension: the lock was missing there, and was made.
+Answer classify_count(const Reply& count) {
+  if (!count.is(Reply::Kind::integer)) return unexpected(count);
+  if (count.integer() <= 0) return {.kind = AnswerKind::no};
+  return {.kind = AnswerKind::yes, .topped_up = count.integer() == 2};
+}
+
+// LOCK.ACQUIRE: [1, proposal, validity in ms] or [0, ms until it expires].
+Answer classify_grant(const Reply& reply) {
+  const auto& items = reply.items();
+  if (items.size() < 2 || !items[1].is(Reply::Kind::integer)) return unexpected(reply);
+  Answer answer = classify_count(items[0]);
+  const bool has_proposal = answer.kind == AnswerKind::yes && items[1].integer() > 0;
+  if (has_proposal) answer.token = static_cast<Token>(items[1].integer());
+  return answer;
+}
+
+// LOCK.EXTEND: [1 or 2, stored token, ms left] or [0].
+Answer classify_extension(const Reply& reply) {
+  if (reply.items().empty()) return unexpected(reply);
+  return classify_count(reply.items()[0]);
+}
+
 }  // namespace
 
 Answer classify(RequestKind kind, const Reply& reply) {
   if (reply.is_error()) return classify_error(reply.text());
   switch (kind) {
-    case RequestKind::set:
+    case RequestKind::acquire:
       if (reply.is(Reply::Kind::status) && reply.text() == "OK") return {.kind = AnswerKind::yes};
       if (reply.is_null()) return {.kind = AnswerKind::no};
-      return unexpected(reply);
+      return classify_grant(reply);
     case RequestKind::extend:
+      return reply.is(Reply::Kind::array) ? classify_extension(reply) : classify_count(reply);
     case RequestKind::release:
-      if (!reply.is(Reply::Kind::integer)) return unexpected(reply);
-      return {.kind = reply.integer() > 0 ? AnswerKind::yes : AnswerKind::no};
-    case RequestKind::get:
-    case RequestKind::pttl:
-    case RequestKind::info:
-      break;
+    case RequestKind::confirm:
+      return classify_count(reply);
+    default:
+      return {.kind = AnswerKind::yes};
   }
-  return {.kind = AnswerKind::yes};
 }
 
 std::string answer_text(const Answer& answer) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/time.h"
+#include "coordinator/node_facts.h"
 #include "protocol/reply.h"
 #include <redlock/answer.h>
 
@@ -19,25 +20,34 @@ using NodeIndex = std::uint32_t;  // the node's place in the configuration, from
 inline constexpr std::size_t kNodesMax = 64;
 using NodeSet = std::bitset<kNodesMax>;
 
+// What is asked of a node: of a redlock-node, and in its place of a plain Redis.
 enum class RequestKind : std::uint8_t {
-  set,      // SET name value NX PX ttl
-  extend,   // the extension script
-  release,  // the release script
-  get,      // GET name
-  pttl,     // PTTL name
-  info,     // INFO
+  acquire,      // LOCK.ACQUIRE; SET name value NX PX ttl
+  extend,       // LOCK.EXTEND; the extension script, or the top-up script
+  release,      // LOCK.RELEASE; the release script
+  confirm,      // LOCK.CONFIRM; a plain Redis has no fencing tokens
+  get,          // GET
+  pttl,         // PTTL
+  holder,       // LOCK.HOLDER; the holder script
+  info,         // INFO
+  status,       // LOCK.STATUS; INFO
+  fence_read,   // LOCK.FENCE READ; a plain Redis has no fencing tokens
+  fence_admit,  // LOCK.FENCE ADMIT; a plain Redis has no fencing tokens
 };
 
 struct Answer {
   AnswerKind kind = AnswerKind::none;
   bool never_sent = false;  // the request did not leave this process: there is nothing to undo
+  bool topped_up = false;   // yes to an extension: it did not have the lock, and has it now
+  Token token = 0;          // yes to an acquisition: the node's proposal; 0: it gives none
   Duration took = 0ns;      // from the start of the question; filled in by whoever counts
   std::string text = {};    // for people: the node's own words, or the system's
 
   bool is_vote() const { return kind == AnswerKind::yes || kind == AnswerKind::no; }
 };
 
-// What a reply to a request of this kind means.
+// What a reply to a request of this kind means, in either dialect. A survey's questions (get and
+// those after it) are answered `yes` by whatever is no error.
 Answer classify(RequestKind kind, const protocol::Reply& reply);
 
 // A sentence for the error list: "held by another", "recovering after a restart, …", "no answer".

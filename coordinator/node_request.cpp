@@ -1,10 +1,12 @@
 #include "coordinator/node_request.h"
 
+#include "base/invariant.h"
 #include "coordinator/scripts.h"
 #include "protocol/request_writer.h"
 
 #include <array>
 #include <charconv>
+#include <initializer_list>
 
 namespace redlock::coordinator {
 namespace {
@@ -26,6 +28,10 @@ class Number {
   char* end_;
 };
 
+void write(std::initializer_list<std::string_view> words, OutputBuffer& out) {
+  write_request(protocol::Request(words.begin(), words.size()), out);
+}
+
 struct ScriptCall {
   std::string_view command;
   std::string_view script;
@@ -35,42 +41,87 @@ struct ScriptCall {
         script(form == ScriptForm::by_sha ? known.sha : known.text) {}
 };
 
-}  // namespace
-
-void write_node_request(const NodeRequest& request, ScriptForm form, OutputBuffer& out) {
+// A redlock-node's own commands.
+void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
+  const Claim* claim = request.claim.get();
+  const Number ttl(ceil_ms(request.ttl));
+  const Number token(static_cast<std::int64_t>(request.token));
   switch (request.kind) {
-    case RequestKind::set: {
-      const Number ttl(ceil_ms(request.ttl));
-      const std::array<std::string_view, 6> words = {
-          "SET", request.claim->name, request.claim->value, "NX", "PX", ttl.view()};
-      return write_request(words, out);
-    }
+    case RequestKind::acquire:
+      return write({"LOCK.ACQUIRE", claim->name, claim->value, "PX", ttl.view()}, out);
+    case RequestKind::extend:
+      if (!request.tops_up) {
+        return write({"LOCK.EXTEND", claim->name, claim->value, "PX", ttl.view()}, out);
+      }
+      return write(
+          {"LOCK.EXTEND", claim->name, claim->value, "PX", ttl.view(), "TOKEN", token.view()}, out);
+    case RequestKind::release:
+      return write({"LOCK.RELEASE", claim->name, claim->value}, out);
+    case RequestKind::confirm:
+      return write({"LOCK.CONFIRM", claim->name, claim->value, token.view()}, out);
+    case RequestKind::get:
+      return write({"GET", claim->name}, out);
+    case RequestKind::pttl:
+      return write({"PTTL", claim->name}, out);
+    case RequestKind::holder:
+      return write({"LOCK.HOLDER", claim->name}, out);
+    case RequestKind::info:
+      return write({"INFO"}, out);
+    case RequestKind::status:
+      return write({"LOCK.STATUS"}, out);
+    case RequestKind::fence_read:
+      return write({"LOCK.FENCE", "READ"}, out);
+    case RequestKind::fence_admit:
+      return write({"LOCK.FENCE", "ADMIT", token.view()}, out);
+  }
+}
+
+// What any Redis understands.
+void write_for_plain_redis(const NodeRequest& request, ScriptForm form, OutputBuffer& out) {
+  const Claim* claim = request.claim.get();
+  const Number ttl(ceil_ms(request.ttl));
+  switch (request.kind) {
+    case RequestKind::acquire:
+      return write({"SET", claim->name, claim->value, "NX", "PX", ttl.view()}, out);
     case RequestKind::extend: {
-      const Number ttl(ceil_ms(request.ttl));
-      const ScriptCall call(kExtendScript, form);
-      const std::array<std::string_view, 6> words = {
-          call.command, call.script, "1", request.claim->name, request.claim->value, ttl.view()};
-      return write_request(words, out);
+      const ScriptCall call(request.tops_up ? kTopUpScript : kExtendScript, form);
+      return write({call.command, call.script, "1", claim->name, claim->value, ttl.view()}, out);
     }
     case RequestKind::release: {
       const ScriptCall call(kReleaseScript, form);
-      const std::array<std::string_view, 5> words = {call.command, call.script, "1",
-                                                     request.claim->name, request.claim->value};
-      return write_request(words, out);
+      return write({call.command, call.script, "1", claim->name, claim->value}, out);
     }
-    case RequestKind::get: {
-      const std::array<std::string_view, 2> words = {"GET", request.claim->name};
-      return write_request(words, out);
+    case RequestKind::get:
+      return write({"GET", claim->name}, out);
+    case RequestKind::pttl:
+      return write({"PTTL", claim->name}, out);
+    case RequestKind::holder: {
+      const ScriptCall call(kHolderScript, form);
+      return write({call.command, call.script, "1", claim->name}, out);
     }
-    case RequestKind::pttl: {
-      const std::array<std::string_view, 2> words = {"PTTL", request.claim->name};
-      return write_request(words, out);
-    }
-    case RequestKind::info: {
-      const std::array<std::string_view, 1> words = {"INFO"};
-      return write_request(words, out);
-    }
+    case RequestKind::info:
+    case RequestKind::status:
+      return write({"INFO"}, out);
+    case RequestKind::confirm:
+    case RequestKind::fence_read:
+    case RequestKind::fence_admit:
+      INVARIANT(false, "a plain Redis was asked about fencing tokens");
   }
+}
+
+}  // namespace
+
+bool can_ask(RequestKind request, NodeKind node) {
+  const bool is_about_tokens = request == RequestKind::confirm ||
+                               request == RequestKind::fence_read ||
+                               request == RequestKind::fence_admit;
+  return node == NodeKind::redlock_node || !is_about_tokens;
+}
+
+void write_node_request(const NodeRequest& request, NodeKind node, ScriptForm form,
+                        OutputBuffer& out) {
+  if (node == NodeKind::redlock_node) return write_for_redlock_node(request, out);
+  write_for_plain_redis(request, form, out);
 }
 
 }  // namespace redlock::coordinator

@@ -24,13 +24,20 @@ inline constexpr OperationId kNobody = 0;
 struct NodeRequest {
   OperationId operation = kNobody;
   RequestKind kind = RequestKind::info;
-  SharedClaim claim = {};        // null for info
-  Duration ttl = 0ns;            // set, extend
+  SharedClaim claim = {};        // null for what asks the node of itself
+  Duration ttl = 0ns;            // acquire, extend
   Instant worth_until = kNever;  // release: from here on the lock has run out by itself
+  bool tops_up = false;          // extend: makes the lock where it is missing (rule Q4)
+  Token token = 0;               // confirm; extend that tops up; fence_admit: the floor
 };
 
 enum class ScriptForm : std::uint8_t { by_sha, in_full };
 
-void write_node_request(const NodeRequest& request, ScriptForm form, protocol::OutputBuffer& out);
+// Whether a node of this kind can be asked this at all: tokens are a redlock-node's.
+bool can_ask(RequestKind request, NodeKind node);
+
+// In the node's dialect. REQUIRES: can_ask.
+void write_node_request(const NodeRequest& request, NodeKind node, ScriptForm form,
+                        protocol::OutputBuffer& out);
 
 }  // namespace redlock::coordinator

@@ -53,7 +53,7 @@ bool Group::AcquireOperation::is_acquired() const {
 }
 
 NodeRequest Group::AcquireOperation::request() const {
-  return {.kind = RequestKind::set, .claim = claim_, .ttl = wanted_.ttl};
+  return {.kind = RequestKind::acquire, .claim = claim_, .ttl = wanted_.ttl};
 }
 
 // A new attempt has a new value (rule Q6): an undo of the last one can never hit it.

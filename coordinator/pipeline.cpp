@@ -3,10 +3,8 @@
 #include "base/duration_text.h"
 #include "base/invariant.h"
 #include "protocol/reply_parser.h"
-#include "protocol/request_writer.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,20 +15,8 @@ namespace {
 using protocol::ParsedReply;
 using protocol::Reply;
 
-bool is_script(RequestKind kind) {
-  return kind == RequestKind::extend || kind == RequestKind::release;
-}
-
-// The line `run_id:…` of INFO; empty when there is none.
-std::string_view run_id_in(std::string_view info) {
-  constexpr std::string_view kField = "run_id:";
-  std::size_t at = info.find(kField);
-  while (at != std::string_view::npos && at > 0 && info[at - 1] != '\n') {
-    at = info.find(kField, at + 1);
-  }
-  if (at == std::string_view::npos) return {};
-  const std::string_view rest = info.substr(at + kField.size());
-  return rest.substr(0, rest.find_first_of("\r\n"));
+bool is_unknown_script(const Reply& reply) {
+  return reply.is_error() && reply.text().starts_with("NOSCRIPT");
 }
 
 }  // namespace
@@ -81,7 +67,12 @@ bool Pipeline::withdraw(Ticket ticket) {
 }
 
 void Pipeline::write(NodeRequest request, ScriptForm form, Instant now) {
-  write_node_request(request, form, out_);
+  if (!can_ask(request.kind, facts().kind)) {
+    return fail(std::move(request), {.kind = AnswerKind::error,
+                                     .never_sent = true,
+                                     .text = "a plain Redis has no fencing tokens"});
+  }
+  write_node_request(request, facts().kind, form, out_);
   if (in_flight_.empty()) {
     last_progress_ = now;
     if (silence_check_ == kNever) silence_check_ = later(now, kSilenceMax);
@@ -107,18 +98,7 @@ void Pipeline::on_connected(Instant now) {
   INVARIANT(state_ == State::dialing, "a connection that was not dialled");
   state_ = State::greeting;
   deadline_ = later(now, kGreetingTimeMax);
-  greeting_ = Greeting::info;
-  if (credentials_.given()) {
-    greeting_ = Greeting::auth;
-    const std::array<std::string_view, 3> words = {"AUTH", credentials_.user,
-                                                   credentials_.password};
-    const std::array<std::string_view, 2> without_user = {"AUTH", credentials_.password};
-    protocol::write_request(
-        credentials_.user.empty() ? protocol::Request(without_user) : protocol::Request(words),
-        out_);
-  }
-  const std::array<std::string_view, 2> who = {"INFO", "server"};
-  protocol::write_request(who, out_);
+  greeting_.begin(credentials_, out_);
 }
 
 void Pipeline::on_bytes(std::string_view bytes, Instant now) {
@@ -131,7 +111,8 @@ void Pipeline::on_bytes(std::string_view bytes, Instant now) {
   while (!bytes.empty()) {
     ParsedReply parsed = protocol::parse_reply(bytes);
     if (parsed.state == ParsedReply::State::incomplete) break;
-    const bool is_due = greeting_.has_value() || !in_flight_.empty();
+    const bool is_due =
+        parsed.reply.is(Reply::Kind::push) || greeting_.is_under_way() || !in_flight_.empty();
     if (parsed.state == ParsedReply::State::broken || !is_due) {
       const std::string problem = is_due ? parsed.problem : "an answer to nothing";
       received_.clear();
@@ -145,13 +126,13 @@ void Pipeline::on_bytes(std::string_view bytes, Instant now) {
 }
 
 void Pipeline::on_reply(Reply reply, Instant now) {
-  if (greeting_) return on_greeting(reply, now);
+  if (reply.is(Reply::Kind::push)) return keep_push(std::move(reply));
+  if (greeting_.is_under_way()) return on_greeting(reply, now);
   InFlight answered = std::move(in_flight_.front());
   in_flight_.pop_front();
-  const bool is_unknown_script = is_script(answered.request.kind) && reply.is_error() &&
-                                 reply.text().starts_with("NOSCRIPT") &&
-                                 answered.form == ScriptForm::by_sha;
-  if (is_unknown_script) return write(std::move(answered.request), ScriptForm::in_full, now);
+  if (is_unknown_script(reply) && answered.form == ScriptForm::by_sha) {
+    return write(std::move(answered.request), ScriptForm::in_full, now);
+  }
   if (answered.request.kind == RequestKind::release) --releases_pending_;
   if (answered.request.operation == kNobody) return;
   Answer answer = classify(answered.request.kind, reply);
@@ -159,22 +140,15 @@ void Pipeline::on_reply(Reply reply, Instant now) {
 }
 
 void Pipeline::on_greeting(const Reply& reply, Instant now) {
-  if (reply.is_error()) {
-    Answer answer = classify(RequestKind::info, reply);
-    return give_up(std::move(answer), now);
-  }
-  if (greeting_ == Greeting::auth) {
-    greeting_ = Greeting::info;
-    return;
-  }
-  const std::string_view id = run_id_in(reply.text());
-  if (id.empty()) {
-    return give_up({.kind = AnswerKind::error, .text = "its INFO tells no run_id"}, now);
-  }
-  greeting_.reset();
-  node_id_ = std::string(id);
+  std::optional<Answer> problem = greeting_.on_reply(credentials_, reply, out_);
+  if (problem) return give_up(std::move(*problem), now);
+  if (greeting_.is_under_way()) return;
   state_ = State::identified;
   deadline_ = kNever;
+}
+
+void Pipeline::keep_push(Reply push) {
+  if (pushes_.size() < kPushesMax) pushes_.push_back(std::move(push));
 }
 
 void Pipeline::accept(Instant now) {
@@ -210,7 +184,7 @@ void Pipeline::on_end(std::string_view reason, Instant now) {
 void Pipeline::give_up(Answer why, Instant now) {
   state_ = State::backing_off;
   wish_ = Wish::hang_up;
-  greeting_.reset();
+  greeting_.clear();
   received_.clear();
   out_.clear();
   silence_check_ = kNever;

@@ -4,13 +4,15 @@
 //   shell            pipeline
 //   -----            --------
 //   dials        <-  take_wish() == dial
-//   connected    ->  on_connected: AUTH if there is a password, INFO server (who is it? rule Q5)
-//   bytes        ->  on_bytes … identified() has the node's id; the group says accept or reject
-//   writes       <-  outgoing(): once per turn of the loop
-//   end          ->  on_end: what was in flight fails, a new dial follows after a while
+//   connected    ->  on_connected: the greeting (greeting.h): who is it, which dialect does it
+//   speak bytes        ->  on_bytes … identified() has the node's id; the group says accept or
+//   reject writes       <-  outgoing(): once per turn of the loop end          ->  on_end: what was
+//   in flight fails, a new dial follows after a while
 //
 // Answers come as Completions, in take_completions(), also those of requests that could not be
-// sent; never from inside a call.
+// sent; never from inside a call. Each request is written in the dialect of the node that the
+// connection leads to, also one that waited for it, or that an earlier connection lost. Pushes
+// (RESP3) are no answers: they come apart, in take_pushes().
 //
 // Three kinds of memory, all bounded:
 //   waiting    while the connection is being made; may still be withdrawn, unwritten
@@ -24,6 +26,7 @@
 #pragma once
 
 #include "base/random.h"
+#include "coordinator/greeting.h"
 #include "coordinator/node_request.h"
 #include "protocol/output_buffer.h"
 #include "protocol/reply.h"
@@ -32,16 +35,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace redlock::coordinator {
-
-struct Credentials {
-  std::string user;  // empty: the default user
-  std::string password;
-
-  bool given() const { return !password.empty(); }
-};
 
 struct Completion {
   OperationId operation;
@@ -61,6 +58,8 @@ class Pipeline {
   enum class Wish : std::uint8_t { none, dial, hang_up };
 
   static constexpr std::size_t kInFlightMax = 16 * 1024;
+  // A node pushes once for each LOCK.WAIT that it was sent, and there are no more of those.
+  static constexpr std::size_t kPushesMax = kInFlightMax;
   static constexpr Duration kDialTimeMax = 5s;       // until connected
   static constexpr Duration kGreetingTimeMax = 10s;  // until identified: it may be hung for a while
   static constexpr Duration kSilenceMax = 10s;       // nothing heard while answers are due
@@ -85,8 +84,10 @@ class Pipeline {
   void on_time(Instant now);
   std::optional<Instant> next_deadline() const;
 
-  // In state identified: the run_id that the node told. One of the two must follow.
-  const std::string& node_id() const { return node_id_; }
+  // What the last node that was connected told of itself; valid from state identified on.
+  const NodeFacts& facts() const { return greeting_.facts(); }
+  // In state identified: what counts the node (rule Q5). One of the two must follow.
+  const std::string& node_id() const { return facts().id; }
   void accept(Instant now);
   void reject(std::string reason, Instant now);
 
@@ -102,6 +103,10 @@ class Pipeline {
   // Appends what was completed since the last call.
   void take_completions(std::vector<Completion>& completions);
   bool has_completions() const { return !completed_.empty(); }
+  // What the node pushed since the last call, in order. Of pushes that nobody takes, the first
+  // kPushesMax are kept.
+  std::vector<protocol::Reply> take_pushes() { return std::exchange(pushes_, {}); }
+  bool has_pushes() const { return !pushes_.empty(); }
 
   State state() const { return state_; }
   // Connected and identified, or known not to be: no longer in the middle of it.
@@ -118,13 +123,12 @@ class Pipeline {
     NodeRequest request;
     bool withdrawn = false;
   };
-  enum class Greeting : std::uint8_t { auth, info };
-
   void write(NodeRequest request, ScriptForm form, Instant now);
   void complete(const NodeRequest& request, Answer answer, protocol::Reply reply = {});
   void fail(NodeRequest request, Answer answer);
   void on_reply(protocol::Reply reply, Instant now);
   void on_greeting(const protocol::Reply& reply, Instant now);
+  void keep_push(protocol::Reply push);
   void give_up(Answer why, Instant now);
   void drop_worthless_debts(Instant now);
 
@@ -132,8 +136,7 @@ class Pipeline {
   Random& random_;
   State state_ = State::idle;
   Wish wish_ = Wish::none;
-  std::optional<Greeting> greeting_;
-  std::string node_id_;
+  Greeting greeting_;
   Answer problem_;  // of backing_off: what requests are told meanwhile
 
   std::deque<Waiting> waiting_;
@@ -146,6 +149,7 @@ class Pipeline {
   protocol::OutputBuffer out_;
   std::string received_;  // the beginning of a reply whose end has not come
   std::vector<Completion> completed_;
+  std::vector<protocol::Reply> pushes_;
 
   Duration backoff_ = kBackoffMin;
   Instant deadline_ = kNever;       // of the present state: dialing, greeting, backing off

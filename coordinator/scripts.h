@@ -1,4 +1,5 @@
-// The two scripts that a node runs for a coordinator, with their SHA-1 (a unit test checks them).
+// The scripts that a plain Redis runs for a coordinator, with their SHA-1 (a unit test checks
+// them).
 //
 // Sent by EVALSHA; a node that does not know one answers NOSCRIPT and gets it in full by EVAL.
 #pragma once
@@ -34,5 +35,29 @@ if left >= 0 and left <= tonumber(ARGV[2]) then
 end
 return 1)",
     "292ae859fdb9bd3e93974084a05ff1a92420fce6"};
+
+// The same, and makes the lock where it is missing: a top-up, for its valid holder only (rule Q4).
+// KEYS[1], ARGV: value, TTL in milliseconds. 2: it was missing, and is held now.
+inline constexpr Script kTopUpScript = {
+    R"(local held = redis.call("get",KEYS[1])
+if not held then
+    redis.call("set",KEYS[1],ARGV[1],"NX","PX",ARGV[2])
+    return 2
+end
+if held ~= ARGV[1] then
+    return 0
+end
+local left = redis.call("pttl",KEYS[1])
+if left >= 0 and left <= tonumber(ARGV[2]) then
+    return redis.call("pexpire",KEYS[1],ARGV[2])
+end
+return 1)",
+    "dbab422816affab8e309b1d6513f3989fbba0de8"};
+
+// Who holds it, and for how many milliseconds more; nil: nobody. KEYS[1].
+inline constexpr Script kHolderScript = {
+    R"(local held = redis.call("get",KEYS[1])
+return held and {held,redis.call("pttl",KEYS[1])})",
+    "1139951364f88d2855757d74fc7b7669cd01642a"};
 
 }  // namespace redlock::coordinator

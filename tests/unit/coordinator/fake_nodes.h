@@ -29,6 +29,7 @@ class FakeNode {
   bool hung = false;
   bool down = false;
   bool recovering = false;
+  bool knows_hello = true;
   std::string id;
   std::string password;
   std::string log;  // the commands of locks, in order, with "; " between them
@@ -36,6 +37,13 @@ class FakeNode {
 
   bool connected = false;
   std::string inbox;
+
+  // A new connection, unless it is down.
+  void accept() {
+    connected = !down;
+    authenticated_ = false;
+    version_ = protocol::Version::resp2;
+  }
 
   bool holds(const std::string& key, Instant now) { return value_of(key, now) != nullptr; }
 
@@ -48,7 +56,8 @@ class FakeNode {
       inbox.erase(0, parsed.consumed);
       std::vector<std::string> words;
       for (const auto& word : parsed.reply.items()) words.emplace_back(word.text());
-      protocol::write_reply(execute(words, now), protocol::Version::resp2, out);
+      const protocol::Reply reply = execute(words, now);
+      protocol::write_reply(reply, version_, out);
     }
     return std::string(out.view());
   }
@@ -68,14 +77,12 @@ class FakeNode {
   protocol::Reply execute(const std::vector<std::string>& words, Instant now) {
     using protocol::Reply;
     ++requests;
-    if (words[0] == "AUTH") {
-      authenticated_ = words.back() == password;
-      return authenticated_ ? Reply::ok()
-                            : Reply::error("WRONGPASS invalid username-password pair");
-    }
+    if (words[0] == "HELLO") return hello(words);
+    if (words[0] == "AUTH") return authenticate(words) ? Reply::ok() : wrong_password();
     if (!password.empty() && !authenticated_) {
       return Reply::error("NOAUTH Authentication required.");
     }
+    if (words[0] == "LOCK.STATUS") return Reply::error("ERR unknown command 'LOCK.STATUS'");
     if (words[0] == "INFO") {
       return Reply::bulk(fmt::format("# Server\r\nmaster_run_id:x\r\nrun_id:{}\r\nport:1\r\n", id));
     }
@@ -86,6 +93,26 @@ class FakeNode {
     }
     if (words[0] == "SET") return set(words, now);
     return script(words, now);
+  }
+
+  protocol::Reply hello(const std::vector<std::string>& words) {
+    using protocol::Reply;
+    if (!knows_hello) return Reply::error("ERR unknown command `HELLO`, with args beginning with:");
+    const bool has_password = words.size() > 2;
+    if (has_password && !authenticate(words)) return wrong_password();
+    version_ = protocol::Version::resp3;
+    Reply greeting = Reply::map({});
+    greeting.add_field("proto", Reply::integer(3));
+    return greeting;
+  }
+
+  bool authenticate(const std::vector<std::string>& words) {
+    authenticated_ = words.back() == password;
+    return authenticated_;
+  }
+
+  static protocol::Reply wrong_password() {
+    return protocol::Reply::error("WRONGPASS invalid username-password pair");
   }
 
   protocol::Reply set(const std::vector<std::string>& words, Instant now) {
@@ -129,6 +156,7 @@ class FakeNode {
   std::map<std::string, Key> keys_;
   std::set<std::string> scripts_;
   bool authenticated_ = false;
+  protocol::Version version_ = protocol::Version::resp2;
 };
 
 class FakeNodes {
@@ -236,7 +264,7 @@ class FakeNodes {
         break;
       case Pipeline::Wish::dial:
         busy = true;
-        node.connected = !node.down;
+        node.accept();
         if (node.down) {
           group_->on_end(i, "connection refused", now_);
         } else {

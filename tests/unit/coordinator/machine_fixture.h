@@ -25,7 +25,7 @@ inline Answer answer_of(std::string_view text) {
   if (text == "refused") return {.kind = AnswerKind::refused, .never_sent = true};
   if (text == "broken") return {.kind = AnswerKind::broken};
   if (text.starts_with("-")) {
-    return classify(RequestKind::set, protocol::Reply::error(std::string(text.substr(1))));
+    return classify(RequestKind::acquire, protocol::Reply::error(std::string(text.substr(1))));
   }
   FAIL("an answer that the fixture does not know");
   return {};

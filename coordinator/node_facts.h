@@ -1,0 +1,49 @@
+// What a node tells of itself: its kind, its id (rule Q5), and the reply of LOCK.STATUS.
+#pragma once
+
+#include "base/time.h"
+#include "protocol/reply.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace redlock::coordinator {
+
+// A fencing token, or what a node proposes as one; below 2^53. 0: none.
+using Token = std::uint64_t;
+
+// Also the dialect that is spoken with it: LOCK.* commands, or SET NX PX and scripts.
+enum class NodeKind : std::uint8_t { redlock_node, plain_redis };
+
+// LOCK.STATUS. A field that a node of another version leaves out keeps its default.
+struct NodeStatus {
+  std::string node_id;
+  std::string state;  // "serving", "recovering"
+  std::string cause;  // of the restart delay
+  Duration delay_left = 0ns;
+  std::int64_t locks = 0;
+  Token counter = 0;
+  Token bound = 0;
+  bool fenced = false;
+  Duration admit_in = 0ns;  // an unfenced node may be admitted after it (rule F7); 0: now
+  Duration max_ttl = 0ns;
+  Duration largest_ttl = 0ns;
+  std::string version;
+};
+
+// Out of a map, or a flat array of keys and values; nullopt if it is neither, or names no node id.
+std::optional<NodeStatus> read_node_status(const protocol::Reply& reply);
+
+struct NodeFacts {
+  NodeKind kind = NodeKind::plain_redis;
+  std::string id;          // what counts it: of two addresses with one id, one votes
+  NodeStatus status = {};  // of a redlock_node, as it was when the connection began
+};
+
+// What identifies a node in its INFO: a redlock-node's node_id, a plain Redis's run_id. Empty when
+// there is neither.
+std::string_view id_in_info(std::string_view info);
+
+}  // namespace redlock::coordinator
