@@ -21,6 +21,7 @@ constexpr Category kCategories[] = {{"keyspace", "generic"},
                                     {"admin", ""},
                                     {"fast", ""},
                                     {"slow", ""},
+                                    {"blocking", ""},
                                     {"dangerous", ""},
                                     {"connection", "connection"},
                                     {"transaction", "transactions"},
@@ -49,6 +50,7 @@ bool goes_by_flags(const CommandSpec& spec, std::string_view category) {
   if (category == "read") return spec.has(kReadOnly) && spec.group != "scripting";
   if (category == "pubsub") return spec.has(kPubSub);
   if (category == "admin" || category == "dangerous") return spec.has(kAdmin);
+  if (category == "blocking") return spec.has(kBlocking);
   if (category == "fast") return spec.has(kFast);
   if (category == "slow") return !spec.has(kFast);
   return false;

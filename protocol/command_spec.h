@@ -25,6 +25,7 @@ enum CommandFlag : std::uint32_t {
   kSkipMonitor = 1u << 12,
   kSkipSlowlog = 1u << 13,
   kMovableKeys = 1u << 14,
+  kBlocking = 1u << 15,  // may answer later: its connection waits, and no other
 };
 
 // Names, groups and texts are literals: views that live for ever.

@@ -44,6 +44,7 @@ Reply of_session(Call& call) {
 std::span<const Command> connection_commands();
 std::span<const Command> lock_commands();
 std::span<const Command> key_commands();
+std::span<const Command> wait_commands();
 std::span<const Command> script_commands();
 std::span<const Command> admin_commands();
 

@@ -12,6 +12,11 @@ Reply client_help(Call& call) {
   return container_help(call.node.commands().specs(), "client");
 }
 
+Reply reset_with_waits(Call& call) {
+  call.node.waiters().forget(call.session.id());
+  return reset(call);
+}
+
 constexpr std::uint32_t kSession = kNoScript | kLoading | kStale;
 constexpr std::uint32_t kHandshake = kSession | kFast | kNoAuth | kAllowBusy;
 
@@ -37,7 +42,7 @@ constexpr Command kCommands[] = {
      of_session<quit>},
     {{"reset", 1, kHandshake, 0, 0, 0, "connection", "6.2.0",
       "Makes the connection as it was when it was new.", ""},
-     of_session<reset>},
+     reset_with_waits},
     {{"client", -2, 0, 0, 0, 0, "connection", "2.4.0", "Commands about connections.", ""}, nullptr},
     {{"client|id", 2, kSession, 0, 0, 0, "connection", "5.0.0", "Answers this connection's number.",
       ""},

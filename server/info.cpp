@@ -160,6 +160,7 @@ void locks_section(Section& s) {
   s.field("without_ttl", s.node.locks().without_deadline());
   s.field("reclaim_lag_us",
           std::chrono::ceil<std::chrono::microseconds>(stats.reclaim_lag).count());
+  s.field("waiters", s.node.waiters().count());
 }
 
 void restart_section(Section& s) {

@@ -62,6 +62,9 @@ bool LockTable::erase(std::string_view key, Instant now) {
 }
 
 void LockTable::clear() {
+  if (notes_given_up_) {
+    for_each([this](const Lock& lock) { given_up_.push_back(hash_of(lock.key())); });
+  }
   index_.clear();
   arena_ = LockArena();
   wheel_.clear();
@@ -74,7 +77,9 @@ LockTable::Reclaimed LockTable::reclaim(Instant now, std::size_t budget) {
     const Lock& lock = arena_.at(ref);
     reclaimed.last_deadline = lock.deadline;
     ++reclaimed.count;
-    index_.erase(hash_of(lock.key()), ref);
+    const std::uint32_t hash = hash_of(lock.key());
+    if (notes_given_up_) given_up_.push_back(hash);
+    index_.erase(hash, ref);
     arena_.free(ref, lock.bytes());
   }
   expired_ += reclaimed.count;
@@ -82,6 +87,7 @@ LockTable::Reclaimed LockTable::reclaim(Instant now, std::size_t budget) {
 }
 
 void LockTable::forget(LockRef ref, std::uint32_t hash) {
+  if (notes_given_up_) given_up_.push_back(hash);
   unlink(ref);
   index_.erase(hash, ref);
   arena_.free(ref, arena_.at(ref).bytes());

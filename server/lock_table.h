@@ -21,6 +21,8 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace redlock::server {
 
@@ -54,6 +56,21 @@ class LockTable {
   // When reclaim() will next have something to do.
   std::optional<Instant> next_reclaim() const { return wheel_.next_work(); }
 
+  // While somebody waits for a key (server/waiters.h): the hashes of the keys that are given up are
+  // kept until they are taken. Whatever costs something here is behind one branch.
+  void note_given_up(bool on) {
+    notes_given_up_ = on;
+    if (!on) given_up_.clear();
+  }
+  bool has_given_up() const { return !given_up_.empty(); }
+  void take_given_up(std::vector<std::uint32_t>& hashes) {
+    hashes.clear();
+    hashes.swap(given_up_);
+  }
+  std::uint32_t hash_of(std::string_view key) const {
+    return static_cast<std::uint32_t>(keyed_hash(key, hash_seed_) >> 32);
+  }
+
   // Those not yet given back count.
   std::size_t size() const { return index_.size(); }
   std::size_t without_deadline() const { return without_deadline_; }
@@ -68,9 +85,6 @@ class LockTable {
   }
 
  private:
-  std::uint32_t hash_of(std::string_view key) const {
-    return static_cast<std::uint32_t>(keyed_hash(key, hash_seed_) >> 32);
-  }
   LockRef find_ref(std::string_view key, std::uint32_t hash) const {
     return index_.find(hash, [&](LockRef ref) { return arena_.at(ref).key() == key; });
   }
@@ -84,6 +98,8 @@ class LockTable {
   ExpiryWheel wheel_;
   std::size_t without_deadline_ = 0;
   std::uint64_t expired_ = 0;
+  bool notes_given_up_ = false;
+  std::vector<std::uint32_t> given_up_;
 };
 
 }  // namespace redlock::server

@@ -66,6 +66,7 @@ Session& Node::open_session(protocol::Peer peer, Now now) {
 }
 
 void Node::close_session(Session::Id id) {
+  waiters_.forget(id);
   sessions_.close(id);
 }
 
@@ -74,6 +75,7 @@ void Node::receive(Session& session, std::string_view bytes, Now now) {
   clock_.observe(now.monotonic);
   session.receive(bytes, now, *this);
   deliver_late_reply(now);
+  deliver_wakes(now);
 }
 
 bool Node::lacks_memory_for(const protocol::CommandSpec& spec) const {
@@ -124,6 +126,7 @@ Reply Node::execute(Session& session, Request request, Now now) {
             false};
   Reply reply = run(call, *found.entry);
   settle_imposed_ttls();
+  if (!suspended_) waiters_.look_at_given_up(now.monotonic);
   return reply;
 }
 
@@ -189,6 +192,7 @@ void Node::begin_run(Now now) {
     if (session->is_postponed()) session->retry(now, *this);
   }
   deliver_late_reply(now);
+  deliver_wakes(now);
 }
 
 bool Node::restore(std::string_view key, std::string_view value, Instant deadline,
@@ -268,9 +272,27 @@ void Node::deliver_late_reply(Now now) {
   }
 }
 
+// From a loop of its own, not from inside the command that freed the key: a session that goes on
+// may free others.
+void Node::deliver_wakes(Now now) {
+  while (waiters_.has_wakes()) {
+    for (Waiters::Wake& wake : waiters_.take_wakes()) {
+      Session* session = sessions_.find(wake.session);
+      if (session == nullptr) continue;
+      if (wake.form == Waiters::Form::blocking) {
+        session->resume(Reply::integer(wake.is_free ? 1 : 0), now, *this);
+      } else {
+        push_wake(*session, std::move(wake.key), wake.is_free);
+      }
+    }
+    deliver_late_reply(now);
+  }
+}
+
 std::optional<Instant> Node::next_work() const {
   if (suspended_) return Instant{};  // at once; and expiry stands still, as the script's time does
   std::optional<Instant> next = locks_.next_reclaim();
+  if (const auto wait = waiters_.next_deadline()) next = next ? std::min(*next, *wait) : wait;
   if (settings_.timeout > 0ns && sessions_.count() > 0) {
     const Instant check = idle_check_ + kIdleCheckInterval;
     next = next ? std::min(*next, check) : check;
@@ -282,11 +304,16 @@ std::optional<Instant> Node::do_due_work(Now now) {
   clock_.observe(now.monotonic);
   if (suspended_) {
     resume_script(now);
+    if (!suspended_) waiters_.look_at_given_up(now.monotonic);
     deliver_late_reply(now);
+    deliver_wakes(now);
     return std::nullopt;
   }
   close_idle_sessions(now.monotonic);
   const LockTable::Reclaimed reclaimed = locks_.reclaim(now.monotonic, kReclaimBudget);
+  waiters_.time_out(now.monotonic);
+  waiters_.look_at_given_up(now.monotonic);
+  deliver_wakes(now);
   if (reclaimed.count == 0) return std::nullopt;
   return reclaimed.last_deadline;
 }
@@ -296,7 +323,8 @@ void Node::close_idle_sessions(Instant now) {
   idle_check_ = now;
   for (const auto& [id, session] : sessions_.all()) {
     const bool is_idle = now - session->last_request() > settings_.timeout;
-    if (is_idle && !session->is_waiting()) session->close_after_output();
+    const bool waits = session->is_waiting() || waiters_.has_any_of(id);
+    if (is_idle && !waits) session->close_after_output();
   }
 }
 

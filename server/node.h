@@ -29,6 +29,7 @@
 #include "server/script_watch.h"
 #include "server/settings.h"
 #include "server/stats.h"
+#include "server/waiters.h"
 
 #include <cstdint>
 #include <optional>
@@ -91,6 +92,8 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   protocol::Sessions& sessions() { return sessions_; }
   LockTable& locks() { return locks_; }
   const LockTable& locks() const { return locks_; }
+  Waiters& waiters() { return waiters_; }
+  const Waiters& waiters() const { return waiters_; }
   Settings& settings() { return settings_; }
   const Settings& settings() const { return settings_; }
   const NodeStart& start() const { return start_; }
@@ -126,7 +129,9 @@ class Node final : public protocol::Service, private lua::ScriptHost {
 
   // CONFIG SET changed something that is also kept elsewhere.
   void apply_settings();
-  std::uint64_t used_memory() const { return locks_.bytes() + engine_.memory_bytes(); }
+  std::uint64_t used_memory() const {
+    return locks_.bytes() + engine_.memory_bytes() + waiters_.bytes();
+  }
 
  private:
   // A script that overran its time: others are answered -BUSY until it ends.
@@ -150,6 +155,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   void resume_script(Now now);
   void finish_script();
   void deliver_late_reply(Now now);
+  void deliver_wakes(Now now);
   void close_idle_sessions(Instant now);
 
   Settings& settings_;
@@ -161,6 +167,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   protocol::Sessions script_sessions_;  // holds script_session_, which no client list shows
   protocol::Session& script_session_;   // in whose name scripts call
   LockTable locks_;
+  Waiters waiters_{locks_};
   lua::Engine engine_;
   ClockWatch clock_;
   Stats stats_;

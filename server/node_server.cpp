@@ -10,6 +10,13 @@ namespace redlock::server {
 
 using protocol::Session;
 
+namespace {
+
+// As much as a client can have sent ahead in good faith, one full read.
+constexpr std::size_t kWaitingBacklogMax = 64 * 1024;
+
+}  // namespace
+
 // One client: a stream, and the session behind it.
 class NodeServer::Connection final : public net::Stream::User {
  public:
@@ -25,7 +32,11 @@ class NodeServer::Connection final : public net::Stream::User {
 
   void on_bytes(std::string_view bytes) override {
     server_.node_.receive(session_, bytes, net::read_now());
-    if (session_.is_waiting()) stream_->stop_reading();  // what more it sends stays with the kernel
+    // A client that blocks is read on, so that its end is noticed and takes its waits along. What
+    // more it sends than this stays with the kernel.
+    if (session_.is_waiting() && session_.backlog_bytes() >= kWaitingBacklogMax) {
+      stream_->stop_reading();
+    }
   }
 
   void on_end(std::string_view) override { server_.forget(*this); }
