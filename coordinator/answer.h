@@ -26,6 +26,7 @@ enum class RequestKind : std::uint8_t {
   extend,       // LOCK.EXTEND; the extension script, or the top-up script
   release,      // LOCK.RELEASE; the release script
   confirm,      // LOCK.CONFIRM; a plain Redis has no fencing tokens
+  wait,         // LOCK.WAIT … PUSH; a plain Redis tells nobody
   get,          // GET
   pttl,         // PTTL
   holder,       // LOCK.HOLDER; the holder script

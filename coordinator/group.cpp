@@ -19,7 +19,10 @@ HeldLock known_lock(std::string name, std::string value, Duration ttl) {
 }
 
 Group::Group(Options options, ValueSource values, std::uint64_t seed)
-    : options_(std::move(options)), values_(std::move(values)), random_(seed) {
+    : options_(std::move(options)),
+      values_(std::move(values)),
+      random_(seed),
+      wakes_(options_.nodes.size(), options_.node_timeout) {
   INVARIANT(!options_.nodes.empty() && options_.nodes.size() <= kNodesMax, "a group of no size");
   links_.reserve(options_.nodes.size());
   for (const Node& node : options_.nodes) links_.emplace_back(node.credentials, random_);
@@ -77,6 +80,7 @@ void Group::cancel(OperationId id, Instant now) {
   if (operation == nullptr) return;
   operation->cancel(now);
   remove(id);
+  carry_out_wakes(now);
 }
 
 OperationId Group::begin(std::unique_ptr<Operation> operation, Instant now) {
@@ -172,7 +176,10 @@ void Group::identify(NodeIndex node, Instant now) {
 }
 
 void Group::link_changed(NodeIndex node, Instant now) {
-  if (links_[node].is_settled()) settled_.set(node);
+  const Pipeline& link = links_[node];
+  if (link.is_settled()) settled_.set(node);
+  const bool is_ready = link.state() == Pipeline::State::ready;
+  wakes_.on_link(node, is_ready && link.facts().kind == NodeKind::redlock_node, now);
   for (const OperationId id : std::vector<OperationId>(readiness_)) {
     Operation* operation = find(id);
     if (operation == nullptr) {
@@ -189,10 +196,17 @@ void Group::link_changed(NodeIndex node, Instant now) {
 void Group::deliver(Instant now) {
   std::vector<Completion> batch = std::exchange(completions_, {});
   for (NodeIndex node = 0; node < links_.size(); ++node) {
+    for (const protocol::Reply& push : links_[node].take_pushes()) {
+      wakes_.on_push(node, push, now);
+    }
     while (links_[node].has_completions()) {
       batch.clear();
       links_[node].take_completions(batch);
       for (Completion& completion : batch) {
+        if (completion.kind == RequestKind::wait) {
+          wakes_.on_answer(node, completion.operation, completion.answer, now);
+          continue;
+        }
         Operation* operation = find(completion.operation);
         if (operation == nullptr || operation->id() != completion.operation) continue;
         operation->on_answer(node, std::move(completion), now);
@@ -202,6 +216,27 @@ void Group::deliver(Instant now) {
   }
   batch.clear();
   completions_ = std::move(batch);
+  carry_out_wakes(now);
+}
+
+// Sends what arms and cancels wakes, behind what was sent so far on each link, and lets those look
+// again for whom they changed something. Calls nobody back.
+void Group::carry_out_wakes(Instant now) {
+  while (wakes_.has_news()) {
+    for (Wakes::Order& order : wakes_.take_orders()) {
+      links_[order.node].send({.operation = order.number,
+                               .kind = RequestKind::wait,
+                               .claim = std::move(order.claim),
+                               .ttl = order.timeout},
+                              now);
+    }
+    for (const OperationId id : wakes_.take_stirred()) {
+      Operation* operation = find(id);
+      if (operation == nullptr) continue;
+      operation->on_wake(now);
+      after_event(*operation, now);
+    }
+  }
 }
 
 void Group::on_time(Instant now) {
@@ -210,8 +245,10 @@ void Group::on_time(Instant now) {
     links_[node].on_time(now);
     if (links_[node].state() != before) link_changed(node, now);
   }
+  wakes_.on_time(now);
   deliver(now);
   run_deadlines(now);
+  carry_out_wakes(now);
 }
 
 void Group::run_deadlines(Instant now) {
@@ -231,6 +268,7 @@ void Group::run_deadlines(Instant now) {
 
 std::optional<Instant> Group::next_deadline() const {
   Instant next = deadlines_.empty() ? kNever : deadlines_.top().when;
+  next = std::min(next, wakes_.next_deadline().value_or(kNever));
   for (const Pipeline& link : links_) {
     if (link.has_completions()) return Instant(0ns);
     next = std::min(next, link.next_deadline().value_or(kNever));

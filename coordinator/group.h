@@ -22,6 +22,7 @@
 #include "coordinator/pipeline.h"
 #include "coordinator/release.h"
 #include "coordinator/retry.h"
+#include "coordinator/wakes.h"
 
 #include <functional>
 #include <memory>
@@ -161,6 +162,7 @@ class Group {
   void deliver(Instant now);
   void after_event(Operation& operation, Instant now);
   void run_deadlines(Instant now);
+  void carry_out_wakes(Instant now);
   void remove(OperationId id);
 
   Options options_;
@@ -175,6 +177,7 @@ class Group {
   std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_;
   std::vector<OperationId> readiness_;  // the few that wait for when_ready
   std::vector<Completion> completions_;
+  Wakes wakes_;
 };
 
 }  // namespace redlock::coordinator

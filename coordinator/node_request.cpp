@@ -59,6 +59,8 @@ void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
       return write({"LOCK.RELEASE", claim->name, claim->value}, out);
     case RequestKind::confirm:
       return write({"LOCK.CONFIRM", claim->name, claim->value, token.view()}, out);
+    case RequestKind::wait:
+      return write({"LOCK.WAIT", claim->name, ttl.view(), "PUSH"}, out);
     case RequestKind::get:
       return write({"GET", claim->name}, out);
     case RequestKind::pttl:
@@ -103,19 +105,19 @@ void write_for_plain_redis(const NodeRequest& request, ScriptForm form, OutputBu
     case RequestKind::status:
       return write({"INFO"}, out);
     case RequestKind::confirm:
+    case RequestKind::wait:
     case RequestKind::fence_read:
     case RequestKind::fence_admit:
-      INVARIANT(false, "a plain Redis was asked about fencing tokens");
+      INVARIANT(false, "a plain Redis was asked what only a redlock-node answers");
   }
 }
 
 }  // namespace
 
 bool can_ask(RequestKind request, NodeKind node) {
-  const bool is_about_tokens = request == RequestKind::confirm ||
-                               request == RequestKind::fence_read ||
-                               request == RequestKind::fence_admit;
-  return node == NodeKind::redlock_node || !is_about_tokens;
+  const bool is_ours = request == RequestKind::wait || request == RequestKind::confirm ||
+                       request == RequestKind::fence_read || request == RequestKind::fence_admit;
+  return node == NodeKind::redlock_node || !is_ours;
 }
 
 void write_node_request(const NodeRequest& request, NodeKind node, ScriptForm form,

@@ -25,7 +25,7 @@ struct NodeRequest {
   OperationId operation = kNobody;
   RequestKind kind = RequestKind::info;
   SharedClaim claim = {};        // null for what asks the node of itself
-  Duration ttl = 0ns;            // acquire, extend
+  Duration ttl = 0ns;            // acquire, extend; wait: its timeout, 0 cancels
   Instant worth_until = kNever;  // release: from here on the lock has run out by itself
   bool tops_up = false;          // extend: makes the lock where it is missing (rule Q4)
   Token token = 0;               // confirm; extend that tops up; fence_admit: the floor
@@ -33,7 +33,7 @@ struct NodeRequest {
 
 enum class ScriptForm : std::uint8_t { by_sha, in_full };
 
-// Whether a node of this kind can be asked this at all: tokens are a redlock-node's.
+// Whether a node of this kind can be asked this at all: tokens and waits are a redlock-node's.
 bool can_ask(RequestKind request, NodeKind node);
 
 // In the node's dialect. REQUIRES: can_ask.

@@ -45,7 +45,7 @@ Group::AcquireOperation::AcquireOperation(Group& owner, AcquireRequest wanted, I
                                           Done done)
     : Operation(owner),
       wanted_(std::move(wanted)),
-      retry_(wanted_.patience, now),
+      next_(wakes(), wanted_.name, wanted_.patience, now),
       done_(std::move(done)) {}
 
 bool Group::AcquireOperation::is_acquired() const {
@@ -58,7 +58,7 @@ NodeRequest Group::AcquireOperation::request() const {
 
 // A new attempt has a new value (rule Q6): an undo of the last one can never hit it.
 void Group::AcquireOperation::start(Instant now) {
-  retry_at_.reset();
+  next_.begin(now);
   next_attempt();
   claim_ = std::make_shared<const Claim>(Claim{wanted_.name, new_value()});
   attempt_.emplace(terms(wanted_.ttl));
@@ -73,8 +73,8 @@ void Group::AcquireOperation::on_answer(NodeIndex node, Completion completion, I
 }
 
 void Group::AcquireOperation::on_time(Instant now) {
-  if (retry_at_) {
-    if (now >= *retry_at_) start(now);
+  if (next_.when()) {
+    if (now >= *next_.when()) start(now);
     return;
   }
   attempt_->on_time(now, actions_);
@@ -83,19 +83,22 @@ void Group::AcquireOperation::on_time(Instant now) {
 
 void Group::AcquireOperation::cancel(Instant now) {
   attempt_->abandon(actions_);
-  after_machine(now);
+  perform(actions_, request(), now);
+  actions_.clear();
+  next_.leave(now);
 }
 
 void Group::AcquireOperation::after_machine(Instant now) {
   perform(actions_, request(), now);
   actions_.clear();
-  if (!attempt_->finished() || is_acquired() || retry_at_) return;
-  retry_at_ = retry_.after(attempt_->outcome(), attempt_->is_split_vote(), now, random());
-  gave_up_ = !retry_at_;
+  if (!attempt_->finished() || next_.when()) return;
+  if (is_acquired()) return next_.leave(now);
+  gave_up_ = !next_.after(attempt_->outcome(), attempt_->is_split_vote(), id(), now, random());
 }
 
 std::optional<Instant> Group::AcquireOperation::next_deadline() const {
-  return retry_at_ ? retry_at_ : attempt_->next_deadline();
+  const auto next = next_.when() ? next_.when() : attempt_->next_deadline();
+  return next == kNever ? std::nullopt : next;
 }
 
 void Group::AcquireOperation::tell() {

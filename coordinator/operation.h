@@ -6,6 +6,7 @@
 #pragma once
 
 #include "coordinator/group.h"
+#include "coordinator/next_attempt.h"
 
 #include <utility>
 
@@ -23,6 +24,7 @@ class Group::Operation {
   virtual void on_answer(NodeIndex node, Completion completion, Instant now) = 0;
   virtual void on_time(Instant now) = 0;
   virtual void on_link_changed(Instant) {}
+  virtual void on_wake(Instant) {}  // the wakes have news for it
   virtual void cancel(Instant) {}
   virtual std::optional<Instant> next_deadline() const = 0;
   virtual bool finished() const = 0;
@@ -51,6 +53,7 @@ class Group::Operation {
   const Group& group() const { return group_; }
   Terms terms(Duration ttl) const { return group_.terms(ttl); }
   Random& random() { return group_.random_; }
+  Wakes& wakes() { return group_.wakes_; }
   std::string new_value() { return group_.values_(); }
   const NodeSet& settled() const { return group_.settled_; }
 
@@ -74,6 +77,7 @@ class Group::AcquireOperation : public Operation {
   void start(Instant now) override;
   void on_answer(NodeIndex node, Completion completion, Instant now) override;
   void on_time(Instant now) override;
+  void on_wake(Instant now) override { next_.look(now, random()); }
   void cancel(Instant now) override;
   std::optional<Instant> next_deadline() const override;
   bool finished() const override { return gave_up_ || is_acquired(); }
@@ -85,11 +89,10 @@ class Group::AcquireOperation : public Operation {
   void after_machine(Instant now);
 
   AcquireRequest wanted_;
-  Retry retry_;
+  NextAttempt next_;
   Done done_;
   SharedClaim claim_;
   std::optional<Acquisition> attempt_;
-  std::optional<Instant> retry_at_;
   bool gave_up_ = false;
 };
 

@@ -11,14 +11,25 @@ std::optional<Instant> Retry::after(AcquisitionOutcome outcome, bool split_vote,
                                     Random& random) {
   if (outcome != AcquisitionOutcome::no_quorum) last_quorum_ = now;
   const Instant patience_end =
-      patience_.wait ? later(start_, *patience_.wait) : later(last_quorum_, kPatienceWithoutQuorum);
+      patience_.wait ? last_attempt() : later(last_quorum_, kPatienceWithoutQuorum);
   if (now >= patience_end) return std::nullopt;
-  // The last attempt is made when the wait is over, not before.
-  return std::min(later(now, delay(split_vote, random)), patience_end);
+  split_votes_ = split_vote ? std::min(split_votes_ + 1, kRetryDoublingsMax) : 0;
+  return std::min(later(now, delay(random)), patience_end);
 }
 
-Duration Retry::delay(bool split_vote, Random& random) {
-  split_votes_ = split_vote ? std::min(split_votes_ + 1, kRetryDoublingsMax) : 0;
+Instant Retry::after_wake(Instant now, Duration took, Random& random) const {
+  Duration window = kWakeWindow;
+  if (split_votes_ > 0) window = (kWakeWindow + took) * (1u << split_votes_);
+  const Duration wait(random.below(static_cast<std::uint64_t>(window.count())));
+  return std::min(later(now, wait), last_attempt());
+}
+
+Instant Retry::poll(Instant now, Random& random) {
+  last_quorum_ = now;
+  return std::min(later(now, delay(random)), last_attempt());
+}
+
+Duration Retry::delay(Random& random) const {
   const Duration window = kRetryWindow * (1u << split_votes_);
   const auto span = static_cast<std::uint64_t>((window - kRetryDelayMin).count());
   return kRetryDelayMin + Duration(random.below(span));
