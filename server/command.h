@@ -45,6 +45,7 @@ std::span<const Command> connection_commands();
 std::span<const Command> lock_commands();
 std::span<const Command> key_commands();
 std::span<const Command> wait_commands();
+std::span<const Command> quorum_commands();
 std::span<const Command> script_commands();
 std::span<const Command> admin_commands();
 

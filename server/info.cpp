@@ -172,6 +172,15 @@ void restart_section(Section& s) {
   s.field("delay_ms", ceil_ms(start.delay));
   s.field("refused", s.node.stats().refused_recovering);
   s.field("run", start.run);
+  s.field("ledger", s.node.ledger().refusal(s.now.monotonic).value_or("ok"));
+  s.field("largest_ttl_ms", ceil_ms(s.node.ledger().largest_ttl()));
+}
+
+void fencing_section(Section& s) {
+  const Fence& fence = s.node.fence();
+  s.field("counter", fence.largest());
+  s.field("bound", fence.bound());
+  s.field("fenced", fence.is_fenced() ? 1 : 0);
 }
 
 void clock_section(Section& s) {
@@ -200,6 +209,7 @@ constexpr Entry kSections[] = {
     {"Keyspace", keyspace_section},
     {"Locks", locks_section},
     {"Restart", restart_section},
+    {"Fencing", fencing_section},
     {"Clock", clock_section},
 };
 

@@ -68,10 +68,8 @@ Reply expire_by(Call& call, TtlForm form) {
     return Reply::integer(1);
   }
   if (auto refusal = node.refuse_grant(call)) return std::move(*refusal);
-  node.locks().set_deadline(call.word(1), deadline, call.instant());
+  node.extend(call.word(1), deadline, call.instant());
   node.note_own_ttl(call.word(1));
-  ++node.stats().extended;
-  node.stats().max_ttl_granted = std::max(node.stats().max_ttl_granted, ttl.remaining);
   return Reply::integer(1);
 }
 

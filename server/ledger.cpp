@@ -27,6 +27,37 @@ static_assert(kVersionAt == kMagic.size());
 static_assert(kRunAt == kNodeIdAt + kNodeIdDigits);
 static_assert(kRecordEnd == kFencingBoundAt + sizeof(std::uint64_t));
 
+constexpr std::size_t kBootIdBytes = 64;
+constexpr std::size_t kTimeOffsetsBytes = 256;
+constexpr std::size_t kBootBytes = kBootIdBytes + kTimeOffsetsBytes + 2 * sizeof(std::uint64_t);
+static_assert(kBootAt + kBootBytes + sizeof(std::uint64_t) <= kLedgerPageBytes);
+
+// A text in a place of fixed size: its length, itself, zeros. One that does not fit is not kept,
+// and so of no boot.
+void append_placed_text(std::string& bytes, std::string_view text, std::size_t place) {
+  if (text.size() >= std::min<std::size_t>(place, 256)) text = {};
+  bytes += static_cast<char>(static_cast<unsigned char>(text.size()));
+  bytes += text;
+  bytes.append(place - 1 - text.size(), '\0');
+}
+
+std::string read_placed_text(std::string_view bytes, std::size_t at, std::size_t place) {
+  const std::size_t size = static_cast<unsigned char>(bytes[at]);
+  return size < place ? std::string(bytes.substr(at + 1, size)) : std::string();
+}
+
+BootIdentity decode_boot(std::string_view bytes) {
+  if (read_little_endian<std::uint64_t>(bytes, kBootBytes) !=
+      checksum(bytes.substr(0, kBootBytes))) {
+    return {};
+  }
+  const std::size_t numbers_at = kBootIdBytes + kTimeOffsetsBytes;
+  return {.boot_id = read_placed_text(bytes, 0, kBootIdBytes),
+          .time_offsets = read_placed_text(bytes, kBootIdBytes, kTimeOffsetsBytes),
+          .device = read_little_endian<std::uint64_t>(bytes, numbers_at),
+          .inode = read_little_endian<std::uint64_t>(bytes, numbers_at + 8)};
+}
+
 constexpr std::string_view kHexDigits = "0123456789abcdef";
 
 struct Copy {
@@ -73,7 +104,9 @@ LedgerContent judge(const Copy& copy0, const Copy& copy1) {
   using State = Copy::State;
   const bool valid0 = copy0.state == State::valid;
   const bool valid1 = copy1.state == State::valid;
-  LedgerContent content{.state = LedgerState::valid, .record = {}, .write_first = valid0 ? 1U : 0U};
+  LedgerContent content;
+  content.state = LedgerState::valid;
+  content.write_first = valid0 ? 1 : 0;
   if (valid0 && valid1) {
     content.record = larger_bounds(copy0.record, copy1.record);
     content.write_first = is_newer(copy1.record, copy0.record) ? 1 : 0;
@@ -129,11 +162,47 @@ LedgerPage encode_ledger_copy(const DurableRecord& record) {
   return page;
 }
 
-LedgerContent decode_ledger(std::string_view file) {
-  if (file.find_first_not_of('\0') == std::string_view::npos) {
-    return {.state = LedgerState::unfinished, .record = {}, .write_first = 0};
+std::array<char, kLatestDeadlineBytes> encode_latest_deadline(Instant latest_deadline) {
+  INVARIANT(latest_deadline >= Instant{}, "a deadline before the clock began");
+  std::string bytes;
+  for (int i = 0; i < 2; ++i) {
+    append_little_endian(bytes,
+                         static_cast<std::uint64_t>(latest_deadline.time_since_epoch().count()));
   }
-  return judge(decode_copy(page_of(file, 0)), decode_copy(page_of(file, 1)));
+  std::array<char, kLatestDeadlineBytes> place;
+  std::copy(bytes.begin(), bytes.end(), place.begin());
+  return place;
+}
+
+std::string encode_boot(const BootIdentity& boot) {
+  std::string bytes;
+  append_placed_text(bytes, boot.boot_id, kBootIdBytes);
+  append_placed_text(bytes, boot.time_offsets, kTimeOffsetsBytes);
+  append_little_endian(bytes, boot.device);
+  append_little_endian(bytes, boot.inode);
+  append_little_endian(bytes, checksum(bytes));
+  return bytes;
+}
+
+// A number that no Instant holds is later than any: damage, for whoever judges it.
+VolatilePart decode_volatile_part(std::string_view page) {
+  if (page.size() < kBootAt + kBootBytes + sizeof(std::uint64_t)) return {};
+  const std::uint64_t latest = std::max(read_little_endian<std::uint64_t>(page, 0),
+                                        read_little_endian<std::uint64_t>(page, 8));
+  constexpr std::uint64_t kLast = std::numeric_limits<std::int64_t>::max();
+  return {.latest_deadline = Instant(Duration(static_cast<std::int64_t>(std::min(latest, kLast)))),
+          .boot = decode_boot(page.substr(kBootAt))};
+}
+
+LedgerContent decode_ledger(std::string_view file) {
+  LedgerContent content;
+  if (file.find_first_not_of('\0') == std::string_view::npos) {
+    content.state = LedgerState::unfinished;
+    return content;
+  }
+  content = judge(decode_copy(page_of(file, 0)), decode_copy(page_of(file, 1)));
+  content.volatile_part = decode_volatile_part(file.substr(0, kLedgerPageBytes));
+  return content;
 }
 
 Status LedgerWriter::write(const DurableRecord& record) {

@@ -5,7 +5,7 @@
 // a start makes of it.
 //
 //      0 +--------------------+
-//        | volatile page      |  zeros; apart from the rest, so that writing it can tear no copy
+//        | volatile page      |  apart from the rest, so that writing it can tear no copy
 //   4096 +--------------------+
 //        | copy 0             |  the durable record, twice, each copy in a page of its own:
 //   8192 +--------------------+  a write that a power loss tears can spoil one of them,
@@ -22,11 +22,24 @@
 //               80  zeros
 //             4088  checksum of the 4088 bytes before it, 64 bits
 //
+//   volatile page (rules R4, R6):
+//                0  latest deadline of a live lock, 64 bits, CLOCK_MONOTONIC in ns
+//                8  the same again: the larger of the two counts
+//               16  boot id, 64 bytes: its length in the first, then text, then zeros
+//               80  time namespace offsets, 256 bytes in the same form
+//              336  device and inode of the ledger, 64 bits each
+//              352  checksum of the 336 bytes before it, from 16 on, 64 bits
+//
+// Whatever a torn write of 16 bytes leaves, one of the two deadlines is wholly the old or wholly
+// the new one, and the larger of all that it can leave is never earlier than the old one: nobody
+// was told of a lock whose write had not come to its end.
+//
 // Numbers are little endian. The name, the version and the checksum stay where they are in every
 // version to come, so that a newer ledger is told apart from a damaged one.
 #pragma once
 
 #include "base/time.h"
+#include "server/boot_identity.h"
 #include <redlock/result.h>
 
 #include <array>
@@ -50,9 +63,9 @@ constexpr std::size_t ledger_copy_offset(std::size_t copy) {
 
 // What a node must not forget. Bounds, all of them: a larger one than the truth is safe.
 struct DurableRecord {
-  std::string node_id;     // is_node_id
-  std::uint64_t run = 0;   // the run that may be granting; 0: made by --bootstrap, never ran
-  Duration largest_ttl{};  // no lock of this node has a longer time left
+  std::string node_id = {};  // is_node_id
+  std::uint64_t run = 0;     // the run that may be granting; 0: made by --bootstrap, never ran
+  Duration largest_ttl{};    // no lock of this node has a longer time left
   std::uint64_t fencing_bound = 0;  // H: no token of this node is larger
   bool fenced = false;
 
@@ -71,6 +84,21 @@ using LedgerPage = std::array<char, kLedgerPageBytes>;
 // REQUIRES: is_node_id(record.node_id), largest_ttl not negative.
 LedgerPage encode_ledger_copy(const DurableRecord& record);
 
+// What outlives the process in the page cache, but not the machine.
+struct VolatilePart {
+  Instant latest_deadline{};  // of a lock that was live at the crash; later than the truth is safe
+  BootIdentity boot;          // empty when it cannot be trusted, and so of no boot
+};
+
+inline constexpr std::size_t kLatestDeadlineBytes = 2 * sizeof(std::uint64_t);
+inline constexpr std::size_t kBootAt = kLatestDeadlineBytes;  // where encode_boot's bytes stand
+
+// REQUIRES: not negative.
+std::array<char, kLatestDeadlineBytes> encode_latest_deadline(Instant latest_deadline);
+std::string encode_boot(const BootIdentity& boot);
+// The file's first page; what is missing or damaged of it is of no boot.
+VolatilePart decode_volatile_part(std::string_view page);
+
 enum class LedgerState {
   missing,          // no file
   unfinished,       // an empty file, or zeros: the start that made it ended before it wrote
@@ -87,6 +115,7 @@ struct LedgerContent {
   // The copy to overwrite first: the one that is not valid, or the newer one, which a write that
   // was not finished left. The other holds the bounds in force and is certain to be on the disk.
   std::size_t write_first = 0;
+  VolatilePart volatile_part;
 };
 
 // The bytes of the file from its beginning; a file that is too short lacks its last copies.
@@ -97,10 +126,18 @@ struct LedgerContent {
 // so it takes both copies to make it.
 LedgerContent decode_ledger(std::string_view file);
 
-// The two system calls that a record's way to the disk is made of.
-class LedgerPages {
+// Where the latest deadline is written: into the page cache, which outlives the process, so without
+// a sync (rule R4).
+class LatestDeadlinePage {
  public:
-  virtual ~LedgerPages() = default;
+  virtual ~LatestDeadlinePage() = default;
+  virtual Status write_latest_deadline(Instant latest_deadline) = 0;
+};
+
+// The system calls that a record's way to the disk is made of.
+class LedgerPages : public LatestDeadlinePage {
+ public:
+  virtual Status write_boot(const BootIdentity& boot) = 0;
   virtual Status write_copy(std::size_t copy, const LedgerPage& page) = 0;
   virtual Status sync() = 0;  // fdatasync: what was written before is durable
 };

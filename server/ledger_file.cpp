@@ -84,6 +84,15 @@ Status LedgerFile::fill() {
   return sync_file(file_, path_);
 }
 
+Status LedgerFile::write_latest_deadline(Instant latest_deadline) {
+  const auto bytes = encode_latest_deadline(latest_deadline);
+  return write_at(file_, path_, std::string_view(bytes.data(), bytes.size()), 0);
+}
+
+Status LedgerFile::write_boot(const BootIdentity& boot) {
+  return write_at(file_, path_, encode_boot(boot), kBootAt);
+}
+
 Status LedgerFile::write_copy(std::size_t copy, const LedgerPage& page) {
   return write_at(file_, path_, std::string_view(page.data(), page.size()),
                   static_cast<off_t>(ledger_copy_offset(copy)));

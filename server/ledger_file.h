@@ -24,6 +24,8 @@ class LedgerFile final : public LedgerPages {
   // zeros, so that later writes need no room on the disk, and made durable.
   Status fill();
 
+  Status write_latest_deadline(Instant latest_deadline) override;
+  Status write_boot(const BootIdentity& boot) override;
   Status write_copy(std::size_t copy, const LedgerPage& page) override;
   Status sync() override;
 

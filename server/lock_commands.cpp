@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "protocol/errors.h"
 #include "server/command.h"
+#include "server/grant_errors.h"
 #include "server/node.h"
 #include "server/ttl.h"
 
@@ -65,25 +66,10 @@ bool read_set_options(Request words, SetOptions& options) {
   return true;
 }
 
-Reply key_too_long(std::string_view key) {
-  return Reply::error(fmt::format("ERR a key of {} bytes is longer than this node takes ({})",
-                                  key.size(), kKeyBytesMax));
-}
-
-constexpr std::string_view kNoMemory = "OOM no memory for another lock";
-
-// The one place where a key gets a value (rule L4). REQUIRES: refuse_grant() let it pass.
+// REQUIRES: refuse_grant() let it pass.
 std::optional<Reply> put(Call& call, std::string_view value, Instant deadline) {
-  const std::string_view key = call.word(1);
-  const Lock* old = call.node.locks().find(key, call.instant());
-  Stats& stats = call.node.stats();
-  ++(old != nullptr && old->value() == value ? stats.extended : stats.granted);
-  if (call.node.locks().put(key, value, deadline, 0, call.instant()) == nullptr) {
-    return Reply::error_view(kNoMemory);
-  }
-  if (deadline != kNever) {
-    stats.max_ttl_granted = std::max(stats.max_ttl_granted, deadline - call.instant());
-  }
+  const Lock* lock = call.node.grant(call.word(1), value, deadline, call.instant());
+  if (lock == nullptr) return Reply::error_view(kNoMemory);
   return std::nullopt;
 }
 

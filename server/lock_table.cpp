@@ -51,6 +51,12 @@ void LockTable::set_deadline(std::string_view key, Instant deadline, Instant now
   link(ref, now);
 }
 
+void LockTable::set_token(std::string_view key, std::uint64_t token) {
+  const LockRef ref = find_ref(key, hash_of(key));
+  INVARIANT(ref != 0, "a token for a lock that is not there");
+  arena_.at(ref).token = token;
+}
+
 bool LockTable::erase(std::string_view key, Instant now) {
   const std::uint32_t hash = hash_of(key);
   const LockRef ref = find_ref(key, hash);
@@ -68,6 +74,7 @@ void LockTable::clear() {
   index_.clear();
   arena_ = LockArena();
   wheel_.clear();
+  latest_deadline_.clear();
   without_deadline_ = 0;
 }
 
@@ -77,6 +84,7 @@ LockTable::Reclaimed LockTable::reclaim(Instant now, std::size_t budget) {
     const Lock& lock = arena_.at(ref);
     reclaimed.last_deadline = lock.deadline;
     ++reclaimed.count;
+    latest_deadline_.remove(lock.deadline);
     const std::uint32_t hash = hash_of(lock.key());
     if (notes_given_up_) given_up_.push_back(hash);
     index_.erase(hash, ref);
@@ -96,6 +104,7 @@ void LockTable::forget(LockRef ref, std::uint32_t hash) {
 void LockTable::unlink(LockRef ref) {
   if (arena_.at(ref).has_deadline()) {
     wheel_.unlink(ref);
+    latest_deadline_.remove(arena_.at(ref).deadline);
   } else {
     --without_deadline_;
   }
@@ -104,6 +113,7 @@ void LockTable::unlink(LockRef ref) {
 void LockTable::link(LockRef ref, Instant now) {
   if (arena_.at(ref).has_deadline()) {
     wheel_.link(ref, now);
+    latest_deadline_.add(arena_.at(ref).deadline);
   } else {
     ++without_deadline_;
   }

@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/time.h"
 #include "server/expiry_wheel.h"
+#include "server/latest_deadline.h"
 #include "server/lock.h"
 #include "server/lock_arena.h"
 #include "server/lock_index.h"
@@ -29,7 +30,8 @@ namespace redlock::server {
 class LockTable {
  public:
   // The seed keys the hash, so that clients cannot prepare keys that collide.
-  explicit LockTable(std::uint64_t hash_seed) : hash_seed_(hash_seed), wheel_(arena_) {}
+  explicit LockTable(std::uint64_t hash_seed, Duration max_ttl = 60s)
+      : hash_seed_(hash_seed), wheel_(arena_), latest_deadline_(max_ttl) {}
   LockTable(const LockTable&) = delete;
   LockTable& operator=(const LockTable&) = delete;
 
@@ -43,6 +45,8 @@ class LockTable {
 
   // REQUIRES: there is such a lock (as find() just told).
   void set_deadline(std::string_view key, Instant deadline, Instant now);
+  // REQUIRES: as set_deadline.
+  void set_token(std::string_view key, std::uint64_t token);
   // False when there was none, or it was over.
   bool erase(std::string_view key, Instant now);
   void clear();
@@ -55,6 +59,10 @@ class LockTable {
   Reclaimed reclaim(Instant now, std::size_t budget);
   // When reclaim() will next have something to do.
   std::optional<Instant> next_reclaim() const { return wheel_.next_work(); }
+
+  // When the last of the live locks will be over.
+  LatestDeadline& latest_deadline() { return latest_deadline_; }
+  const LatestDeadline& latest_deadline() const { return latest_deadline_; }
 
   // While somebody waits for a key (server/waiters.h): the hashes of the keys that are given up are
   // kept until they are taken. Whatever costs something here is behind one branch.
@@ -96,6 +104,7 @@ class LockTable {
   LockArena arena_;
   LockIndex index_;
   ExpiryWheel wheel_;
+  LatestDeadline latest_deadline_;
   std::size_t without_deadline_ = 0;
   std::uint64_t expired_ = 0;
   bool notes_given_up_ = false;

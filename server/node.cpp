@@ -4,6 +4,7 @@
 #include "protocol/errors.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,6 +19,8 @@ namespace {
 // C5).
 constexpr std::size_t kReclaimBudget = 512;
 constexpr Duration kIdleCheckInterval = 1s;
+// The ledger's latest deadline is lowered so often, at most (rule R5).
+constexpr Duration kLowerInterval = 10ms;
 
 constexpr std::string_view kOutOfMemory = "OOM command not allowed when used memory > 'maxmemory'.";
 
@@ -41,8 +44,12 @@ Node::Node(Settings& settings, NodeStart start, World world)
       start_(std::move(start)),
       world_(std::move(world)),
       script_session_(script_sessions_.open({}, true, start_.started_at)),
-      locks_(start_.hash_seed),
+      locks_(start_.hash_seed, settings_.max_ttl),
+      fence_(start_.fence),
+      ledger_(start_.ledger, world_.ledger),
       engine_(script_limits(settings_, start_.hash_seed), std::string(kRedisVersion)) {
+  // A wait that an earlier run is owed stands in the ledger until it is over (rule R3).
+  lower_at_ = start_.snapshot_from;
   apply_settings();
 }
 
@@ -126,7 +133,9 @@ Reply Node::execute(Session& session, Request request, Now now) {
             false};
   Reply reply = run(call, *found.entry);
   settle_imposed_ttls();
-  if (!suspended_) waiters_.look_at_given_up(now.monotonic);
+  if (suspended_) return reply;
+  if (!uncovered_.empty()) reply = settle_deadlines(session.id(), std::move(reply), now);
+  waiters_.look_at_given_up(now.monotonic);
   return reply;
 }
 
@@ -188,6 +197,10 @@ Duration Node::delay_left(Instant now) const {
 
 void Node::begin_run(Now now) {
   has_begun_ = true;
+  retry_postponed(now);
+}
+
+void Node::retry_postponed(Now now) {
   for (const auto& [id, session] : sessions_.all()) {
     if (session->is_postponed()) session->retry(now, *this);
   }
@@ -198,6 +211,149 @@ void Node::begin_run(Now now) {
 bool Node::restore(std::string_view key, std::string_view value, Instant deadline,
                    std::uint64_t token) {
   return locks_.put(key, value, deadline, token, start_.started_at) != nullptr;
+}
+
+const Lock* Node::grant(std::string_view key, std::string_view value, Instant deadline,
+                        Instant now) {
+  const Lock* old = locks_.find(key, now);
+  const bool is_extension = old != nullptr && old->value() == value;
+  ++(is_extension ? stats_.extended : stats_.granted);
+  return put(key, value, deadline, is_extension ? old->token : fence_.grant(key), now);
+}
+
+const Lock* Node::top_up(std::string_view key, std::string_view value, Instant deadline,
+                         std::uint64_t token, Instant now) {
+  ++stats_.granted;
+  return put(key, value, deadline, token > 0 ? token : fence_.grant(key), now);
+}
+
+const Lock* Node::put(std::string_view key, std::string_view value, Instant deadline,
+                      std::uint64_t token, Instant now) {
+  const Lock* lock = locks_.put(key, value, deadline, token, now);
+  if (lock != nullptr) note_deadline(key, deadline, now);
+  return lock;
+}
+
+void Node::extend(std::string_view key, Instant deadline, Instant now) {
+  locks_.set_deadline(key, deadline, now);
+  ++stats_.extended;
+  note_deadline(key, deadline, now);
+}
+
+// --- what the ledger must cover
+
+// A key without a deadline is outside every promise (rule L3).
+void Node::note_deadline(std::string_view key, Instant deadline, Instant now) {
+  if (deadline == kNever) return;
+  const Duration left = deadline - now;
+  stats_.max_ttl_granted = std::max(stats_.max_ttl_granted, left);
+  ledger_.note_ttl(left);
+  if (deadline > ledger_.told() || left > ledger_.largest_ttl()) uncovered_.add(key);
+}
+
+// What the command, or the script, leaves behind is told to the ledger (rule R4): not what it set
+// on the way, so that SETNX and PEXPIRE in one script tell of the second alone. The write takes a
+// microsecond. Where a lock may live longer than any before, the bound must be durable first: its
+// reply waits for the disk, and others go on (rule R8). Whoever finds the lock meanwhile learns
+// only that it is held.
+Reply Node::settle_deadlines(Session::Id caller, Reply reply, Now now) {
+  Instant latest{};
+  Duration longest{};
+  for (const std::string& key : uncovered_.all()) {
+    const Lock* lock = locks_.find(key, now.monotonic);
+    if (lock == nullptr || !lock->has_deadline()) continue;
+    latest = std::max(latest, lock->deadline);
+    longest = std::max(longest, lock->deadline - now.monotonic);
+  }
+  if (longest > ledger_.largest_ttl()) {
+    const auto refusal = ledger_.refusal(now.monotonic);
+    if (refusal) return pull_back(uncovered_.all(), *refusal, now.monotonic);
+    ledger_.want_ttl(longest);
+    const auto keys = uncovered_.all();
+    held_.push_back({caller, reply.owned(), {keys.begin(), keys.end()}, now.monotonic});
+    uncovered_.clear();
+    return Reply::later();
+  }
+  if (const Status covered = ledger_.cover(latest); !covered) {
+    return pull_back(uncovered_.all(), covered.error(), now.monotonic);
+  }
+  uncovered_.clear();
+  return reply;
+}
+
+// The ledger cannot be written, so nobody may be told of these locks: each ends no later than what
+// the ledger covers. A lock that was told of before does not end earlier by it, as it was covered.
+Reply Node::pull_back(std::span<const std::string> keys, std::string_view why, Instant now) {
+  for (const std::string& key : keys) {
+    const Lock* lock = locks_.find(key, now);
+    if (lock == nullptr || !lock->has_deadline() || lock->deadline <= ledger_.told()) continue;
+    if (ledger_.told() <= now) {
+      locks_.erase(key, now);
+    } else {
+      locks_.set_deadline(key, ledger_.told(), now);
+    }
+  }
+  uncovered_.clear();
+  Reply refusal = Reply::error(
+      fmt::format("ERR no lock is granted or extended, as the ledger cannot be written: {}", why));
+  stats_.count_error(refusal.text());
+  return refusal;
+}
+
+std::optional<DurableRecord> Node::begin_ledger_write(Now now) {
+  ledger_.stay_ahead(fence_.largest());
+  if (!ledger_.wants_write()) return std::nullopt;
+  return ledger_.begin_write(now.monotonic);
+}
+
+void Node::end_ledger_write(const Status& written, Now now) {
+  ledger_.end_write(written, now.monotonic);
+  if (written) {
+    fence_.raise_bound(ledger_.record().fencing_bound);
+  } else {
+    log(LogLevel::warning, written.error());
+  }
+  for (HeldReply& held : std::exchange(held_, {})) settle_held(std::move(held), written, now);
+  retry_postponed(now);
+}
+
+// The keys are looked at again: they may be gone by now, or another's.
+void Node::settle_held(HeldReply held, const Status& written, Now now) {
+  for (const std::string& key : held.keys) uncovered_.add(key);
+  const Now executed{held.executed_at, now.wall};
+  Reply reply = written ? settle_deadlines(held.session, std::move(held.reply), executed)
+                        : pull_back(held.keys, written.error(), now.monotonic);
+  if (reply.is(Reply::Kind::later)) return;
+  if (Session* session = sessions_.find(held.session)) session->resume(reply, now, *this);
+}
+
+Node::Bound Node::ask_ledger(Now now) const {
+  return ledger_.refusal(now.monotonic) ? Bound::disk_refuses : Bound::postpone;
+}
+
+Node::Bound Node::cover_token(std::uint64_t token, Now now) {
+  if (fence_.has_room_for(token)) return Bound::covers;
+  ledger_.want_bound(token);
+  return ask_ledger(now);
+}
+
+Node::Bound Node::cover_fenced(Now now) {
+  if (ledger_.record().fenced) return Bound::covers;
+  ledger_.want_fenced();
+  return ask_ledger(now);
+}
+
+// Rules R5 and R8. Not before what an earlier run is owed is over: lower_at_ begins there.
+void Node::lower_ledger(Instant now) {
+  if (now < lower_at_) return;
+  if (locks_.latest_deadline().has_fallen()) {
+    ledger_.lower(locks_.latest_deadline().find(now));
+    lower_at_ = now + kLowerInterval;
+  }
+  const auto window_end = ledger_.window_end();
+  if (!window_end || now < *window_end) return;
+  const Instant latest = locks_.latest_deadline().find(now);
+  ledger_.end_window(now, std::max<Duration>(latest - now, 0ns));
 }
 
 void Node::note_imposed_ttl(std::string_view key) {
@@ -257,9 +413,11 @@ void Node::resume_script(Now now) {
 // The reply is delivered at the end of the turn, not from inside the command that brought it about.
 void Node::finish_script() {
   if (world_.script_watch != nullptr) world_.script_watch->script_ended();
-  late_reply_ = LateReply{suspended_->caller, engine_.take_reply()};
+  const Session::Id caller = suspended_->caller;
   suspended_.reset();
   settle_imposed_ttls();
+  Reply reply = settle_deadlines(caller, engine_.take_reply(), script_now_);
+  if (!reply.is(Reply::Kind::later)) late_reply_ = LateReply{caller, std::move(reply)};
 }
 
 void Node::deliver_late_reply(Now now) {
@@ -292,10 +450,12 @@ void Node::deliver_wakes(Now now) {
 std::optional<Instant> Node::next_work() const {
   if (suspended_) return Instant{};  // at once; and expiry stands still, as the script's time does
   std::optional<Instant> next = locks_.next_reclaim();
-  if (const auto wait = waiters_.next_deadline()) next = next ? std::min(*next, *wait) : wait;
+  const auto sooner = [&next](Instant other) { next = next ? std::min(*next, other) : other; };
+  if (locks_.latest_deadline().has_fallen()) sooner(lower_at_);
+  if (const auto window_end = ledger_.window_end()) sooner(std::max(*window_end, lower_at_));
+  if (const auto wait = waiters_.next_deadline()) sooner(*wait);
   if (settings_.timeout > 0ns && sessions_.count() > 0) {
-    const Instant check = idle_check_ + kIdleCheckInterval;
-    next = next ? std::min(*next, check) : check;
+    sooner(idle_check_ + kIdleCheckInterval);
   }
   return next;
 }
@@ -310,6 +470,7 @@ std::optional<Instant> Node::do_due_work(Now now) {
     return std::nullopt;
   }
   close_idle_sessions(now.monotonic);
+  lower_ledger(now.monotonic);
   const LockTable::Reclaimed reclaimed = locks_.reclaim(now.monotonic, kReclaimBudget);
   waiters_.time_out(now.monotonic);
   waiters_.look_at_given_up(now.monotonic);

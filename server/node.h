@@ -8,9 +8,11 @@
 //   script node.sessions().for_each_touched(…);      // once per turn: write output, close what is
 //   closing
 //
-// Safety. A lock is granted in one place, LockCommands' put, and only past refuse_grant(): not
-// while recovering (R10), not with a clock that went wrong (C3), never for longer than max-ttl
-// (L1). Deadlines count from the `now` of the request, read after its last byte (C4).
+// Safety. A lock is granted in one place, grant(), and only past refuse_grant(): not while
+// recovering (R10), not with a clock that went wrong (C3), never for longer than max-ttl (L1).
+// Deadlines count from the `now` of the request, read after its last byte (C4). When a command, or
+// a script, has ended, what it leaves behind is told to the ledger before its reply exists (R4);
+// where that takes the disk, the reply waits (R8).
 //
 // Thread safety: none, by design: a lock is a point of order.
 #pragma once
@@ -23,6 +25,9 @@
 #include "protocol/sessions.h"
 #include "server/clock_watch.h"
 #include "server/command_table.h"
+#include "server/fence.h"
+#include "server/key_list.h"
+#include "server/ledger_keeper.h"
 #include "server/lock_table.h"
 #include "server/node_start.h"
 #include "server/process_facts.h"
@@ -58,7 +63,8 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   struct World {
     ProcessInspector inspect;
     LogSink& log;
-    ScriptWatch* script_watch = nullptr;  // nullptr: scripts may run for ever
+    ScriptWatch* script_watch = nullptr;   // nullptr: scripts may run for ever
+    LatestDeadlinePage* ledger = nullptr;  // nullptr: nothing outlives the node
   };
 
   // CONFIG SET changes the settings in place; they outlive the node.
@@ -80,6 +86,11 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   // Before it, a request that may touch a lock or a setting is postponed: a run is durable before
   // it does anything that the next one would have to know (rule R9). What was postponed runs now.
   void begin_run(Now now);
+
+  // The durable part of the ledger: what is to be written, one record at a time, and how that
+  // ended. Replies that waited for it go out then (rules R8, F1).
+  std::optional<DurableRecord> begin_ledger_write(Now now);
+  void end_ledger_write(const Status& written, Now now);
 
   // A lock of the last run (rule R9). REQUIRES: before begin_run; deadline as it is to be.
   // False when there is no memory for it.
@@ -114,6 +125,24 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   // makes a key or moves a deadline asks.
   std::optional<protocol::Reply> refuse_grant(const Call& call);
 
+  // The one place where a key gets another value (rule L4), or the same with another deadline. The
+  // same value keeps its token. nullptr: no memory for it. REQUIRES: refuse_grant() let it pass.
+  const Lock* grant(std::string_view key, std::string_view value, Instant deadline, Instant now);
+  // A lock that its holder brings to this node with its token; 0: it has none (rules Q4, F5).
+  const Lock* top_up(std::string_view key, std::string_view value, Instant deadline,
+                     std::uint64_t token, Instant now);
+  // The same value, another deadline. REQUIRES: the same, and that there is such a lock.
+  void extend(std::string_view key, Instant deadline, Instant now);
+
+  // Whether the fencing bound covers this token. If not, a raise is wanted: the command is to be
+  // postponed, and comes again when it is durable, or when the disk has refused (rule F1).
+  enum class Bound { covers, postpone, disk_refuses };
+  Bound cover_token(std::uint64_t token, Now now);
+  Fence& fence() { return fence_; }
+  // Makes a mark durable that says fenced; the same three answers.
+  Bound cover_fenced(Now now);
+  const LedgerKeeper& ledger() const { return ledger_; }
+
   // A key that a command made without a TTL got max-ttl (rule L2). It counts unless the same call,
   // or the script around it, goes on to give the key a TTL of its own.
   void note_imposed_ttl(std::string_view key);
@@ -145,13 +174,30 @@ class Node final : public protocol::Service, private lua::ScriptHost {
     protocol::Reply reply;
   };
 
+  // A reply that must not go out before the ledger covers what its command left behind.
+  struct HeldReply {
+    protocol::Session::Id session;
+    protocol::Reply reply;
+    std::vector<std::string> keys;
+    Instant executed_at;
+  };
+
   protocol::Reply call(protocol::Request request) override;  // redis.call
   protocol::Reply run(Call& call, CommandTable::Entry& entry);
   std::optional<protocol::Reply> refuse(const protocol::Session& session,
                                         const protocol::CommandSpec& spec,
                                         protocol::Request request) const;
   bool lacks_memory_for(const protocol::CommandSpec& spec) const;
+  const Lock* put(std::string_view key, std::string_view value, Instant deadline,
+                  std::uint64_t token, Instant now);
   void settle_imposed_ttls();
+  void note_deadline(std::string_view key, Instant deadline, Instant now);
+  protocol::Reply settle_deadlines(protocol::Session::Id caller, protocol::Reply reply, Now now);
+  protocol::Reply pull_back(std::span<const std::string> keys, std::string_view why, Instant now);
+  void settle_held(HeldReply held, const Status& written, Now now);
+  void retry_postponed(Now now);
+  Bound ask_ledger(Now now) const;
+  void lower_ledger(Instant now);
   void resume_script(Now now);
   void finish_script();
   void deliver_late_reply(Now now);
@@ -168,6 +214,8 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   protocol::Session& script_session_;   // in whose name scripts call
   LockTable locks_;
   Waiters waiters_{locks_};
+  Fence fence_;
+  LedgerKeeper ledger_;
   lua::Engine engine_;
   ClockWatch clock_;
   Stats stats_;
@@ -177,6 +225,9 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   std::optional<SuspendedScript> suspended_;
   std::optional<LateReply> late_reply_;
   std::vector<std::string> imposed_ttls_;  // keys of the call under way
+  KeyList uncovered_;                      // the same: their deadlines may not be in the ledger
+  std::vector<HeldReply> held_;
+  Instant lower_at_{};  // not before (rules R3, R5)
   Instant idle_check_{};
   bool has_begun_ = false;
   std::optional<StopRequest> stop_;

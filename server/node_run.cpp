@@ -1,7 +1,7 @@
 #include "server/node_run.h"
 
 #include "base/duration_text.h"
-#include "base/net/background_task.h"
+#include "base/net/before_wait.h"
 #include "base/net/clock.h"
 #include "base/net/system_random.h"
 #include "base/net/timer.h"
@@ -21,7 +21,7 @@ Instant now() {
   return net::read_clock(net::ClockKind::monotonic);
 }
 
-NodeStart node_start(const Decision& decision, Instant start) {
+NodeStart node_start(const Decision& decision, const Settings& settings, Instant start) {
   NodeStart facts;
   facts.node_id = decision.record.node_id;
   facts.run_id = random_node_id();
@@ -33,7 +33,15 @@ NodeStart node_start(const Decision& decision, Instant start) {
   facts.grant_from = decision.grant_from;
   facts.snapshot_from = decision.snapshot_from;
   facts.warning = decision.warning;
-  facts.fenced = decision.record.fenced;
+  facts.admit_from = decision.admit_from;
+  facts.fence = {.first = decision.first_token,
+                 .bound = decision.record.fencing_bound,
+                 .fenced = decision.record.fenced};
+  facts.ledger = {.record = decision.record,
+                  .latest_deadline = round_up_to_tick(decision.latest_deadline),
+                  .max_ttl = settings.max_ttl,
+                  .fence_block = settings.fence_block,
+                  .now = start};
   return facts;
 }
 
@@ -71,9 +79,9 @@ Status NodeRun::open() {
     decision_ = decide_without_folder(settings_, start, random_node_id());
   }
   node_.emplace(
-      settings_, node_start(decision_, start),
+      settings_, node_start(decision_, settings_, start),
       Node::World{process_inspector(options_.config_file, doors_->port(), options_.owns_process),
-                  log_, &watchdog_});
+                  log_, &watchdog_, folder_ ? &folder_->latest_deadline_page() : nullptr});
   return restore();
 }
 
@@ -110,10 +118,15 @@ Status NodeRun::serve(const Hooks& hooks) {
     log_.log(LogLevel::notice, "the restart delay is over: locks are granted from now on");
     if (hooks.recovered) hooks.recovered();
   });
+  bool has_begun = false;
+  net::BeforeWait end_of_turn(loop_, [&] {
+    if (has_begun) look_after_ledger();
+  });
   const auto begin = [&] {
     tell_start();
     node_->begin_run(net::read_now());
     if (node_->is_recovering(now())) recovered.set(node_->start().grant_from);
+    has_begun = true;
     if (hooks.begun) hooks.begun();
   };
   Status durable = Done{};
@@ -126,8 +139,22 @@ Status NodeRun::serve(const Hooks& hooks) {
   });
   loop_.run();
   task.wait();  // a stop may have come before
+  if (ledger_write_) ledger_write_->wait();
   server_ = nullptr;
   return durable;
+}
+
+// One write at a time, on a thread of its own: requests that do not need it go on (rule R8).
+void NodeRun::look_after_ledger() {
+  auto record = node_->begin_ledger_write(net::read_now());
+  if (!record) return;
+  const auto written = std::make_shared<Status>(Done{});
+  ledger_write_.emplace(
+      loop_,
+      [this, written, record = std::move(*record)] {
+        if (folder_) *written = folder_->write_record(record);
+      },
+      [this, written] { node_->end_ledger_write(*written, net::read_now()); });
 }
 
 void NodeRun::stop() {

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "base/log.h"
+#include "base/net/background_task.h"
 #include "base/net/loop.h"
 #include "server/node.h"
 #include "server/node_server.h"
@@ -70,6 +71,7 @@ class NodeRun {
   Status open_folder();
   Status restore();
   void tell_start();
+  void look_after_ledger();
 
   net::Loop& loop_;
   Settings& settings_;
@@ -81,6 +83,8 @@ class NodeRun {
   Decision decision_;
   std::optional<Node> node_;
   NodeServer* server_ = nullptr;  // while it serves
+  // The write to the ledger's durable part that is under way, or the last one (rule R7).
+  std::optional<net::BackgroundTask> ledger_write_;
 };
 
 }  // namespace redlock::server

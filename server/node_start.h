@@ -2,6 +2,8 @@
 #pragma once
 
 #include "base/time.h"
+#include "server/fence.h"
+#include "server/ledger_keeper.h"
 
 #include <cstdint>
 #include <string>
@@ -20,7 +22,12 @@ struct NodeStart {
   Instant grant_from{};     // before it the node is recovering (rule R10)
   Instant snapshot_from{};  // a stop before it leaves no snapshot (rule R3)
   std::string warning;      // the delay is shorter than the facts demand; or empty
-  bool fenced = false;
+
+  // As begin_run makes it durable; the defaults are those of a node that keeps no folder.
+  Fence::Start fence = {};
+  LedgerKeeper::Start ledger = {
+      .record = {.largest_ttl = Duration::max(), .fencing_bound = kTokenMax}};
+  Instant admit_from{};  // no admission before it (rule F7)
 };
 
 }  // namespace redlock::server

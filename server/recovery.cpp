@@ -1,8 +1,11 @@
 #include "server/recovery.h"
 
 #include "base/duration_text.h"
+#include "server/fence.h"
+#include "server/latest_deadline.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,6 +13,14 @@ namespace redlock::server {
 namespace {
 
 constexpr Duration kSpare = 1s;
+
+RestartCause cause_of_crash(const Found& found, const Settings& settings, Instant start) {
+  const VolatilePart& last = found.ledger.volatile_part;
+  if (!is_same_boot(last.boot, found.boot)) return RestartCause::crash_of_another_boot;
+  const Instant plausible =
+      latest_plausible_deadline(start, found.ledger.record.largest_ttl, settings.clock_drift);
+  return last.latest_deadline <= plausible ? RestartCause::crash : RestartCause::ledger_damaged;
+}
 
 RestartCause cause_of_ledger(const LedgerContent& ledger, const Settings& settings) {
   switch (ledger.state) {
@@ -28,6 +39,10 @@ RestartCause cause_of_ledger(const LedgerContent& ledger, const Settings& settin
     return RestartCause::ledger_of_another_node;
   }
   return ledger.record.run == 0 ? RestartCause::bootstrapped : RestartCause::crash;
+}
+
+bool is_crash(RestartCause cause) {
+  return cause == RestartCause::crash || cause == RestartCause::crash_of_another_boot;
 }
 
 bool is_unknown(RestartCause cause) {
@@ -49,6 +64,11 @@ std::string snapshot_trouble(const SnapshotContent& snapshot, const DurableRecor
   return "";
 }
 
+bool has_usable_snapshot(const Found& found) {
+  return found.snapshot.state != SnapshotContent::State::missing &&
+         snapshot_trouble(found.snapshot, found.ledger.record).empty();
+}
+
 // An instant of the copy that lies ahead of the clock contradicts the same boot.
 Restoration restoration_of(const Found& found, Instant start) {
   const SnapshotHeader& header = found.snapshot.header;
@@ -61,44 +81,77 @@ Duration longest_time_left(const SnapshotContent& snapshot, const Restoration& r
   return latest ? *latest - restoration.start : 0ns;
 }
 
-// The largest TTL that a crash of the run that now starts will have to be waited for. Only a start
-// from a snapshot may lower it: there, no lock is unaccounted for. All others keep what they found,
-// also what could be read of a ledger that is not trusted in anything else; so neither a second
-// crash nor a lowered max-ttl ever shortens a delay (rule R3).
-Duration largest_ttl_of_run(const Found& found, const Decision& decision, Duration max_ttl) {
-  if (decision.restoration) {
-    return std::max(max_ttl, longest_time_left(found.snapshot, *decision.restoration));
-  }
-  return std::max(max_ttl, found.ledger.record.largest_ttl);
+// The largest TTL that a power loss in the run that now starts will have to be waited for. Nothing
+// here lowers it, also not what could be read of a ledger that is not trusted in anything else; so
+// neither a second crash nor a lowered max-ttl ever shortens a delay (rule R3).
+Duration largest_ttl_of_run(const Found& found, const Settings& settings,
+                            const Decision& decision) {
+  const Duration recorded = found.ledger.record.largest_ttl;
+  if (is_unknown(decision.cause)) return std::max(settings.max_ttl, recorded);
+  if (!decision.restoration) return recorded;
+  return std::max(recorded, longest_time_left(found.snapshot, *decision.restoration));
 }
 
-DurableRecord record_of_run(const Found& found, const Settings& settings, const Decision& decision,
-                            std::string_view fresh_node_id) {
+// A block of numbers for this run, above all that were given before (rule F1).
+std::uint64_t bound_of_run(std::uint64_t last_bound, std::uint64_t fence_block) {
+  return last_bound + std::min(fence_block, kTokenMax - std::min(last_bound, kTokenMax));
+}
+
+// What the last run left, or what a node that nothing is known of begins with: unfenced.
+DurableRecord record_of_last_run(const Found& found, const Settings& settings, RestartCause cause,
+                                 std::string_view fresh_node_id) {
   DurableRecord record;
-  if (is_unknown(decision.cause)) {
-    record.node_id = settings.node_id.empty() ? fresh_node_id : settings.node_id;
-  } else {
+  const bool is_its_own =
+      found.ledger.state == LedgerState::valid && cause != RestartCause::ledger_of_another_node;
+  if (is_its_own) {
     record = found.ledger.record;
+  } else {
+    record.node_id = settings.node_id.empty() ? fresh_node_id : settings.node_id;
   }
-  record.run += 1;
-  record.largest_ttl = largest_ttl_of_run(found, decision, settings.max_ttl);
+  if (is_unknown(cause)) record.fenced = false;
   return record;
 }
 
-// The TTL whose locks the table waits for; nullopt: no wait.
+DurableRecord record_of_run(DurableRecord record, const Found& found, const Settings& settings,
+                            const Decision& decision) {
+  record.run += 1;
+  record.largest_ttl = largest_ttl_of_run(found, settings, decision);
+  record.fencing_bound = bound_of_run(record.fencing_bound, settings.fence_block);
+  return record;
+}
+
+// The TTL whose locks the table waits for in full; nullopt: no wait, or until an instant.
 std::optional<Duration> awaited_ttl(const Found& found, const Settings& settings,
                                     RestartCause cause) {
   const Duration recorded = found.ledger.record.largest_ttl;
   if (is_unknown(cause)) return std::max(settings.max_ttl, recorded);
-  if (cause == RestartCause::crash) return recorded;
+  if (cause == RestartCause::crash_of_another_boot) return recorded;
   return std::nullopt;
+}
+
+Duration delay_of_table(const Found& found, const Settings& settings, RestartCause cause,
+                        Instant start) {
+  if (const auto awaited = awaited_ttl(found, settings, cause)) {
+    return full_delay(*awaited, settings.clock_drift);
+  }
+  if (cause != RestartCause::crash) return 0ns;
+  return std::max<Duration>(found.ledger.volatile_part.latest_deadline - start, 0ns);
 }
 
 // restart-delay speaks of a start without a snapshot; a bootstrapped node has nothing to wait for.
 Duration delay_in_force(const RestartDelay& setting, const Decision& decision) {
-  const bool is_wait = decision.cause == RestartCause::crash || is_unknown(decision.cause);
+  const bool is_wait = is_crash(decision.cause) || is_unknown(decision.cause);
   if (!is_wait || setting.mode == RestartDelay::Mode::by_facts) return decision.table_delay;
   return setting.mode == RestartDelay::Mode::off ? 0ns : setting.fixed;
+}
+
+// What the next start of this boot must wait for, whatever restart-delay says of this one.
+Instant latest_deadline_of_run(const Found& found, const Decision& decision, Instant start) {
+  if (decision.restoration) {
+    return later(start, longest_time_left(found.snapshot, *decision.restoration));
+  }
+  if (decision.cause == RestartCause::crash) return found.ledger.volatile_part.latest_deadline;
+  return decision.table_delay == 0ns ? Instant{} : later(start, decision.table_delay);
 }
 
 // Told at each start, also one that need not wait: what is too short for a crash of the run that
@@ -106,8 +159,8 @@ Duration delay_in_force(const RestartDelay& setting, const Decision& decision) {
 std::string warning_of(const Settings& settings, const Decision& decision) {
   const RestartDelay& setting = settings.restart_delay;
   if (setting.mode == RestartDelay::Mode::by_facts) return "";
-  const Duration safe =
-      std::max(decision.table_delay, full_delay(decision.record.largest_ttl, settings.clock_drift));
+  const Duration largest = std::max(decision.record.largest_ttl, settings.max_ttl);
+  const Duration safe = std::max(decision.table_delay, full_delay(largest, settings.clock_drift));
   const bool is_off = setting.mode == RestartDelay::Mode::off;
   if (!is_off && setting.fixed >= safe) return "";
   return fmt::format(
@@ -124,7 +177,10 @@ std::string finding_text(const Found& found, const Settings& settings, RestartCa
       return fmt::format("Run {} stopped cleanly and left {} lock{}", found.snapshot.header.run,
                          found.snapshot.locks, found.snapshot.locks == 1 ? "" : "s");
     case RestartCause::crash:
-      return fmt::format("Run {} left no snapshot to start from", found.ledger.record.run);
+      return fmt::format("Run {} ended without a snapshot, in this boot", found.ledger.record.run);
+    case RestartCause::crash_of_another_boot:
+      return fmt::format("Run {} ended without a snapshot, in another boot",
+                         found.ledger.record.run);
     case RestartCause::bootstrapped:
       return "First run of a bootstrapped node: no lock can be live";
     case RestartCause::ledger_missing:
@@ -135,7 +191,11 @@ std::string finding_text(const Found& found, const Settings& settings, RestartCa
           "known",
           folder);
     case RestartCause::ledger_damaged:
-      return fmt::format("The ledger in {} is damaged", folder);
+      return found.ledger.state == LedgerState::valid
+                 ? fmt::format(
+                       "The ledger in {} is damaged: no lock can have the deadline it tells",
+                       folder)
+                 : fmt::format("The ledger in {} is damaged", folder);
     case RestartCause::ledger_unknown_version:
       return fmt::format("The ledger in {} is of a version that this program does not know",
                          folder);
@@ -153,14 +213,21 @@ std::string restoring_text(const Restoration& restoration) {
                "delay.";
 }
 
-std::string waiting_text(const Settings& settings, const Decision& decision, Duration awaited) {
-  const std::string reason = fmt::format("{} {} × {} + 1 s",
-                                         is_unknown(decision.cause) && awaited == settings.max_ttl
-                                             ? "max-ttl"
-                                             : "the largest TTL granted",
-                                         duration_text(awaited), 1 + settings.clock_drift);
+std::string reason_text(const Found& found, const Settings& settings, const Decision& decision) {
+  const auto awaited = awaited_ttl(found, settings, decision.cause);
+  if (!awaited) return "until the last lock that was live has run out";
+  const bool is_max_ttl = is_unknown(decision.cause) && *awaited == settings.max_ttl;
+  return fmt::format("{} {} × {} + 1 s", is_max_ttl ? "max-ttl" : "the largest TTL granted",
+                     duration_text(*awaited), 1 + settings.clock_drift);
+}
+
+std::string waiting_text(const Found& found, const Settings& settings, const Decision& decision) {
+  const std::string reason = reason_text(found, settings, decision);
   switch (settings.restart_delay.mode) {
     case RestartDelay::Mode::by_facts:
+      if (decision.cause == RestartCause::crash) {
+        return fmt::format("No new locks for {}, {}.", spoken_duration(decision.delay), reason);
+      }
       return fmt::format(
           "No new locks for {} ({}), until every lock that it may have granted has run out.",
           spoken_duration(decision.delay), reason);
@@ -189,13 +256,14 @@ std::string report_of(const Found& found, const Settings& settings, const Decisi
   std::string text = finding_text(found, settings, decision.cause);
   if (decision.restoration) return text + "; " + restoring_text(*decision.restoration);
   const bool has_snapshot = found.snapshot.state != SnapshotContent::State::missing;
-  if (has_snapshot && decision.cause == RestartCause::crash) {
+  if (has_snapshot && is_crash(decision.cause)) {
     text += fmt::format(" ({})", snapshot_trouble(found.snapshot, found.ledger.record));
   }
-  text += ". ";
-  const auto awaited = awaited_ttl(found, settings, decision.cause);
-  if (!awaited) return text + "No delay.";
-  return text + waiting_text(settings, decision, *awaited) +
+  if (decision.table_delay == 0ns && decision.delay == 0ns) {
+    const bool had_locks = decision.cause == RestartCause::crash;
+    return text + (had_locks ? "; no lock of it is still live. No delay." : ". No delay.");
+  }
+  return text + ". " + waiting_text(found, settings, decision) +
          bootstrap_advice(found, decision.cause);
 }
 
@@ -207,6 +275,8 @@ std::string_view restart_cause_name(RestartCause cause) {
       return "clean_stop";
     case RestartCause::crash:
       return "crash";
+    case RestartCause::crash_of_another_boot:
+      return "crash_of_another_boot";
     case RestartCause::bootstrapped:
       return "bootstrapped";
     case RestartCause::ledger_missing:
@@ -235,23 +305,31 @@ Duration full_delay(Duration largest_ttl, double clock_drift) {
   return stretched > Duration::max() - kSpare ? Duration::max() : stretched + kSpare;
 }
 
+Instant latest_plausible_deadline(Instant start, Duration largest_ttl, double clock_drift) {
+  return later(later(start, full_delay(largest_ttl, clock_drift)), kDeadlineTick);
+}
+
 Decision decide(const Found& found, const Settings& settings, Instant start,
                 std::string_view fresh_node_id) {
   Decision decision;
   decision.cause = cause_of_ledger(found.ledger, settings);
-  if (decision.cause == RestartCause::crash &&
-      found.snapshot.state != SnapshotContent::State::missing &&
-      snapshot_trouble(found.snapshot, found.ledger.record).empty()) {
+  if (decision.cause == RestartCause::crash && has_usable_snapshot(found)) {
     decision.cause = RestartCause::clean_stop;
     decision.restoration = restoration_of(found, start);
+  } else if (decision.cause == RestartCause::crash) {
+    decision.cause = cause_of_crash(found, settings, start);
   }
-  if (const auto awaited = awaited_ttl(found, settings, decision.cause)) {
-    decision.table_delay = full_delay(*awaited, settings.clock_drift);
-  }
+  decision.table_delay = delay_of_table(found, settings, decision.cause, start);
   decision.delay = delay_in_force(settings.restart_delay, decision);
   decision.grant_from = later(start, decision.delay);
+  decision.latest_deadline = latest_deadline_of_run(found, decision, start);
   decision.snapshot_from = later(start, std::max(decision.delay, decision.table_delay));
-  decision.record = record_of_run(found, settings, decision, fresh_node_id);
+  DurableRecord last = record_of_last_run(found, settings, decision.cause, fresh_node_id);
+  decision.first_token = last.fencing_bound;
+  decision.record = record_of_run(std::move(last), found, settings, decision);
+  decision.admit_from = later(
+      start,
+      full_delay(std::max(settings.max_ttl, decision.record.largest_ttl), settings.clock_drift));
   decision.warning = warning_of(settings, decision);
   decision.report = report_of(found, settings, decision);
   return decision;
@@ -262,19 +340,23 @@ Decision decide_without_folder(const Settings& settings, Instant start,
   Decision decision;
   decision.cause = RestartCause::bootstrapped;
   decision.grant_from = start;
+  decision.admit_from = start;
   decision.snapshot_from = start;
   decision.record = {
       .node_id = settings.node_id.empty() ? std::string(fresh_node_id) : settings.node_id,
       .run = 1,
       .largest_ttl = settings.max_ttl,
-      .fencing_bound = 0,
+      .fencing_bound = kTokenMax,
       .fenced = true};
   decision.report = "This node keeps no folder: it counts as new, no lock can be live. No delay.";
   return decision;
 }
 
-Status begin_run(const Decision& decision, LedgerWriter& ledger,
-                 const std::function<Status()>& discard_snapshot) {
+Status begin_run(const Decision& decision, const BootIdentity& boot, LedgerPages& pages,
+                 LedgerWriter& ledger, const std::function<Status()>& discard_snapshot) {
+  auto told = pages.write_latest_deadline(round_up_to_tick(decision.latest_deadline));
+  if (!told) return told;
+  if (auto named = pages.write_boot(boot); !named) return named;
   const bool is_used = decision.restoration.has_value();
   if (!is_used) {
     if (auto discarded = discard_snapshot(); !discarded) return discarded;

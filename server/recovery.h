@@ -3,7 +3,8 @@
 //
 //   found                                     locks      delay
 //   a snapshot of the last run                restored   none
-//   a ledger without one: a crash             lost       largest TTL granted × (1 + d) + 1 s
+//   a ledger of this boot, without one        lost       until the latest deadline that it tells
+//   a ledger of another boot, without one     lost       largest TTL granted × (1 + d) + 1 s
 //   a ledger of --bootstrap that never ran    none       none
 //   no ledger, or none that can be trusted    unknown    max-ttl × (1 + d) + 1 s; unfenced
 //
@@ -14,7 +15,8 @@
 //   2. read ledger, snapshot and boot identity: Found
 //   3. decide
 //   4. restore the locks, when the decision says so
-//   5. begin_run: the record that covers all that this run may grant becomes durable
+//   5. begin_run: the delay and the record of this run are in the ledger, in an order in which no
+//      second crash, at any instant, shortens a delay (rule R3)
 #pragma once
 
 #include "base/time.h"
@@ -37,8 +39,9 @@ struct Found {
 };
 
 enum class RestartCause {
-  clean_stop,      // a snapshot of the last run
-  crash,           // the last run left no snapshot
+  clean_stop,  // a snapshot of the last run
+  crash,       // the last run left no snapshot: in this boot
+  crash_of_another_boot,
   bootstrapped,    // the first run of a node of a new group (rule R1)
   ledger_missing,  // from here on: nothing is known (row 4)
   ledger_unfinished,
@@ -66,6 +69,10 @@ struct Decision {
   Duration table_delay{};  // what the table says
   Duration delay{};        // what is in force: the table's, or restart-delay's
   Instant grant_from;      // start + delay; before it the node is recovering (rule R10)
+  Instant admit_from;      // an unfenced node is admitted from here on (rule F7)
+
+  // For begin_run: the end of the table's delay, or the last deadline of the restored locks.
+  Instant latest_deadline;
 
   // A stop before this instant leaves no snapshot and so counts as a crash (rule R3). It is the end
   // of the table's delay even when restart-delay is shorter: a clean stop must not wipe out a wait
@@ -74,6 +81,7 @@ struct Decision {
 
   std::optional<Restoration> restoration;  // none: the locks are lost, the node starts empty
   DurableRecord record;                    // for begin_run
+  std::uint64_t first_token = 0;           // all counters begin here: at the last run's bound
   std::string warning;  // for log and INFO: restart-delay is shorter than is safe; or empty
   std::string report;   // for the log: what was found, how long the node waits, and why
 };
@@ -92,13 +100,21 @@ Decision decide_without_folder(const Settings& settings, Instant start,
 // than their holders', and one second to spare.
 Duration full_delay(Duration largest_ttl, double clock_drift);
 
-// Makes the decision's record durable. Serve nothing before it has succeeded.
+// The latest deadline that a ledger of this boot can tell: what begin_run records of a table's
+// delay is the most, and a lock's is rounded up to a tick. A later one is damage (rule R4).
+Instant latest_plausible_deadline(Instant start, Duration largest_ttl, double clock_drift);
+
+// Puts the decision into the ledger. Serve nothing before it has succeeded.
+//
+// First the latest deadline, then the boot's identity: the other way round, a crash in between
+// would leave an instant of another boot's clock under this boot's name. Both before the record: a
+// ledger that nothing was known of must not become a valid one before its delay stands in it.
 //
 // A snapshot that is not used goes first: its run number could come up again in a ledger that is
 // made anew, and a later start would take it for that run's. One that is used goes last: until the
 // new run is durable, a crash leaves all as it was and the next start can still use it.
 // discard_snapshot removes the file durably; a missing one is no failure.
-Status begin_run(const Decision& decision, LedgerWriter& ledger,
-                 const std::function<Status()>& discard_snapshot);
+Status begin_run(const Decision& decision, const BootIdentity& boot, LedgerPages& pages,
+                 LedgerWriter& ledger, const std::function<Status()>& discard_snapshot);
 
 }  // namespace redlock::server

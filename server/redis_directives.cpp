@@ -165,8 +165,7 @@ constexpr std::array<std::string_view, 14> kCommands = {"loadmodule",
                                                         "client-query-buffer-limit",
                                                         "proto-max-bulk-len"};
 
-constexpr std::array<std::string_view, 3> kLater = {"slowlog-log-slower-than", "slowlog-max-len",
-                                                    "fence-block"};
+constexpr std::array<std::string_view, 2> kLater = {"slowlog-log-slower-than", "slowlog-max-len"};
 
 constexpr std::array kGroups = {
     Group{"locks are kept by the ledger and the snapshot of the node's own", kPersistence},

@@ -55,6 +55,9 @@ struct Settings {
   RestartDelay restart_delay;
   RestartReply restart_reply = RestartReply::error;
 
+  // Fencing tokens (rule F1): how many numbers a start, and each raise after it, takes at once.
+  std::uint64_t fence_block = 1'048'576;
+
   // Scripts.
   Duration busy_reply_threshold = 1s;
   Duration script_time_limit = 5s;

@@ -1,6 +1,7 @@
 #include "server/state_folder.h"
 
 #include "base/invariant.h"
+#include "server/fence.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -122,8 +123,9 @@ Status StateFolder::begin_run(const Decision& decision) {
   // has written the ledger since: else its run would be larger than the snapshot's.
   const auto on_disk =
       decision.restoration ? LedgerWriter::OnDisk::certain : LedgerWriter::OnDisk::doubtful;
-  LedgerWriter writer(ledger_, write_first_, on_disk);
-  auto begun = redlock::server::begin_run(decision, writer, [this] { return discard_snapshot(); });
+  writer_.emplace(ledger_, write_first_, on_disk);
+  auto begun = redlock::server::begin_run(decision, boot_, ledger_, *writer_,
+                                          [this] { return discard_snapshot(); });
   if (begun) running_ = decision;
   return begun;
 }
@@ -165,8 +167,8 @@ Status StateFolder::write_snapshot(Instant copied_at, const EachSavedLock& each_
 
 Status bootstrap(const std::string& folder, std::string_view node_id, std::uint64_t floor,
                  WhereLedgerIs where_ledger_is) {
-  if (floor > kFloorMax) {
-    return Failure{fmt::format("--bootstrap {}: a floor is at most {}", floor, kFloorMax)};
+  if (floor > kTokenMax) {
+    return Failure{fmt::format("--bootstrap {}: a floor is at most {}", floor, kTokenMax)};
   }
   auto opened = StateFolder::open(folder);
   if (!opened) return opened.failure();

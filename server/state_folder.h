@@ -6,7 +6,7 @@
 //   auto found = folder.value().find();
 //   const Decision decision = decide(found.value(), settings, start, fresh_node_id);
 //   folder.value().restore(decision, [&](const SavedLock& lock) { … });
-//   folder.value().begin_run(decision);              // then serve
+//   folder.value().begin_run(decision);              // then serve; write_record(…) now and then
 //   …
 //   folder.value().write_snapshot(now, …);           // at a clean stop, from snapshot_from on
 //
@@ -34,8 +34,8 @@ enum class WhereLedgerIs { refuse, leave_it };
 
 class StateFolder {
  public:
-  // Makes the folder (mode 0700, not those above it) when it is missing; opens and locks the
-  // ledger.
+  // To be moved before begin_run alone. Makes the folder (mode 0700, not those above it) when it is
+  // missing; opens and locks the ledger.
   static Result<StateFolder> open(std::string folder);
 
   // Reads all of it. A snapshot that cannot be used is no failure; a ledger that cannot be read is.
@@ -47,6 +47,12 @@ class StateFolder {
 
   // Makes the run of this decision durable. REQUIRES: find() came before.
   Status begin_run(const Decision& decision);
+
+  // While the run is under way: a record with raised or lowered bounds, durably (rule R7). One at a
+  // time; on any thread. REQUIRES: begin_run.
+  Status write_record(const DurableRecord& record) { return writer_->write(record); }
+  // The same file's other part, which the loop's thread writes meanwhile (rule R4).
+  LatestDeadlinePage& latest_deadline_page() { return ledger_; }
 
   // Rule R9. copied_at: the instant after which nothing was executed. Never a damaged one: written
   // under another name, synced, renamed. REQUIRES: begin_run, copied_at >= decision.snapshot_from.
@@ -69,11 +75,9 @@ class StateFolder {
   BootIdentity boot_;
   std::size_t write_first_ = 0;  // from find(), as the next
   bool has_valid_ledger_ = false;
-  std::optional<Decision> running_;  // from begin_run()
+  std::optional<Decision> running_;     // from begin_run()
+  std::optional<LedgerWriter> writer_;  // the same
 };
-
-// Tokens stay below 2^53, so that every language's numbers hold them (rule F1).
-inline constexpr std::uint64_t kFloorMax = (std::uint64_t{1} << 53) - 1;
 
 // Rule R1: makes the ledger of a node of a new group, whose first start need not wait. A ledger
 // that is there is never replaced. floor: no token of the group was larger; 0: it never gave one.

@@ -4,7 +4,7 @@ _redlock_node() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local settings="port bind unixsocket unixsocketperm tcp-backlog timeout tcp-keepalive maxclients
     client-output-buffer-limit protected-mode requirepass max-ttl require-ttl clock-drift maxmemory
-    maxmemory-policy dir node-id restart-delay restart-reply busy-reply-threshold script-time-limit
+    maxmemory-policy dir node-id restart-delay restart-reply fence-block busy-reply-threshold script-time-limit
     script-memory-limit supervised loglevel logfile pidfile databases save appendonly
     cluster-enabled replica-read-only daemonize notify-keyspace-events"
   local words=

@@ -1,3 +1,5 @@
+#include "server/fence.h"
+#include "server/latest_deadline.h"
 #include "server/recovery.h"
 #include "tests/unit/server/recovery_support.h"
 
@@ -12,12 +14,21 @@ namespace {
 const BootIdentity kBoot{"boot one\n", "monotonic 0 0\n", 1, 2};
 const BootIdentity kOtherBoot{"boot two\n", "monotonic 0 0\n", 1, 2};
 constexpr Instant kStart(1000s);
+constexpr std::uint64_t kBlock = 1'048'576;  // the default of fence-block
 
-// The ledger of run 4 of node A: largest TTL 30 s.
-Found crashed() {
+// The ledger of run 4 of node A, which the power failed: largest TTL 30 s.
+Found lost_power() {
   Found found{.folder = "/state", .ledger = {}, .snapshot = {}, .boot = kBoot};
   found.ledger.state = LedgerState::valid;
   found.ledger.record = {kNodeA, 4, 30s, 77, true};
+  found.ledger.volatile_part = {kStart + 7s, kOtherBoot};
+  return found;
+}
+
+// The same, killed in this boot; a lock was live that has 7 s left.
+Found crashed() {
+  Found found = lost_power();
+  found.ledger.volatile_part.boot = kBoot;
   return found;
 }
 
@@ -32,8 +43,9 @@ Found stopped() {
 }
 
 Found without_ledger(LedgerState state) {
-  return {
-      .folder = "/state", .ledger = {.state = state, .record = {}}, .snapshot = {}, .boot = kBoot};
+  Found found{.folder = "/state", .ledger = {}, .snapshot = {}, .boot = kBoot};
+  found.ledger.state = state;
+  return found;
 }
 
 Decision decide(const Found& found, const Settings& settings = {}) {
@@ -112,9 +124,70 @@ TEST_CASE("a snapshot from ahead of the clock is not of the same boot") {
   CHECK_FALSE(decide(found).restoration->same_boot);
 }
 
-TEST_CASE("row 3: a crash waits for the largest TTL granted × (1 + d) + 1 s") {
+TEST_CASE("row 2: a crash in this boot waits until the latest deadline of a live lock") {
   const Decision decision = decide(crashed());
   CHECK(decision.cause == RestartCause::crash);
+  CHECK(decision.table_delay == 7s);
+  CHECK(decision.delay == 7s);
+  CHECK(decision.grant_from == kStart + 7s);
+  CHECK(decision.snapshot_from == decision.grant_from);
+  CHECK(decision.latest_deadline == kStart + 7s);
+  CHECK_FALSE(decision.restoration);
+  CHECK_THAT(decision.report, Contains("in this boot") && Contains("7.0 s"));
+}
+
+TEST_CASE("row 2: no wait when every lock has run out") {
+  Found found = crashed();
+  found.ledger.volatile_part.latest_deadline = kStart;
+  const Decision decision = decide(found);
+  CHECK(decision.cause == RestartCause::crash);
+  CHECK(decision.delay == 0ns);
+  CHECK_THAT(decision.report, Contains("no lock of it is still live"));
+}
+
+TEST_CASE("row 2: the latest deadline is at most what a start may have recorded (rule R4)") {
+  Found found = crashed();
+  Instant& latest = found.ledger.volatile_part.latest_deadline;
+  latest = kStart + 31'300ms + kDeadlineTick;
+  CHECK(decide(found).delay == 31'300ms + kDeadlineTick);
+  latest += 1ns;
+  const Decision damaged = decide(found);
+  CHECK(damaged.cause == RestartCause::ledger_damaged);
+  CHECK(damaged.delay == 61'600ms);
+  CHECK_FALSE(damaged.record.fenced);
+  CHECK(damaged.record.node_id == kNodeA);
+  CHECK(damaged.record.fencing_bound > 77);
+  CHECK_THAT(damaged.report, Contains("no lock can have the deadline"));
+}
+
+TEST_CASE("row 2: each part of the boot's identity counts, and what cannot be read (rule R6)") {
+  Found found = crashed();
+  BootIdentity& recorded = found.ledger.volatile_part.boot;
+  SECTION("boot id") {
+    recorded.boot_id = "other";
+  }
+  SECTION("time namespace") {
+    recorded.time_offsets = "monotonic 1 0\n";
+  }
+  SECTION("device") {
+    recorded.device = 9;
+  }
+  SECTION("inode") {
+    recorded.inode = 9;
+  }
+  SECTION("unreadable in both") {
+    recorded.boot_id = found.boot.boot_id = "";
+  }
+  SECTION("not told") {
+    recorded = {};
+  }
+  CHECK(decide(found).cause == RestartCause::crash_of_another_boot);
+  CHECK(decide(found).delay == 31'300ms);
+}
+
+TEST_CASE("row 3: a crash in another boot waits for the largest TTL granted × (1 + d) + 1 s") {
+  const Decision decision = decide(lost_power());
+  CHECK(decision.cause == RestartCause::crash_of_another_boot);
   CHECK(decision.table_delay == 31'300ms);
   CHECK(decision.delay == 31'300ms);
   CHECK(decision.grant_from == kStart + 31'300ms);
@@ -127,13 +200,14 @@ TEST_CASE("row 3: a crash waits for the largest TTL granted × (1 + d) + 1 s") {
 TEST_CASE("row 3: the drift bound of the settings counts") {
   Settings settings;
   settings.clock_drift = 0.1;
-  CHECK(decide(crashed(), settings).delay == 34s);
+  CHECK(decide(lost_power(), settings).delay == 34s);
   settings.clock_drift = 0;
-  CHECK(decide(crashed(), settings).delay == 31s);
+  CHECK(decide(lost_power(), settings).delay == 31s);
 }
 
 TEST_CASE("row 3: a snapshot that is not the last run's is none (rule R9)") {
   Found found = stopped();
+  found.ledger.volatile_part.boot = kOtherBoot;
   std::string words;
   SECTION("an earlier run's") {
     found.snapshot.header.run = 3, words = "of run 3";
@@ -149,7 +223,7 @@ TEST_CASE("row 3: a snapshot that is not the last run's is none (rule R9)") {
     found.snapshot.trouble = words = "its checksum is wrong";
   }
   const Decision decision = decide(found);
-  CHECK(decision.cause == RestartCause::crash);
+  CHECK(decision.cause == RestartCause::crash_of_another_boot);
   CHECK(decision.delay == 31'300ms);
   CHECK_FALSE(decision.restoration);
   CHECK_THAT(decision.report, Contains(words));
@@ -165,7 +239,7 @@ TEST_CASE("row 4: where nothing is known, max-ttl × (1 + d) + 1 s, and unfenced
   const Decision decision = decide(without_ledger(state));
   CHECK(decision.cause == cause);
   CHECK(decision.delay == 61'600ms);
-  CHECK(decision.record == DurableRecord{kFreshNode, 1, 60s, 0, false});
+  CHECK(decision.record == DurableRecord{kFreshNode, 1, 60s, kBlock, false});
   CHECK_THAT(decision.report, Contains("/state") && Contains("61.6 s"));
 }
 
@@ -175,7 +249,7 @@ TEST_CASE("row 4: another node's ledger") {
   const Decision decision = decide(crashed(), settings);
   CHECK(decision.cause == RestartCause::ledger_of_another_node);
   CHECK(decision.delay == 61'600ms);
-  CHECK(decision.record == DurableRecord{kNodeB, 1, 60s, 0, false});
+  CHECK(decision.record == DurableRecord{kNodeB, 1, 60s, kBlock, false});
   CHECK_THAT(decision.report, Contains(kNodeA) && Contains(kNodeB));
 }
 
@@ -195,7 +269,7 @@ TEST_CASE("row 4: a longer TTL that can still be read is waited for") {
 
 TEST_CASE("row 4: a snapshot without its ledger is of no use") {
   Found found = stopped();
-  found.ledger = {.state = LedgerState::missing, .record = {}};
+  found.ledger = {};
   const Decision decision = decide(found);
   CHECK(decision.cause == RestartCause::ledger_missing);
   CHECK_FALSE(decision.restoration);
@@ -215,42 +289,61 @@ TEST_CASE("a bootstrapped node's first start does not wait (rule R1)") {
     const Decision decision = decide(found, settings);
     CHECK(decision.cause == RestartCause::bootstrapped);
     CHECK(decision.delay == 0ns);
-    CHECK(decision.record == DurableRecord{kNodeA, 1, 60s, 500, true});
+    CHECK(decision.record == DurableRecord{kNodeA, 1, 0ns, 500 + kBlock, true});
   }
 }
 
 TEST_CASE("every start makes another run, and keeps node, bound and fencing (rule R9)") {
-  CHECK(decide(crashed()).record == DurableRecord{kNodeA, 5, 60s, 77, true});
-  CHECK(decide(stopped()).record == DurableRecord{kNodeA, 5, 60s, 77, true});
+  CHECK(decide(crashed()).record == DurableRecord{kNodeA, 5, 30s, 77 + kBlock, true});
+  CHECK(decide(stopped()).record == DurableRecord{kNodeA, 5, 30s, 77 + kBlock, true});
 }
 
-TEST_CASE("a start that waited never lowers the largest TTL (rule R3)") {
-  CHECK(decide(crashed(), with_max_ttl(2s)).record.largest_ttl == 30s);
-  CHECK(decide(crashed(), with_max_ttl(5min)).record.largest_ttl == 5min);
-  for (const auto mode : {RestartDelay::Mode::off, RestartDelay::Mode::fixed}) {
-    Settings settings = with_delay(mode, 1s);
-    settings.max_ttl = 2s;
-    CHECK(decide(crashed(), settings).record.largest_ttl == 30s);
+TEST_CASE("no start lowers the largest TTL, nor raises it without a lock (rules R3, R8)") {
+  for (const Found& found : {crashed(), lost_power(), stopped()}) {
+    CHECK(decide(found, with_max_ttl(2s)).record.largest_ttl == 30s);
+    CHECK(decide(found, with_max_ttl(5min)).record.largest_ttl == 30s);
+    for (const auto mode : {RestartDelay::Mode::off, RestartDelay::Mode::fixed}) {
+      CHECK(decide(found, with_delay(mode, 1s)).record.largest_ttl == 30s);
+    }
   }
+  Found longer = stopped();
+  longer.boot = kOtherBoot;
+  longer.snapshot.latest_deadline = kStart + 90s;  // has 100 s left
+  CHECK(decide(longer).record.largest_ttl == 100s);
 }
 
-TEST_CASE("a start from a snapshot lowers the largest TTL, but not below a restored lock's") {
-  CHECK(decide(stopped(), with_max_ttl(15s)).record.largest_ttl == 15s);
-  CHECK(decide(stopped(), with_max_ttl(2s)).record.largest_ttl == 10s);
-  Found rebooted = stopped();
-  rebooted.boot = kOtherBoot;
-  CHECK(decide(rebooted, with_max_ttl(2s)).record.largest_ttl == 20s);
-  Found run_out = stopped();
-  run_out.snapshot.latest_deadline = kStart - 1s;
-  CHECK(decide(run_out, with_max_ttl(2s)).record.largest_ttl == 2s);
+TEST_CASE("the latest deadline that a start records is the table's, whatever restart-delay says") {
+  for (const auto mode : {RestartDelay::Mode::off, RestartDelay::Mode::fixed}) {
+    CHECK(decide(crashed(), with_delay(mode, 1s)).latest_deadline == kStart + 7s);
+    CHECK(decide(lost_power(), with_delay(mode, 1s)).latest_deadline == kStart + 31'300ms);
+  }
+  CHECK(decide(stopped()).latest_deadline == kStart + 10s);
+  Found bootstrapped = crashed();
+  bootstrapped.ledger.record = {kNodeA, 0, 0ns, 0, true};
+  CHECK(decide(bootstrapped).latest_deadline == Instant{});
+}
+
+TEST_CASE("a start's counters begin at the last run's bound, with a block above it (rule F1)") {
+  CHECK(decide(crashed()).first_token == 77);
+  CHECK(decide(crashed()).record.fencing_bound == 77 + kBlock);
+  CHECK(decide(without_ledger(LedgerState::missing)).first_token == 0);
+  Found used_up = crashed();
+  used_up.ledger.record.fencing_bound = kTokenMax - 1;
+  CHECK(decide(used_up).record.fencing_bound == kTokenMax);
+}
+
+TEST_CASE("an unfenced node is admitted when every lock from before has run out (rule F7)") {
+  CHECK(decide(without_ledger(LedgerState::missing)).admit_from == kStart + 61'600ms);
+  const auto off = with_delay(RestartDelay::Mode::off);
+  CHECK(decide(without_ledger(LedgerState::missing), off).admit_from == kStart + 61'600ms);
 }
 
 TEST_CASE("max-ttl lowered between runs shortens no delay") {
-  CHECK(decide(crashed(), with_max_ttl(2s)).delay == 31'300ms);
+  CHECK(decide(lost_power(), with_max_ttl(2s)).delay == 31'300ms);
 }
 
 TEST_CASE("restart-delay off grants at once, warns, and records the delay all the same") {
-  const Decision decision = decide(crashed(), with_delay(RestartDelay::Mode::off));
+  const Decision decision = decide(lost_power(), with_delay(RestartDelay::Mode::off));
   CHECK(decision.table_delay == 31'300ms);
   CHECK(decision.delay == 0ns);
   CHECK(decision.grant_from == kStart);
@@ -260,11 +353,11 @@ TEST_CASE("restart-delay off grants at once, warns, and records the delay all th
 }
 
 TEST_CASE("a duration replaces the table's figure") {
-  const Decision longer = decide(crashed(), with_delay(RestartDelay::Mode::fixed, 5min));
+  const Decision longer = decide(lost_power(), with_delay(RestartDelay::Mode::fixed, 5min));
   CHECK(longer.delay == 5min);
   CHECK(longer.snapshot_from == kStart + 5min);
   CHECK(longer.warning.empty());
-  const Decision shorter = decide(crashed(), with_delay(RestartDelay::Mode::fixed, 5s));
+  const Decision shorter = decide(lost_power(), with_delay(RestartDelay::Mode::fixed, 5s));
   CHECK(shorter.delay == 5s);
   CHECK(shorter.snapshot_from == kStart + 31'300ms);
   CHECK_THAT(shorter.warning, Contains("restart-delay 5s"));

@@ -32,6 +32,16 @@ inline std::string ledger_bytes(const DurableRecord& copy0, const DurableRecord&
   return ledger_bytes(text_of(encode_ledger_copy(copy0)), text_of(encode_ledger_copy(copy1)));
 }
 
+// The same after a start recorded its boot and the latest deadline.
+inline std::string ledger_bytes(const DurableRecord& record, Instant latest,
+                                const BootIdentity& boot) {
+  std::string file = ledger_bytes(record, record);
+  const auto deadline = encode_latest_deadline(latest);
+  file.replace(0, deadline.size(), deadline.data(), deadline.size());
+  const std::string identity = encode_boot(boot);
+  return file.replace(kBootAt, identity.size(), identity);
+}
+
 // A ledger behind a page cache. What is written is seen at once and is durable only after sync. The
 // process that uses it can be made to die at a chosen operation: that one and all later ones fail.
 class MemoryLedger : public LedgerPages {
@@ -56,15 +66,15 @@ class MemoryLedger : public LedgerPages {
     return operations_left_-- > 0;
   }
 
+  Status write_latest_deadline(Instant latest) override {
+    const auto bytes = encode_latest_deadline(latest);
+    return write_page(0, 0, {bytes.data(), bytes.size()});
+  }
+  Status write_boot(const BootIdentity& boot) override {
+    return write_page(0, kBootAt, encode_boot(boot));
+  }
   Status write_copy(std::size_t copy, const LedgerPage& page) override {
-    const bool fails_alone = failing_ == 0;
-    const bool dies_here = operations_left_ == 0;
-    if (step()) {
-      put(copy, text_of(page));
-      return Done{};
-    }
-    if (fails_alone || dies_here) put(copy, text_of(page).substr(0, torn_bytes_));
-    return Failure{"write failed"};
+    return write_page(1 + copy, 0, text_of(page));
   }
 
   // A sync that fails leaves half a page on the disk, and the kernel then takes the page for clean:
@@ -72,9 +82,9 @@ class MemoryLedger : public LedgerPages {
   Status sync() override {
     const bool succeeds = step();
     if (!succeeds && is_dead()) return Failure{"sync failed"};
-    for (std::size_t copy = 0; copy < kLedgerCopies; ++copy) {
-      if (dirty_[copy]) copy_to_disk(copy, succeeds ? kLedgerPageBytes : kLedgerPageBytes / 2);
-      dirty_[copy] = false;
+    for (std::size_t page = 0; page < kPages; ++page) {
+      if (dirty_[page]) copy_to_disk(page, succeeds ? kLedgerPageBytes : kLedgerPageBytes / 2);
+      dirty_[page] = false;
     }
     return succeeds ? Status(Done{}) : Status(Failure{"sync failed"});
   }
@@ -88,8 +98,8 @@ class MemoryLedger : public LedgerPages {
 
   // Of each page that was not synced, a random beginning is on the disk.
   void lost_power(Random& random) {
-    for (std::size_t copy = 0; copy < kLedgerCopies; ++copy) {
-      if (dirty_[copy]) copy_to_disk(copy, kept_bytes(random));
+    for (std::size_t page = 0; page < kPages; ++page) {
+      if (dirty_[page]) copy_to_disk(page, kept_bytes(random));
     }
     lost_power();
   }
@@ -113,14 +123,25 @@ class MemoryLedger : public LedgerPages {
     }
   }
 
-  void copy_to_disk(std::size_t copy, std::size_t size) {
-    const std::size_t at = ledger_copy_offset(copy);
+  Status write_page(std::size_t page, std::size_t at, std::string_view bytes) {
+    const bool fails_alone = failing_ == 0;
+    const bool dies_here = operations_left_ == 0;
+    if (step()) {
+      put(page, at, bytes);
+      return Done{};
+    }
+    if (fails_alone || dies_here) put(page, at, bytes.substr(0, torn_bytes_));
+    return Failure{"write failed"};
+  }
+
+  void copy_to_disk(std::size_t page, std::size_t size) {
+    const std::size_t at = page * kLedgerPageBytes;
     disk_.replace(at, size, cache_, at, size);
   }
 
-  void put(std::size_t copy, std::string_view bytes) {
-    dirty_[copy] = true;
-    cache_.replace(ledger_copy_offset(copy), bytes.size(), bytes);
+  void put(std::size_t page, std::size_t at, std::string_view bytes) {
+    dirty_[page] = true;
+    cache_.replace(page * kLedgerPageBytes + at, bytes.size(), bytes);
   }
 
   void revive() {
@@ -129,11 +150,12 @@ class MemoryLedger : public LedgerPages {
     torn_bytes_ = 0;
   }
 
+  static constexpr std::size_t kPages = 1 + kLedgerCopies;
   static constexpr int kEndless = 1000000;
 
   std::string cache_;
   std::string disk_;
-  std::array<bool, kLedgerCopies> dirty_{};
+  std::array<bool, kPages> dirty_{};
   int operations_left_ = kEndless;
   int failing_ = -1;
   int operations_ = 0;

@@ -1,0 +1,29 @@
+// KeyList: the few keys that something is still to be done about, kept without an allocation once
+// there has been one of each length.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redlock::server {
+
+class KeyList {
+ public:
+  void add(std::string_view key) {
+    if (size_ == keys_.size()) keys_.emplace_back();
+    keys_[size_++].assign(key);
+  }
+  bool empty() const { return size_ == 0; }
+  void clear() { size_ = 0; }
+  // Valid until the next add().
+  std::span<const std::string> all() const { return {keys_.data(), size_}; }
+
+ private:
+  std::vector<std::string> keys_;  // those past size_ keep their memory for the next
+  std::size_t size_ = 0;
+};
+
+}  // namespace redlock::server
