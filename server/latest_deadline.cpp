@@ -2,6 +2,7 @@
 
 #include "base/invariant.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -41,11 +42,16 @@ Instant LatestDeadline::end_of(std::uint64_t tick) const {
   return Instant(Duration(static_cast<std::int64_t>(tick * tick_ns)));
 }
 
+std::uint64_t LatestDeadline::last_tick_over(Instant now) const {
+  const auto ns = static_cast<std::uint64_t>(now.time_since_epoch().count());
+  return ns / static_cast<std::uint64_t>(kDeadlineTick.count()) >> shift_;
+}
+
 // Down from the top, a word of the ring at a time; what is over by now does not count.
 Instant LatestDeadline::find(Instant now) {
   has_fallen_ = false;
-  const std::uint64_t end = tick_of(now);
-  while (top_ > end) {
+  const std::uint64_t over = last_tick_over(now);
+  while (top_ > over) {
     const std::size_t slot = top_ & mask_;
     const std::size_t within = slot % 64;
     const std::uint64_t below = occupied_[slot / 64] << (63 - within);
@@ -53,9 +59,9 @@ Instant LatestDeadline::find(Instant now) {
       top_ -= static_cast<std::uint64_t>(std::countl_zero(below));
       break;
     }
-    top_ -= within + 1;  // ends: top_ > end >= 0 and rings are whole words, so within < top_
+    top_ -= std::min<std::uint64_t>(within + 1, top_);
   }
-  return top_ > end ? end_of(top_) : Instant{};
+  return top_ > over ? end_of(top_) : Instant{};
 }
 
 }  // namespace redlock::server

@@ -56,11 +56,13 @@ class LatestDeadline {
  private:
   static constexpr unsigned kTicksBits = 20;
 
+  // A tick ends a deadline: all that is counted in it is over when it is.
   std::uint64_t tick_of(Instant deadline) const {
     const auto ns = static_cast<std::uint64_t>(deadline.time_since_epoch().count());
     constexpr auto kTick = static_cast<std::uint64_t>(kDeadlineTick.count());
     return (((ns + kTick - 1) / kTick) + ((std::uint64_t{1} << shift_) - 1)) >> shift_;
   }
+  std::uint64_t last_tick_over(Instant now) const;
   Instant end_of(std::uint64_t tick) const;
   static std::uint64_t bit_of(std::size_t slot) { return std::uint64_t{1} << (slot % 64); }
 

@@ -314,6 +314,7 @@ void Node::end_ledger_write(const Status& written, Now now) {
     log(LogLevel::warning, written.error());
   }
   for (HeldReply& held : std::exchange(held_, {})) settle_held(std::move(held), written, now);
+  waiters_.look_at_given_up(now.monotonic);
   retry_postponed(now);
 }
 

@@ -59,10 +59,12 @@ class TestClient {
 
 class NodeFixture {
  public:
-  explicit NodeFixture(Settings settings = {}, NodeStart start = {})
+  explicit NodeFixture(Settings settings = {}, NodeStart start = {},
+                       LatestDeadlinePage* ledger = nullptr)
       : settings_(std::move(settings)),
         now_{Instant(24h), WallTime(std::chrono::seconds(1'700'000'000))},
-        node_(settings_, started(std::move(start)), {[] { return ProcessFacts{}; }, log_, nullptr}),
+        node_(settings_, started(std::move(start)),
+              {[] { return ProcessFacts{}; }, log_, nullptr, ledger}),
         client_(node_, now_) {
     node_.begin_run(now_);
   }

@@ -1,0 +1,221 @@
+// The node and its ledger: nobody is told of a lock before the ledger covers it (rules R4, R5, R8).
+#include "tests/support/node_fixture.h"
+
+#include <catch2/catch.hpp>
+
+using namespace redlock;
+using namespace redlock::server;
+using Catch::Contains;
+
+namespace {
+
+struct Page final : LatestDeadlinePage {
+  Status write_latest_deadline(Instant deadline) override {
+    ++writes;
+    if (fails) return Failure{"No space left on device"};
+    latest = deadline;
+    return Done{};
+  }
+  Instant latest{};
+  int writes = 0;
+  bool fails = false;
+};
+
+NodeStart with_largest_ttl(Duration largest, std::uint64_t bound = 1'000'000) {
+  NodeStart start;
+  start.fence = {.first = 0, .bound = bound, .fenced = true};
+  start.ledger = {.record = {std::string(40, 'a'), 1, largest, bound, true},
+                  .latest_deadline = {},
+                  .max_ttl = 60s,
+                  .fence_block = 1'000,
+                  .now = Instant(24h)};
+  return start;
+}
+
+// A node with a ledger whose writes are done when the test says so.
+struct LedgerFixture : NodeFixture {
+  explicit LedgerFixture(Duration largest = 60s, std::uint64_t bound = 1'000'000)
+      : NodeFixture({}, with_largest_ttl(largest, bound), &page) {}
+
+  bool begin_write() { return node().begin_ledger_write(now()).has_value(); }
+  void end_write(const Status& written = Done{}) { node().end_ledger_write(written, now()); }
+  void write() {
+    REQUIRE(begin_write());
+    end_write();
+  }
+  Instant in(Duration d) { return now().monotonic + d; }
+
+  Page page;
+};
+
+}  // namespace
+
+TEST_CASE("a grant is in the ledger before its reply exists (rule R4)") {
+  LedgerFixture node;
+  CHECK(node("SET printer alice NX PX 30000") == "+OK");
+  CHECK(node.page.latest == node.in(30s));
+  CHECK(node("SET lamp bob NX PX 10000") == "+OK");
+  CHECK(node.page.writes == 1);
+  CHECK(node("PEXPIRE lamp 40000") == "(integer) 1");
+  CHECK(node.page.latest == node.in(40s));
+}
+
+TEST_CASE("a script tells what it leaves behind, not what it set on the way (rule R4)") {
+  LedgerFixture node;
+  CHECK(node("EVAL \"redis.call('setnx', KEYS[1], 'v') return redis.call('pexpire', KEYS[1], 50)\" "
+             "1 printer") == "(integer) 1");
+  CHECK(node.page.latest == node.in(50ms));
+  CHECK(node("EVAL \"redis.call('set', KEYS[1], 'v', 'PX', 30000) error('no')\" 1 lamp")
+            .starts_with("-"));
+  CHECK(node.page.latest == node.in(30s));
+  CHECK(node("EVAL \"redis.call('set', KEYS[1], 'v', 'PX', 50000) redis.call('del', KEYS[1])\" 1 "
+             "door") == "(nil)");
+  CHECK(node.page.latest == node.in(30s));
+}
+
+TEST_CASE("a ledger that cannot be written refuses the grant, and leaves no lock (rule R4)") {
+  LedgerFixture node;
+  node.page.fails = true;
+  CHECK_THAT(node("SET printer alice NX PX 30000"),
+             Contains("no lock is granted") && Contains("No space left"));
+  CHECK(node("EXISTS printer") == "(integer) 0");
+  CHECK_THAT(node("LOCK.ACQUIRE printer alice PX 30000"), Contains("no lock is granted"));
+  CHECK_THAT(node("EVAL \"return redis.call('set', KEYS[1], 'v', 'PX', 500)\" 1 printer"),
+             Contains("no lock is granted"));
+  CHECK(node("EXISTS printer") == "(integer) 0");
+  node.page.fails = false;
+  CHECK(node("SET printer alice NX PX 30000") == "+OK");
+}
+
+TEST_CASE("an extension that cannot be written leaves the lock as it was told (rule R4)") {
+  LedgerFixture node;
+  CHECK(node("SET printer alice NX PX 10000") == "+OK");
+  node.page.fails = true;
+  CHECK_THAT(node("PEXPIRE printer 30000"), Contains("no lock is granted or extended"));
+  CHECK(node("PTTL printer") == "(integer) 10000");
+  CHECK(node("PEXPIRE printer 5000") == "(integer) 1");  // needs no write
+}
+
+TEST_CASE("the latest deadline is lowered within 20 ms after its lock is gone (rule R5)") {
+  LedgerFixture node;
+  node("SET printer alice NX PX 30000");
+  node("SET lamp bob NX PX 5000");
+  node.advance(1s);
+  node("DEL printer");
+  REQUIRE(node.node().next_work());
+  CHECK(*node.node().next_work() <= node.in(20ms));
+  node.advance(20ms);
+  node.do_due_work();
+  CHECK(node.page.latest == node.in(5s - 1020ms));
+  node("DEL lamp");
+  node.advance(20ms);
+  node.do_due_work();
+  CHECK(node.page.latest == Instant{});
+}
+
+TEST_CASE("nothing is lowered before what an earlier run is owed is over (rule R3)") {
+  Page page;
+  NodeStart start = with_largest_ttl(60s);
+  start.snapshot_from = Instant(24h) + 10s;  // restart-delay off: it grants all the same
+  start.ledger.latest_deadline = Instant(24h) + 10s;
+  NodeFixture node({}, start, &page);
+  node("SET printer alice NX PX 2000");
+  node("DEL printer");
+  node.advance(9s);
+  node.do_due_work();
+  CHECK(page.writes == 0);
+  node.advance(1s);
+  node.do_due_work();
+  CHECK(page.latest < Instant(24h) + 10s);
+}
+
+TEST_CASE("a TTL above any before waits for the disk, and others go on (rule R8)") {
+  LedgerFixture node(1s);
+  CHECK(node("SET printer alice NX PX 30000") == "(none)");
+  CHECK(node.page.writes == 0);
+  TestClient other = node.connect();
+  other.send("SET lamp bob NX PX 1000", node.now());
+  CHECK(other.receive() == "+OK");
+  other.send("SET printer bob NX PX 500", node.now());
+  CHECK(other.receive() == "(nil)");
+  REQUIRE(node.begin_write());
+  CHECK_FALSE(node.begin_write());  // one at a time
+  node.end_write();
+  CHECK(node("PTTL printer") == "+OK");  // the reply that waited, then this one
+  CHECK(node.page.latest == node.in(30s));
+}
+
+TEST_CASE("what such a client sends meanwhile waits with it, in its order (rule R8)") {
+  LedgerFixture node(1s);
+  CHECK(node("SET printer alice NX PX 30000") == "(none)");
+  CHECK(node("GET printer") == "(none)");
+  node.write();
+  CHECK(node("PING") == "+OK");
+  CHECK(node("PING") == "\"alice\"");
+}
+
+TEST_CASE("a TTL that the disk refuses is not granted (rules R7, R8)") {
+  LedgerFixture node(1s);
+  CHECK(node("SET printer alice NX PX 30000") == "(none)");
+  REQUIRE(node.begin_write());
+  node.end_write(Failure{"No space left on device"});
+  CHECK_THAT(node("PING"), Contains("no lock is granted") && Contains("No space left"));
+  CHECK(node("EXISTS printer") == "+PONG");
+  CHECK(node("PING") == "(integer) 0");
+  TestClient other = node.connect();
+  other.send("SET printer bob NX PX 30000", node.now());  // refused at once, for a second
+  CHECK_THAT(other.receive(), Contains("no lock is granted"));
+  other.send("SET printer bob NX PX 900", node.now());
+  CHECK(other.receive() == "+OK");
+}
+
+TEST_CASE("a key that is gone when the raise is durable is not told to the ledger (rule R8)") {
+  LedgerFixture node(1s);
+  CHECK(node("SET printer alice NX PX 30000") == "(none)");
+  TestClient other = node.connect();
+  other.send("DEL printer", node.now());
+  CHECK(other.receive() == "(integer) 1");
+  node.write();
+  CHECK(node.page.latest == Instant{});
+  CHECK(node("PING") == "+OK");
+}
+
+TEST_CASE("a script whose lock lives longer than any before waits too (rule R8)") {
+  LedgerFixture node(1s);
+  CHECK(node("EVAL \"return redis.call('set', KEYS[1], 'v', 'PX', 30000)\" 1 printer") == "(none)");
+  node.write();
+  CHECK(node("PING") == "+OK");
+}
+
+TEST_CASE("a client that went away while its grant waited is no harm (rule R8)") {
+  LedgerFixture node(1s);
+  TestClient other = node.connect();
+  other.send("SET printer bob NX PX 30000", node.now());
+  REQUIRE(node.begin_write());
+  node.node().close_session(other.session().id());
+  node.end_write();
+  CHECK(node.page.latest == node.in(30s));
+  CHECK(node("GET printer") == "\"bob\"");
+}
+
+TEST_CASE("locks without a deadline are outside of the ledger's promise (rule L3)") {
+  Settings settings;
+  settings.require_ttl = false;
+  Page page;
+  NodeFixture node(settings, with_largest_ttl(1s), &page);
+  CHECK(node("SET printer alice") == "+OK");
+  CHECK(page.writes == 0);
+}
+
+TEST_CASE("the fencing bound is raised in the background, and grants go on (rule F1)") {
+  LedgerFixture node(60s, 1'000);
+  for (int i = 0; i < 501; ++i) {
+    node("LOCK.ACQUIRE printer alice PX 1000");
+    node("LOCK.RELEASE printer alice");
+  }
+  REQUIRE(node.begin_write());
+  CHECK(node("LOCK.ACQUIRE printer alice PX 1000") ==
+        "[(integer) 1, (integer) 502, (integer) 1000]");
+  node.end_write();
+  CHECK(node.node().fence().bound() == 2'501);
+}

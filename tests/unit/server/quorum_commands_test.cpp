@@ -1,0 +1,270 @@
+// LOCK.*: what coordinators ask of one node (rules F, Q4, R10).
+#include "tests/support/node_fixture.h"
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+using namespace redlock;
+using namespace redlock::server;
+using Catch::Contains;
+
+namespace {
+
+NodeStart with_fence(const Fence::Start& fence) {
+  NodeStart start;
+  start.node_id = std::string(40, 'b');
+  start.fence = fence;
+  start.ledger = {.record = {start.node_id, 1, 60s, fence.bound, fence.fenced},
+                  .latest_deadline = {},
+                  .max_ttl = 60s,
+                  .fence_block = 1'000,
+                  .now = Instant(24h)};
+  start.admit_from = Instant(24h) + 61'600ms;
+  return start;
+}
+
+struct FencedFixture : NodeFixture {
+  explicit FencedFixture(Fence::Start fence = {.first = 100, .bound = 2'000, .fenced = true})
+      : NodeFixture({}, with_fence(fence)) {}
+  void write(const Status& written = Done{}) {
+    REQUIRE(node().begin_ledger_write(now()));
+    node().end_ledger_write(written, now());
+  }
+};
+
+Fence::Start unfenced() {
+  return {.first = 0, .bound = 2'000, .fenced = false};
+}
+
+}  // namespace
+
+TEST_CASE("LOCK.ACQUIRE grants with a number that rises, and tells how long a held lock lives") {
+  FencedFixture node;
+  CHECK(node("LOCK.ACQUIRE printer alice PX 10000") ==
+        "[(integer) 1, (integer) 101, (integer) 10000]");
+  node.advance(4s);
+  CHECK(node("LOCK.ACQUIRE printer bob PX 10000") == "[(integer) 0, (integer) 6000]");
+  CHECK(node("LOCK.ACQUIRE printer alice PX 10000") == "[(integer) 0, (integer) 6000]");
+  node.advance(6s);
+  CHECK(node("lock.acquire printer bob px 10000") ==
+        "[(integer) 1, (integer) 102, (integer) 10000]");
+}
+
+TEST_CASE("bad words are refused with what to do") {
+  FencedFixture node;
+  CHECK(node("LOCK.ACQUIRE printer alice EX 10") == "-ERR syntax error");
+  CHECK_THAT(node("LOCK.ACQUIRE printer alice PX 0"), Contains("invalid expire time"));
+  CHECK_THAT(node("LOCK.ACQUIRE printer alice PX 60001"), Contains("max-ttl"));
+  CHECK_THAT(node("LOCK.ACQUIRE printer alice PX x"), Contains("not an integer"));
+  CHECK_THAT(node("LOCK.ACQUIRE printer alice"), Contains("wrong number of arguments"));
+  CHECK(node("LOCK.EXTEND printer alice PX 10000 TOKEN") == "-ERR syntax error");
+  CHECK(node("LOCK.EXTEND printer alice PX 10000 FENCE 7") == "-ERR syntax error");
+  CHECK_THAT(node("LOCK.EXTEND printer alice PX 10000 TOKEN -1"), Contains("a token is a number"));
+  CHECK_THAT(node("LOCK.CONFIRM printer alice 0"), Contains("a token is a number from 1"));
+  CHECK_THAT(node("LOCK.CONFIRM printer alice 9007199254740992"), Contains("a token is a number"));
+  CHECK_THAT(node("LOCK.FENCE"), Contains("wrong number of arguments"));
+  CHECK_THAT(node("LOCK.FENCE LOWER 7"), Contains("unknown subcommand"));
+  CHECK_THAT(node("LOCK.ACQUIRE " + std::string(70'000, 'k') + " v PX 100"), Contains("longer"));
+}
+
+TEST_CASE("LOCK.* is not for scripts") {
+  FencedFixture node;
+  CHECK_THAT(node("EVAL \"return redis.call('lock.acquire', KEYS[1], 'v', 'PX', 100)\" 1 k"),
+             Contains("not allowed from script"));
+}
+
+TEST_CASE("LOCK.EXTEND extends its holder's lock, and never brings a deadline forward (rule Q4)") {
+  FencedFixture node;
+  node("LOCK.ACQUIRE printer alice PX 10000");
+  CHECK(node("LOCK.EXTEND printer alice PX 20000") ==
+        "[(integer) 1, (integer) 101, (integer) 20000]");
+  CHECK(node("LOCK.EXTEND printer alice PX 5000") ==
+        "[(integer) 1, (integer) 101, (integer) 20000]");
+  CHECK(node("LOCK.EXTEND printer bob PX 20000") == "[(integer) 0]");
+  CHECK(node("LOCK.EXTEND lamp alice PX 20000") == "[(integer) 0]");
+  node.advance(20s);
+  CHECK(node("LOCK.EXTEND printer alice PX 20000") == "[(integer) 0]");
+}
+
+TEST_CASE("a top-up makes the lock with its token, where the key is free (rules Q4, F5)") {
+  FencedFixture node;
+  CHECK(node("LOCK.EXTEND printer alice PX 20000 TOKEN 500") ==
+        "[(integer) 2, (integer) 500, (integer) 20000]");
+  CHECK(node("LOCK.HOLDER printer") == "[\"alice\", (integer) 20000, (integer) 500]");
+  CHECK(node("LOCK.EXTEND printer bob PX 20000 TOKEN 600") == "[(integer) 0]");
+  node("LOCK.RELEASE printer alice");
+  CHECK(node("LOCK.ACQUIRE printer bob PX 1000") == "[(integer) 1, (integer) 501, (integer) 1000]");
+  CHECK(node("LOCK.EXTEND lamp carol PX 1000 TOKEN 0") ==
+        "[(integer) 2, (integer) 101, (integer) 1000]");
+}
+
+TEST_CASE("an extension with a token raises the stored one, so a later grant is above it") {
+  FencedFixture node;
+  node("LOCK.ACQUIRE printer alice PX 1000");
+  CHECK(node("LOCK.EXTEND printer alice PX 1000 TOKEN 300") ==
+        "[(integer) 1, (integer) 300, (integer) 1000]");
+  CHECK(node("LOCK.EXTEND printer alice PX 1000 TOKEN 200") ==
+        "[(integer) 1, (integer) 300, (integer) 1000]");
+  node("LOCK.RELEASE printer alice");
+  CHECK(node("LOCK.ACQUIRE printer bob PX 1000") == "[(integer) 1, (integer) 301, (integer) 1000]");
+}
+
+TEST_CASE("LOCK.RELEASE releases its holder's lock alone") {
+  FencedFixture node;
+  node("LOCK.ACQUIRE printer alice PX 10000");
+  CHECK(node("LOCK.RELEASE printer bob") == "(integer) 0");
+  CHECK(node("LOCK.RELEASE printer alice") == "(integer) 1");
+  CHECK(node("LOCK.RELEASE printer alice") == "(integer) 0");
+}
+
+TEST_CASE("LOCK.CONFIRM accepts what is not below the stored number, for this value (rule F3)") {
+  FencedFixture node;
+  node("LOCK.ACQUIRE printer alice PX 10000");
+  CHECK(node("LOCK.CONFIRM printer alice 100") == "(integer) 0");
+  CHECK(node("LOCK.CONFIRM printer bob 400") == "(integer) 0");
+  CHECK(node("LOCK.CONFIRM lamp alice 400") == "(integer) 0");
+  CHECK(node("LOCK.CONFIRM printer alice 101") == "(integer) 1");
+  CHECK(node("LOCK.CONFIRM printer alice 400") == "(integer) 1");
+  CHECK(node("LOCK.HOLDER printer") == "[\"alice\", (integer) 10000, (integer) 400]");
+  CHECK(node("LOCK.CONFIRM printer alice 399") == "(integer) 0");
+  node("LOCK.RELEASE printer alice");
+  CHECK(node("LOCK.CONFIRM printer alice 500") == "(integer) 0");
+  CHECK(node("LOCK.ACQUIRE printer bob PX 1000") == "[(integer) 1, (integer) 401, (integer) 1000]");
+}
+
+TEST_CASE("a confirm above the bound is answered when the raise is durable (rule F1)") {
+  FencedFixture node;
+  node("LOCK.ACQUIRE printer alice PX 10000");
+  CHECK(node("LOCK.CONFIRM printer alice 5000") == "(none)");
+  CHECK(node.node().fence().largest() == 101);
+  node.write();
+  CHECK(node("LOCK.HOLDER printer") == "(integer) 1");
+  CHECK(node("PING") == "[\"alice\", (integer) 10000, (integer) 5000]");
+  CHECK(node.node().fence().bound() == 7'000);
+}
+
+TEST_CASE("a confirm above the bound is refused if the disk refuses (rule F1)") {
+  FencedFixture node;
+  node("LOCK.ACQUIRE printer alice PX 10000");
+  CHECK(node("LOCK.CONFIRM printer alice 5000") == "(none)");
+  node.write(Failure{"No space left on device"});
+  CHECK(node("PING") == "(integer) 0");
+  CHECK(node.node().fence().largest() == 101);
+}
+
+TEST_CASE("the key is looked at again when the raise is durable (rule F1)") {
+  FencedFixture node;
+  node("LOCK.ACQUIRE printer alice PX 10000");
+  CHECK(node("LOCK.CONFIRM printer alice 5000") == "(none)");
+  TestClient other = node.connect();
+  other.send("LOCK.RELEASE printer alice", node.now());
+  node.write();
+  CHECK(node("PING") == "(integer) 0");
+  CHECK(node.node().fence().largest() == 101);
+}
+
+TEST_CASE("a token more than 2^32 above the counter is refused (rule F1)") {
+  FencedFixture node;
+  node("LOCK.ACQUIRE printer alice PX 10000");
+  CHECK_THAT(node("LOCK.CONFIRM printer alice 4294967398"), Contains("above this node's counter"));
+  CHECK_THAT(node("LOCK.EXTEND lamp bob PX 100 TOKEN 4294967397"),
+             Contains("above this node's counter"));
+}
+
+TEST_CASE("a plain SET has a number too, that LOCK.HOLDER tells; the same value keeps it (L4)") {
+  FencedFixture node;
+  CHECK(node("LOCK.HOLDER printer") == "(nil)");
+  node("SET printer alice NX PX 10000");
+  CHECK(node("LOCK.HOLDER printer") == "[\"alice\", (integer) 10000, (integer) 101]");
+  node("SET printer alice XX PX 20000");
+  CHECK(node("LOCK.HOLDER printer") == "[\"alice\", (integer) 20000, (integer) 101]");
+  node("SET printer bob XX PX 20000");
+  CHECK(node("LOCK.HOLDER printer") == "[\"bob\", (integer) 20000, (integer) 102]");
+}
+
+TEST_CASE("no way in which a lock ends touches a counter (rule F8)") {
+  FencedFixture node;
+  for (const char* end : {"DEL printer", "PEXPIRE printer 0", "LOCK.RELEASE printer alice"}) {
+    node("LOCK.ACQUIRE printer alice PX 1000");
+    node(end);
+  }
+  node("LOCK.ACQUIRE printer alice PX 1000");
+  node.advance(1s);
+  CHECK(node("LOCK.ACQUIRE printer alice PX 1000") ==
+        "[(integer) 1, (integer) 105, (integer) 1000]");
+}
+
+TEST_CASE("an unfenced node grants without a number, and its confirms count (rule F6)") {
+  FencedFixture node(unfenced());
+  CHECK(node("LOCK.ACQUIRE printer alice PX 1000") == "[(integer) 1, (integer) 0, (integer) 1000]");
+  CHECK(node("LOCK.CONFIRM printer alice 700") == "(integer) 1");
+  node("LOCK.RELEASE printer alice");
+  node("LOCK.ACQUIRE printer bob PX 1000");
+  CHECK(node("LOCK.CONFIRM printer bob 700") == "(integer) 0");
+  CHECK(node("LOCK.CONFIRM printer bob 701") == "(integer) 1");
+  CHECK(node("LOCK.FENCE READ") == "[(integer) 701, (integer) 0]");
+}
+
+TEST_CASE("an admission raises every counter, durably, and makes the node fenced (rule F6)") {
+  FencedFixture node(unfenced());
+  node.advance(61'600ms);
+  CHECK(node("LOCK.FENCE ADMIT 5000") == "(none)");
+  node.write();  // the bound
+  node.write();  // the mark
+  CHECK(node("LOCK.FENCE READ") == "+OK");
+  CHECK(node("PING") == "[(integer) 5000, (integer) 1]");
+  CHECK(node("LOCK.ACQUIRE printer alice PX 1000") == "+PONG");
+  CHECK(node("PING") == "[(integer) 1, (integer) 5001, (integer) 1000]");
+}
+
+TEST_CASE("an admission that the disk refuses leaves the node unfenced (rule F6)") {
+  FencedFixture node(unfenced());
+  node.advance(61'600ms);
+  CHECK(node("LOCK.FENCE ADMIT 500") == "(none)");
+  node.write(Failure{"No space left on device"});
+  CHECK_THAT(node("PING"), Contains("not admitted"));
+  CHECK_FALSE(node.node().fence().is_fenced());
+}
+
+TEST_CASE("no admission before every lock from before has run out (rule F7)") {
+  FencedFixture node(unfenced());
+  node.advance(61'599ms);
+  CHECK_THAT(node("LOCK.FENCE ADMIT 5"), Contains("too early") && Contains("1 ms"));
+  CHECK_THAT(node("LOCK.STATUS"),
+             Contains("\"admit_in_ms\", (integer) 1") || Contains("\"admit_in_ms\": (integer) 1"));
+}
+
+TEST_CASE("an admission of a fenced node raises, and never lowers (rule F6)") {
+  FencedFixture node;
+  CHECK(node("LOCK.FENCE ADMIT 50") == "+OK");
+  CHECK(node("LOCK.FENCE READ") == "[(integer) 100, (integer) 1]");
+  CHECK(node("LOCK.FENCE ADMIT 150") == "+OK");
+  CHECK(node("LOCK.FENCE READ") == "[(integer) 150, (integer) 1]");
+}
+
+TEST_CASE("a recovering node refuses all of it but its state and its counter (rule R10)") {
+  NodeStart start = with_fence({.first = 100, .bound = 2'000, .fenced = true});
+  start.grant_from = Instant(24h) + 10s;
+  NodeFixture node({}, start);
+  for (const char* line :
+       {"LOCK.ACQUIRE k v PX 100", "LOCK.EXTEND k v PX 100", "LOCK.EXTEND k v PX 100 TOKEN 7",
+        "LOCK.RELEASE k v", "LOCK.CONFIRM k v 7", "LOCK.HOLDER k", "LOCK.FENCE ADMIT 7"}) {
+    CAPTURE(line);
+    CHECK(node(line) == "-ERR recovering after a restart, no new locks for 10000 ms");
+  }
+  CHECK(node("LOCK.FENCE READ") == "[(integer) 100, (integer) 1]");
+  CHECK_THAT(node("LOCK.STATUS"), Contains("recovering") && Contains("(integer) 10000"));
+}
+
+TEST_CASE("LOCK.STATUS tells who the node is, and how it stands") {
+  FencedFixture node;
+  node("LOCK.ACQUIRE printer alice PX 1000");
+  const std::string status = node("LOCK.STATUS");
+  for (const char* name :
+       {"node_id", "state", "cause", "delay_left_ms", "locks", "counter", "bound", "fenced",
+        "admit_in_ms", "max_ttl_ms", "largest_ttl_ms", "version"}) {
+    CAPTURE(name);
+    CHECK_THAT(status, Contains(fmt::format("\"{}\"", name)));
+  }
+  CHECK_THAT(status, Contains(std::string(40, 'b')) && Contains("serving"));
+}
