@@ -46,6 +46,8 @@ std::string_view error_name(ErrorCode code) {
       return "denied";
     case ErrorCode::too_late:
       return "too late";
+    case ErrorCode::unfenced:
+      return "unfenced";
     case ErrorCode::lost:
       return "lost";
     case ErrorCode::invalid:

@@ -8,10 +8,10 @@
 
 namespace redlock::coordinator {
 
-void Ballot::open(Instant start, Duration node_timeout) {
+void Ballot::open(Instant start, Instant asked, Duration node_timeout) {
   start_ = start;
   node_timeout_ = node_timeout;
-  deadline_ = later(start, node_timeout);
+  deadline_ = later(asked, node_timeout);
 }
 
 bool Ballot::record(NodeIndex node, Answer answer, Instant now) {

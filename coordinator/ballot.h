@@ -17,7 +17,9 @@ class Ballot {
  public:
   explicit Ballot(std::size_t nodes) : votes_(nodes), answers_(nodes) {}
 
-  void open(Instant start, Duration node_timeout);
+  void open(Instant start, Duration node_timeout) { open(start, start, node_timeout); }
+  // A second question of an operation that began at `start`: asked at `asked`.
+  void open(Instant start, Instant asked, Duration node_timeout);
 
   // Counts a node's first answer; false when it was counted before.
   bool record(NodeIndex node, Answer answer, Instant now);
@@ -45,6 +47,7 @@ class Ballot {
 struct Action {
   enum class Kind : std::uint8_t {
     ask,       // send the machine's request to this node
+    confirm,   // ask it to take the token that the machine proposes (rule F3)
     withdraw,  // if the request has not been written yet, it must not be any more
     undo,      // withdraw it, or where it was written, send the release behind it (rule Q3)
   };
@@ -63,6 +66,7 @@ struct Terms {
   Duration ttl = 0ns;
   Duration node_timeout = 0ns;
   double clock_drift = 0;
+  bool fencing = true;  // an acquisition wants a token (rule F4)
   // For people: when no quorum can answer any more, wait for what the other nodes say all the same
   // (at most for the node timeout), so that the error tells of every node.
   bool hear_everyone = false;

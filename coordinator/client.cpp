@@ -50,11 +50,15 @@ std::optional<Error> check(const Lock& lock) {
   return check(lock.name, lock.ttl);
 }
 
+AcquireOptions acquire_options(const GuardOptions& options) {
+  return {.ttl = options.ttl, .wait = options.wait, .fence = options.fence};
+}
+
 std::optional<Error> check(const std::string& name, const GuardOptions& options) {
   if (options.notice && (*options.notice < 0ns || *options.notice > notice_max(options.ttl))) {
     return invalid("the notice is negative, or longer than six tenths of the TTL");
   }
-  return check(name, AcquireOptions{options.ttl, options.wait});
+  return check(name, acquire_options(options));
 }
 
 Duration notice_of(const GuardOptions& options) {
@@ -76,8 +80,11 @@ Result<LockClient::Options, Error> read_options(const ClientOptions& options) {
                              .hear_everyone = options.hear_everyone};
 }
 
-coordinator::AcquireRequest request(std::string name, Duration ttl, std::optional<Duration> wait) {
-  return {.name = std::move(name), .ttl = ttl, .patience = {.wait = wait}};
+coordinator::AcquireRequest request(std::string name, const AcquireOptions& options) {
+  return {.name = std::move(name),
+          .ttl = options.ttl,
+          .patience = {.wait = options.wait},
+          .fence = options.fence};
 }
 
 }  // namespace
@@ -119,16 +126,16 @@ Result<Client, Error> Client::start_on(uv_loop_s* loop, const ClientOptions& opt
 Client::Operation Client::acquire(std::string name, AcquireOptions options, Callback<Lock> done) {
   if (auto error = check(name, options)) return core_->refuse(std::move(done), std::move(*error));
   Core& core = *core_;
-  return core.begin<Lock>(
-      std::move(done), [&core, name = std::move(name), options](const Callback<Lock>& tell) {
-        const auto on_end = [&core, tell](const AcquireResult& result) {
-          if (result.outcome != AcquisitionOutcome::acquired) {
-            return tell(acquisition_error(core.names(), result));
-          }
-          tell(coordinator::public_lock(result.lock));
-        };
-        return core.nodes().acquire(request(name, options.ttl, options.wait), on_end);
-      });
+  return core.begin<Lock>(std::move(done),
+                          [&core, name = std::move(name), options](const Callback<Lock>& tell) {
+                            const auto on_end = [&core, tell](const AcquireResult& result) {
+                              if (result.outcome != AcquisitionOutcome::acquired) {
+                                return tell(acquisition_error(core.names(), result));
+                              }
+                              tell(coordinator::public_lock(result.lock));
+                            };
+                            return core.nodes().acquire(request(name, options), on_end);
+                          });
 }
 
 Result<Lock, Error> Client::acquire(std::string name, AcquireOptions options) {
@@ -148,6 +155,7 @@ Client::Operation Client::extend(const Lock& lock, Callback<Lock> done) {
       }
       Lock extended = lock;
       extended.valid_until = result.valid_until.time_since_epoch();
+      extended.asked = result.asked.to_ullong();
       tell(std::move(extended));
     };
     return core.nodes().extend(coordinator::held_lock(lock), on_end);
@@ -235,7 +243,7 @@ Client::Operation Client::guard(std::string name, const GuardOptions& options,
           keeping->begin();
           tell(Guard(std::move(keeping)));
         };
-        return core.nodes().acquire(request(name, options.ttl, options.wait), on_end);
+        return core.nodes().acquire(request(name, acquire_options(options)), on_end);
       });
 }
 

@@ -59,6 +59,32 @@ Error no_quorum_error(const Nodes& nodes, const std::vector<Answer>& answers,
           node_answers(nodes, answers, words)};
 }
 
+// A quorum locked, no quorum gives tokens (rule F4): which nodes, and what can be done about it.
+Error unfenced_error(const Nodes& nodes, const AcquireResult& result) {
+  Error error{ErrorCode::unfenced, {}, node_answers(nodes, result.answers, kAcquireWords)};
+  std::size_t proposals = 0;
+  bool is_any_unfenced = false;
+  for (NodeIndex node = 0; node < result.answers.size(); ++node) {
+    const Answer& answer = result.answers[node];
+    if (answer.token > 0) ++proposals;
+    if (answer.kind != AnswerKind::yes || answer.token > 0) continue;
+    const bool is_plain = result.plain.test(node);
+    is_any_unfenced = is_any_unfenced || !is_plain;
+    error.nodes[node].text = is_plain ? "granted; a plain Redis has no fencing tokens"
+                                      : "granted; unfenced: it gives no fencing token";
+  }
+  error.text = fmt::format("no fencing token: {} of {} nodes gave one, {} are needed.", proposals,
+                           nodes.size(), quorum_of(nodes.size()));
+  if (is_any_unfenced) {
+    error.text +=
+        " Nodes that lost their ledger are let in again by `redlock admit`; nodes of a group that "
+        "never gave a token, or of which no quorum kept its ledger, by `redlock admit "
+        "--new-group`.";
+  }
+  error.text += " --no-fence (in a program: fence = false) goes without a token.";
+  return error;
+}
+
 Error acquisition_error(const Nodes& nodes, const AcquireResult& result) {
   switch (result.outcome) {
     case AcquisitionOutcome::held:
@@ -67,6 +93,8 @@ Error acquisition_error(const Nodes& nodes, const AcquireResult& result) {
     case AcquisitionOutcome::too_late:
       return {ErrorCode::too_late, "the nodes answered too late for this TTL",
               node_answers(nodes, result.answers, kAcquireWords)};
+    case AcquisitionOutcome::unfenced:
+      return unfenced_error(nodes, result);
     default:
       return no_quorum_error(nodes, result.answers, kAcquireWords);
   }

@@ -27,6 +27,10 @@ void Extension::on_time(Instant now, Actions& actions) {
   if (timed_out || now >= valid_until_) decide(now, actions);
 }
 
+void Extension::abandon(Actions& actions) {
+  if (!finished()) finish(ExtensionOutcome::abandoned, actions);
+}
+
 std::optional<Instant> Extension::next_deadline() const {
   if (finished()) return std::nullopt;
   return std::min(ballot_.deadline(), valid_until_);
@@ -53,6 +57,10 @@ void Extension::finish(ExtensionOutcome outcome, Actions& actions) {
   outcome_ = outcome;
   for (NodeIndex node = 0; node < ballot_.nodes(); ++node) {
     if (!ballot_.answered(node)) actions.push_back({Action::Kind::withdraw, node});
+    const bool is_for_nothing = outcome != ExtensionOutcome::extended;
+    if (is_for_nothing && ballot_.answers()[node].topped_up) {
+      actions.push_back({Action::Kind::undo, node});
+    }
   }
 }
 

@@ -36,11 +36,12 @@ void Group::start(Instant now) {
 }
 
 // No single node may cost more than a third of what a lock is worth.
-Terms Group::terms(Duration ttl) const {
+Terms Group::terms(Duration ttl, bool fencing) const {
   return {.nodes = links_.size(),
           .ttl = ttl,
           .node_timeout = std::min(options_.node_timeout, ttl / 3),
           .clock_drift = options_.clock_drift,
+          .fencing = fencing,
           .hear_everyone = options_.hear_everyone};
 }
 
@@ -208,7 +209,10 @@ void Group::deliver(Instant now) {
           continue;
         }
         Operation* operation = find(completion.operation);
-        if (operation == nullptr || operation->id() != completion.operation) continue;
+        if (operation == nullptr || operation->id() != completion.operation) {
+          deliver_late(node, completion, now);
+          continue;
+        }
         operation->on_answer(node, std::move(completion), now);
         after_event(*operation, now);
       }
@@ -237,6 +241,11 @@ void Group::carry_out_wakes(Instant now) {
       after_event(*operation, now);
     }
   }
+}
+
+void Group::deliver_late(NodeIndex node, const Completion& completion, Instant now) {
+  auto request = late_.on_answer(node, completion, now);
+  if (request) links_[node].send(std::move(*request), now);
 }
 
 void Group::on_time(Instant now) {

@@ -19,6 +19,7 @@
 #include "base/random.h"
 #include "coordinator/acquisition.h"
 #include "coordinator/extension.h"
+#include "coordinator/late_answers.h"
 #include "coordinator/pipeline.h"
 #include "coordinator/release.h"
 #include "coordinator/retry.h"
@@ -38,6 +39,8 @@ struct HeldLock {
   Duration ttl = 0ns;
   Instant valid_until = {};  // kNever: not known, it was acquired elsewhere
   NodeSet asked = {};        // the nodes that may have it; releases go there
+  Token token = 0;           // 0: none, or not known
+  unsigned round_trips = 0;  // that it took to get; 0: not known
 };
 
 // A lock of which only name and value are known, as another process told them.
@@ -47,18 +50,21 @@ struct AcquireRequest {
   std::string name;
   Duration ttl = 30s;
   Patience patience = {};
+  bool fence = true;  // with a fencing token, or not at all (rule F4)
 };
 
 struct AcquireResult {
   AcquisitionOutcome outcome;
   HeldLock lock;                // of outcome acquired
   std::vector<Answer> answers;  // of the last attempt, by node
+  NodeSet plain = {};           // the nodes that are plain Redis servers: they have no tokens
 };
 
 struct ExtendResult {
   ExtensionOutcome outcome;
   Instant valid_until;  // the new one if extended, else the old one
   std::vector<Answer> answers;
+  NodeSet asked = {};  // the nodes that may have the lock now: HeldLock::asked, and the topped-up
 };
 
 struct ReleaseResult {
@@ -106,7 +112,7 @@ class Group {
   OperationId when_ready(Instant now, std::function<void()> done);
 
   OperationId acquire(AcquireRequest request, Instant now, std::function<void(AcquireResult)> done);
-  // Whatever way it ends, the lock given is as it was; take valid_until from the result.
+  // Whatever way it ends, the lock given is as it was; take valid_until and asked from the result.
   OperationId extend(const HeldLock& lock, Instant now, std::function<void(ExtendResult)> done);
   // Goes on in the background at the nodes that did not answer (see releases_pending).
   OperationId release(const HeldLock& lock, Instant now, std::function<void(ReleaseResult)> done);
@@ -154,12 +160,13 @@ class Group {
     friend bool operator>(const Deadline& a, const Deadline& b) { return a.when > b.when; }
   };
 
-  Terms terms(Duration ttl) const;
+  Terms terms(Duration ttl, bool fencing) const;
   OperationId begin(std::unique_ptr<Operation> operation, Instant now);
   Operation* find(OperationId id);
   void identify(NodeIndex node, Instant now);
   void link_changed(NodeIndex node, Instant now);
   void deliver(Instant now);
+  void deliver_late(NodeIndex node, const Completion& completion, Instant now);
   void after_event(Operation& operation, Instant now);
   void run_deadlines(Instant now);
   void carry_out_wakes(Instant now);
@@ -176,6 +183,7 @@ class Group {
   // Entries of operations that are over stay until their time comes: removing them is not worth it.
   std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_;
   std::vector<OperationId> readiness_;  // the few that wait for when_ready
+  LateAnswers late_;
   std::vector<Completion> completions_;
   Wakes wakes_;
 };

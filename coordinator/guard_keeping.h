@@ -41,7 +41,7 @@ class Guard::Keeping : public std::enable_shared_from_this<Guard::Keeping> {
   void extend();
   void lose();
   void stop_keeping();
-  void set_valid_until(Instant valid_until);
+  void take_over(const coordinator::ExtendResult& result);
   bool is_loop_thread() const {
     return !has_own_thread_ || loop_thread_ == std::this_thread::get_id();
   }

@@ -10,6 +10,9 @@ void Group::Operation::perform(const Actions& actions, const NodeRequest& reques
       case Action::Kind::ask:
         ask(action.node, request, now);
         break;
+      case Action::Kind::confirm:
+        confirm(action.node, request, now);
+        break;
       case Action::Kind::withdraw:
         withdraw(action.node);
         break;
@@ -24,6 +27,14 @@ void Group::Operation::ask(NodeIndex node, NodeRequest request, Instant now) {
   request.operation = id_;
   tickets_[node] = group_.links_[node].send(std::move(request), now);
   asked_.set(node, tickets_[node] != Pipeline::kRefused);
+}
+
+void Group::Operation::confirm(NodeIndex node, const NodeRequest& request, Instant now) {
+  group_.links_[node].send({.operation = id_,
+                            .kind = RequestKind::confirm,
+                            .claim = request.claim,
+                            .token = request.token},
+                           now);
 }
 
 void Group::Operation::withdraw(NodeIndex node) {
@@ -53,7 +64,10 @@ bool Group::AcquireOperation::is_acquired() const {
 }
 
 NodeRequest Group::AcquireOperation::request() const {
-  return {.kind = RequestKind::acquire, .claim = claim_, .ttl = wanted_.ttl};
+  return {.kind = RequestKind::acquire,
+          .claim = claim_,
+          .ttl = wanted_.ttl,
+          .token = attempt_->token()};
 }
 
 // A new attempt has a new value (rule Q6): an undo of the last one can never hit it.
@@ -61,14 +75,18 @@ void Group::AcquireOperation::start(Instant now) {
   next_.begin(now);
   next_attempt();
   claim_ = std::make_shared<const Claim>(Claim{wanted_.name, new_value()});
-  attempt_.emplace(terms(wanted_.ttl));
+  attempt_.emplace(terms(wanted_.ttl, wanted_.fence));
   attempt_->start(now, actions_);
   after_machine(now);
 }
 
 void Group::AcquireOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
-  if (completion.answer.never_sent) note_never_sent(node);
-  attempt_->on_answer(node, std::move(completion.answer), now, actions_);
+  if (completion.kind == RequestKind::confirm) {
+    attempt_->on_confirmed(node, std::move(completion.answer), now, actions_);
+  } else {
+    note_answer(node, completion.answer);
+    attempt_->on_answer(node, std::move(completion.answer), now, actions_);
+  }
   after_machine(now);
 }
 
@@ -92,8 +110,26 @@ void Group::AcquireOperation::after_machine(Instant now) {
   perform(actions_, request(), now);
   actions_.clear();
   if (!attempt_->finished() || next_.when()) return;
-  if (is_acquired()) return next_.leave(now);
+  gave_up_ = is_hopeless();
+  if (is_acquired() || gave_up_) return next_.leave(now);
   gave_up_ = !next_.after(attempt_->outcome(), attempt_->is_split_vote(), id(), now, random());
+}
+
+NodeSet Group::AcquireOperation::plain_nodes() const {
+  NodeSet plain;
+  for (NodeIndex node = 0; node < group().size(); ++node) {
+    const Pipeline& link = group().link(node);
+    plain.set(node,
+              link.state() == Pipeline::State::ready && link.facts().kind == NodeKind::plain_redis);
+  }
+  return plain;
+}
+
+// No waiting makes plain Redis servers give tokens.
+bool Group::AcquireOperation::is_hopeless() const {
+  const std::size_t nodes = group().size();
+  return attempt_->outcome() == AcquisitionOutcome::unfenced &&
+         plain_nodes().count() > nodes - quorum_of(nodes);
 }
 
 std::optional<Instant> Group::AcquireOperation::next_deadline() const {
@@ -107,9 +143,12 @@ void Group::AcquireOperation::tell() {
     lock = {.claim = claim_,
             .ttl = wanted_.ttl,
             .valid_until = attempt_->valid_until(),
-            .asked = asked()};
+            .asked = asked(),
+            .token = attempt_->token(),
+            .round_trips = attempt_->round_trips()};
+    if (lock.token > 0) late().expect_grants(id(), claim_, lock.token, missing());
   }
-  done_({attempt_->outcome(), std::move(lock), attempt_->answers()});
+  done_({attempt_->outcome(), std::move(lock), attempt_->answers(), plain_nodes()});
 }
 
 // --- extend
@@ -121,29 +160,55 @@ Group::ExtendOperation::ExtendOperation(Group& owner, const HeldLock& lock, Done
       done_(std::move(done)) {}
 
 NodeRequest Group::ExtendOperation::request() const {
-  return {.kind = RequestKind::extend, .claim = lock_.claim, .ttl = lock_.ttl};
+  return {.kind = RequestKind::extend,
+          .claim = lock_.claim,
+          .ttl = lock_.ttl,
+          .tops_up = machine_.tops_up(),
+          .token = lock_.token};
 }
 
 void Group::ExtendOperation::start(Instant now) {
+  late().begin_extension(id(), lock_.claim);
   machine_.start(now, actions_);
-  perform(actions_, request(), now);
-  actions_.clear();
+  after_machine(now);
 }
 
 void Group::ExtendOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+  note_answer(node, completion.answer);
   machine_.on_answer(node, std::move(completion.answer), now, actions_);
-  perform(actions_, request(), now);
-  actions_.clear();
+  after_machine(now);
 }
 
 void Group::ExtendOperation::on_time(Instant now) {
   machine_.on_time(now, actions_);
+  after_machine(now);
+}
+
+void Group::ExtendOperation::cancel(Instant now) {
+  machine_.abandon(actions_);
+  after_machine(now);
+  end();
+}
+
+void Group::ExtendOperation::after_machine(Instant now) {
   perform(actions_, request(), now);
   actions_.clear();
 }
 
+// A top-up for nothing.
+void Group::ExtendOperation::undo(NodeIndex node, const NodeRequest& request, Instant now) {
+  if (late().is_newest_extension(id(), lock_.claim->value)) Operation::undo(node, request, now);
+}
+
+void Group::ExtendOperation::end() {
+  const bool has_failed = machine_.outcome() != ExtensionOutcome::extended;
+  late().end_extension(id(), lock_.claim, has_failed, lock_.ttl, missing());
+}
+
 void Group::ExtendOperation::tell() {
-  done_({machine_.outcome(), machine_.valid_until(), machine_.answers()});
+  end();
+  const NodeSet asked_now = machine_.tops_up() ? lock_.asked | asked() : lock_.asked;
+  done_({machine_.outcome(), machine_.valid_until(), machine_.answers(), asked_now});
 }
 
 // --- release

@@ -41,32 +41,46 @@ class Group::Operation {
   void next_attempt() {
     constexpr OperationId kAttempts = (OperationId(1) << kAttemptBits) - 1;
     id_ = (id_ & ~kAttempts) | ((id_ + 1) & kAttempts);
+    asked_.reset();
+    heard_.reset();
   }
   // Carries out what a machine wants, in order; `request` is what it asks.
   void perform(const Actions& actions, const NodeRequest& request, Instant now);
   // Sends a request to a node and remembers its ticket.
   void ask(NodeIndex node, NodeRequest request, Instant now);
-  void note_never_sent(NodeIndex node) { asked_.reset(node); }
+  // An answer to the first question to this node has come.
+  void note_answer(NodeIndex node, const Answer& answer) {
+    heard_.set(node);
+    if (answer.never_sent) asked_.reset(node);
+  }
+  // The nodes that the first question may have reached.
   NodeSet asked() const { return asked_; }
+  // Those of them that have not answered it.
+  NodeSet missing() const { return asked_ & ~heard_; }
 
   Group& group() { return group_; }
   const Group& group() const { return group_; }
-  Terms terms(Duration ttl) const { return group_.terms(ttl); }
+  LateAnswers& late() { return group_.late_; }
+  Terms terms(Duration ttl, bool fencing = false) const { return group_.terms(ttl, fencing); }
   Random& random() { return group_.random_; }
   Wakes& wakes() { return group_.wakes_; }
   std::string new_value() { return group_.values_(); }
   const NodeSet& settled() const { return group_.settled_; }
 
+  // Withdraws what a node was asked, or releases it there.
+  virtual void undo(NodeIndex node, const NodeRequest& request, Instant now);
+
   Actions actions_;  // kept for its memory
 
  private:
   void withdraw(NodeIndex node);
-  void undo(NodeIndex node, const NodeRequest& request, Instant now);
+  void confirm(NodeIndex node, const NodeRequest& request, Instant now);
 
   Group& group_;
   OperationId id_ = kNobody;
   std::vector<Pipeline::Ticket> tickets_;
-  NodeSet asked_;  // the nodes that a request may have reached
+  NodeSet asked_;
+  NodeSet heard_;
 };
 
 class Group::AcquireOperation : public Operation {
@@ -85,6 +99,8 @@ class Group::AcquireOperation : public Operation {
 
  private:
   bool is_acquired() const;
+  NodeSet plain_nodes() const;
+  bool is_hopeless() const;
   NodeRequest request() const;
   void after_machine(Instant now);
 
@@ -104,12 +120,16 @@ class Group::ExtendOperation : public Operation {
   void start(Instant now) override;
   void on_answer(NodeIndex node, Completion completion, Instant now) override;
   void on_time(Instant now) override;
+  void cancel(Instant now) override;
   std::optional<Instant> next_deadline() const override { return machine_.next_deadline(); }
   bool finished() const override { return machine_.finished(); }
   void tell() override;
 
  private:
   NodeRequest request() const;
+  void after_machine(Instant now);
+  void undo(NodeIndex node, const NodeRequest& request, Instant now) override;
+  void end();
 
   HeldLock lock_;
   Extension machine_;

@@ -9,7 +9,9 @@ Retry::Retry(Patience patience, Instant start)
 
 std::optional<Instant> Retry::after(AcquisitionOutcome outcome, bool split_vote, Instant now,
                                     Random& random) {
-  if (outcome != AcquisitionOutcome::no_quorum) last_quorum_ = now;
+  const bool was_quorum =
+      outcome != AcquisitionOutcome::no_quorum && outcome != AcquisitionOutcome::unfenced;
+  if (was_quorum) last_quorum_ = now;
   const Instant patience_end =
       patience_.wait ? last_attempt() : later(last_quorum_, kPatienceWithoutQuorum);
   if (now >= patience_end) return std::nullopt;

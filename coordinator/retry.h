@@ -15,7 +15,8 @@ struct Patience {
   std::optional<Duration> wait = Duration(0);
 };
 
-// A wait for ever ends all the same after so long without a quorum: nobody is served by a command
+// A wait for ever ends all the same after so long without a quorum, or one of nodes that give
+// tokens: nobody is served by a command
 // that hangs because its nodes are gone.
 inline constexpr Duration kPatienceWithoutQuorum = 10s;
 

@@ -65,6 +65,10 @@ struct AcquireOptions {
   // How long to try while another holds it. 0: once. nullopt: for ever, but for at most 10 s
   // without a quorum.
   std::optional<std::chrono::nanoseconds> wait = std::chrono::nanoseconds(0);
+  // With a fencing token, which every later holder's is larger than: a second round trip where the
+  // nodes do not propose the same one at once. Fails with ErrorCode::unfenced where no quorum gives
+  // tokens, as no plain Redis does. false: one round trip, no token.
+  bool fence = true;
 };
 
 // A lock that was acquired, or one of which name and value were told by another process.
@@ -75,6 +79,10 @@ struct Lock {
   // On CLOCK_BOOTTIME. The default: not known, as another process acquired it.
   std::chrono::nanoseconds valid_until = std::chrono::nanoseconds::max();
   std::uint64_t asked = ~std::uint64_t{0};  // the nodes that may have it: bit i for node i
+  // To be shown with each write that the lock protects: whoever stores it refuses one with a
+  // smaller token than the largest it saw. 0: none, or not known.
+  std::uint64_t token = 0;
+  unsigned round_trips = 0;  // that acquiring it took, 1 or 2; 0: not known
 
   // How long it may be relied on from this moment; 0: not any more. Any thread; does not block.
   std::chrono::nanoseconds validity_left() const;
@@ -120,14 +128,15 @@ class Client {
   template <class T>
   using Callback = std::function<void(Result<T, Error>)>;
 
-  // Errors: held, no_quorum, denied, too_late, invalid, wrong_thread, stopped. After a failure the
-  // nodes that may have granted it are told to forget it, in the background.
+  // Errors: held, no_quorum, denied, too_late, unfenced, invalid, wrong_thread, stopped. After a
+  // failure the nodes that may have granted it are told to forget it, in the background.
   Result<Lock, Error> acquire(std::string name, AcquireOptions options = {});
   Operation acquire(std::string name, AcquireOptions options, Callback<Lock> done);
 
-  // Gives the lock its full TTL from now on; the value is the lock with its new end of validity. A
-  // failure leaves the old one as it was. Errors: not_held, no_quorum, denied, invalid,
-  // wrong_thread, stopped.
+  // Gives the lock its full TTL from now on; the value is the lock with its new end of validity,
+  // and its token. Within the known validity nodes that do not have it, as they were restarted, get
+  // it again; so keep the new value for the release. A failure leaves the old one as it was.
+  // Errors: not_held, no_quorum, denied, invalid, wrong_thread, stopped.
   Result<Lock, Error> extend(const Lock& lock);
   Operation extend(const Lock& lock, Callback<Lock> done);
 

@@ -27,6 +27,8 @@ struct GuardOptions {
   std::chrono::nanoseconds ttl = std::chrono::seconds(30);
   // As AcquireOptions::wait, but for ever is the default.
   std::optional<std::chrono::nanoseconds> wait = std::nullopt;
+  // See AcquireOptions. The lock's token is the same for as long as it is kept: lock().token.
+  bool fence = true;
   // How long before the end of its validity a lock that cannot be extended counts as lost. nullopt:
   // a tenth of the TTL, at most 5 s. At most six tenths of the TTL.
   std::optional<std::chrono::nanoseconds> notice = std::nullopt;

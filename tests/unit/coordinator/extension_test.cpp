@@ -75,3 +75,52 @@ TEST_CASE("without knowing the old validity the nodes alone decide") {
   CHECK(attempt.machine.outcome() == Outcome::extended);
   CHECK(attempt.machine.valid_until() == at(10s + 30s - 300ms - 2ms));
 }
+
+TEST_CASE("nodes that were topped up make a quorum with those that still held it (rule Q4)") {
+  Attempt attempt(five_nodes(), at(20s));
+  CHECK(attempt.machine.tops_up());
+  attempt.start(10s);
+  attempt(1, "(integer) 1", 10s);
+  attempt(2, "(integer) 2", 10s);
+  CHECK(attempt(3, "(integer) 2", 10s) == "withdraw 4 5");
+  CHECK(attempt.machine.outcome() == Outcome::extended);
+}
+
+TEST_CASE("a top-up counts only when the deciding reply is read before the validity ends (Q4)") {
+  Attempt attempt(five_nodes(), at(20s));
+  attempt.start(19900ms);
+  attempt(1, "(integer) 1", 19950ms);
+  attempt(2, "(integer) 2", 19950ms);
+  CHECK(attempt(3, "(integer) 2", 20s) == "undo 2 3; withdraw 4 5");
+  CHECK(attempt.machine.outcome() == Outcome::lost);
+}
+
+TEST_CASE("a top-up whose extension failed is released at that node, at no other (rule Q4)") {
+  Attempt attempt(five_nodes(), at(20s));
+  attempt.start(10s);
+  attempt(1, "(integer) 1", 10s);
+  attempt(2, "(integer) 2", 10s);
+  CHECK(attempt.time(10500ms) == "undo 2");
+  CHECK(attempt.machine.outcome() == Outcome::no_quorum);
+  CHECK(attempt.machine.valid_until() == at(20s));
+}
+
+TEST_CASE("a validity that is not known sends no top-up (rule Q4)") {
+  Attempt attempt(five_nodes(), kNever);
+  CHECK_FALSE(attempt.machine.tops_up());
+  attempt.start(10s);
+  for (const unsigned node : {1u, 2u, 3u}) attempt(node, "(integer) 1", 10s);
+  CHECK(attempt.machine.outcome() == Outcome::extended);
+  CHECK_FALSE(attempt.machine.tops_up());
+}
+
+TEST_CASE("an abandoned extension takes its top-ups back") {
+  Attempt attempt(five_nodes(), at(20s));
+  attempt.start(10s);
+  attempt(1, "(integer) 1", 10s);
+  attempt(2, "(integer) 2", 10s);
+  Actions actions;
+  attempt.machine.abandon(actions);
+  CHECK(text_of(actions) == "undo 2; withdraw 3 4 5");
+  CHECK(attempt.machine.outcome() == Outcome::abandoned);
+}

@@ -5,7 +5,12 @@
 //   auto got = world.acquire("printer");
 //   CHECK(world.log(1) == "SET printer v1 NX PX 30000");
 //
-// A hung node takes bytes and answers when it is let go on; a node that is down refuses.
+// A hung node takes bytes and answers when it is let go on; a node that is down refuses. The nodes
+// are plain Redis servers and locks are acquired without a token, unless they are made
+// redlock-nodes:
+//
+//   FakeNodes world;
+//   world.fenced().start();
 #pragma once
 
 #include "base/number.h"
@@ -26,9 +31,13 @@ namespace redlock::coordinator {
 
 class FakeNode {
  public:
+  NodeKind kind = NodeKind::plain_redis;
   bool hung = false;
   bool down = false;
   bool recovering = false;
+  bool fenced = true;    // of a redlock-node: its grants propose tokens
+  Token counter = 0;     // of tokens; one for all keys
+  std::string hangs_at;  // it hangs when it is to answer this command
   bool knows_hello = true;
   std::string id;
   std::string password;
@@ -45,17 +54,25 @@ class FakeNode {
     version_ = protocol::Version::resp2;
   }
 
-  bool holds(const std::string& key, Instant now) { return value_of(key, now) != nullptr; }
+  bool holds(const std::string& key, Instant now) { return find(key, now) != nullptr; }
+  // Of a lock that it holds.
+  Token token(const std::string& key) { return keys_.at(key).token; }
+  // A restart: every lock is lost.
+  void forget() { keys_.clear(); }
 
-  // Answers everything in the inbox.
+  // Answers what is in the inbox.
   std::string serve(Instant now) {
     protocol::OutputBuffer out;
     while (!inbox.empty()) {
       auto parsed = protocol::parse_reply(inbox);
       INVARIANT(parsed.state == protocol::ParsedReply::State::complete, "half a request");
-      inbox.erase(0, parsed.consumed);
       std::vector<std::string> words;
       for (const auto& word : parsed.reply.items()) words.emplace_back(word.text());
+      if (words[0] == hangs_at) {
+        hung = true;
+        break;
+      }
+      inbox.erase(0, parsed.consumed);
       const protocol::Reply reply = execute(words, now);
       protocol::write_reply(reply, version_, out);
     }
@@ -63,40 +80,138 @@ class FakeNode {
   }
 
  private:
+  using Reply = protocol::Reply;
+  using Words = std::vector<std::string>;
+
   struct Key {
     std::string value;
     Instant deadline;
+    Token token = 0;
   };
 
-  std::string* value_of(const std::string& key, Instant now) {
+  Key* find(const std::string& key, Instant now) {
     const auto found = keys_.find(key);
     if (found == keys_.end() || found->second.deadline <= now) return nullptr;
-    return &found->second.value;
+    return &found->second;
   }
 
-  protocol::Reply execute(const std::vector<std::string>& words, Instant now) {
-    using protocol::Reply;
+  Reply execute(const Words& words, Instant now) {
     ++requests;
     if (words[0] == "HELLO") return hello(words);
     if (words[0] == "AUTH") return authenticate(words) ? Reply::ok() : wrong_password();
     if (!password.empty() && !authenticated_) {
       return Reply::error("NOAUTH Authentication required.");
     }
+    if (words[0] == "LOCK.STATUS" && kind == NodeKind::redlock_node) return status();
     if (words[0] == "LOCK.STATUS") return Reply::error("ERR unknown command 'LOCK.STATUS'");
     if (words[0] == "INFO") {
       return Reply::bulk(fmt::format("# Server\r\nmaster_run_id:x\r\nrun_id:{}\r\nport:1\r\n", id));
     }
     note(words);
-    if (words[0] == "GET") {
-      const std::string* value = value_of(words[1], now);
-      return value == nullptr ? Reply::null() : Reply::bulk(*value);
-    }
-    if (words[0] == "SET") return set(words, now);
-    return script(words, now);
+    return kind == NodeKind::redlock_node ? lock_command(words, now) : redis_command(words, now);
   }
 
-  protocol::Reply hello(const std::vector<std::string>& words) {
-    using protocol::Reply;
+  // --- a redlock-node
+
+  Reply status() const {
+    Reply all = Reply::map({});
+    all.add_field("node_id", Reply::bulk(id));
+    all.add_field("fenced", Reply::integer(fenced ? 1 : 0));
+    return all;
+  }
+
+  Reply lock_command(const Words& words, Instant now) {
+    if (recovering) return is_recovering();
+    if (words[0] == "LOCK.ACQUIRE") return lock_acquire(words, now);
+    if (words[0] == "LOCK.EXTEND") return lock_extend(words, now);
+    Key* held = find(words[1], now);
+    if (words[0] == "GET") return held == nullptr ? Reply::null() : Reply::bulk(held->value);
+    if (held == nullptr || held->value != words[2]) return Reply::integer(0);
+    if (words[0] == "LOCK.CONFIRM") return lock_confirm(*held, number(words[3]));
+    INVARIANT(words[0] == "LOCK.RELEASE", "a command that the fake does not know");
+    keys_.erase(words[1]);
+    return Reply::integer(1);
+  }
+
+  Reply lock_acquire(const Words& words, Instant now) {
+    if (find(words[1], now) != nullptr) return numbers({0, 1});
+    ++counter;
+    keys_[words[1]] = {words[2], now + milliseconds(words[4]), counter};
+    return numbers({1, fenced ? counter : 0, number(words[4])});
+  }
+
+  Reply lock_extend(const Words& words, Instant now) {
+    Key* held = find(words[1], now);
+    if (held != nullptr && held->value != words[2]) return numbers({0});
+    const Instant deadline = now + milliseconds(words[4]);
+    if (held != nullptr) {
+      held->deadline = std::max(held->deadline, deadline);
+      return numbers({1, held->token, number(words[4])});
+    }
+    if (words.size() < 7) return numbers({0});
+    const Token token = number(words[6]);
+    counter = std::max(counter, token);
+    keys_[words[1]] = {words[2], deadline, token};
+    return numbers({2, token, number(words[4])});
+  }
+
+  Reply lock_confirm(Key& held, Token token) {
+    if (token < held.token) return Reply::integer(0);
+    counter = std::max(counter, token);
+    held.token = token;
+    return Reply::integer(1);
+  }
+
+  // --- a plain Redis
+
+  Reply redis_command(const Words& words, Instant now) {
+    if (words[0] == "GET") {
+      const Key* held = find(words[1], now);
+      return held == nullptr ? Reply::null() : Reply::bulk(held->value);
+    }
+    if (words[0] == "SET") return set(words, now);
+    if (words[0].starts_with("EVAL")) return script(words, now);
+    return Reply::error(fmt::format("ERR unknown command '{}'", words[0]));
+  }
+
+  Reply set(const Words& words, Instant now) {
+    if (recovering) return is_recovering();
+    if (find(words[1], now) != nullptr) return Reply::null();
+    keys_[words[1]] = {words[2], now + milliseconds(words[5])};
+    return Reply::ok();
+  }
+
+  Reply script(const Words& words, Instant now) {
+    const Script& called = *script_of(words[1]);
+    if (words[0] == "EVALSHA" && !scripts_.contains(called.sha)) {
+      return Reply::error("NOSCRIPT No matching script. Please use EVAL.");
+    }
+    scripts_.insert(called.sha);
+    Key* held = find(words[3], now);
+    if (held == nullptr && &called == &kTopUpScript) {
+      if (recovering) return is_recovering();
+      keys_[words[3]] = {words[4], now + milliseconds(words[5])};
+      return Reply::integer(2);
+    }
+    if (held == nullptr || held->value != words[4]) return Reply::integer(0);
+    if (&called == &kReleaseScript) {
+      keys_.erase(words[3]);
+    } else {
+      held->deadline = std::max(held->deadline, now + milliseconds(words[5]));
+    }
+    return Reply::integer(1);
+  }
+
+  static const Script* script_of(std::string_view word) {
+    for (const Script* known : {&kReleaseScript, &kExtendScript, &kTopUpScript}) {
+      if (word == known->sha || word == known->text) return known;
+    }
+    return nullptr;
+  }
+
+  // --- every node
+
+  Reply hello(const Words& words) {
     if (!knows_hello) return Reply::error("ERR unknown command `HELLO`, with args beginning with:");
     const bool has_password = words.size() > 2;
     if (has_password && !authenticate(words)) return wrong_password();
@@ -106,55 +221,40 @@ class FakeNode {
     return greeting;
   }
 
-  bool authenticate(const std::vector<std::string>& words) {
+  bool authenticate(const Words& words) {
     authenticated_ = words.back() == password;
     return authenticated_;
   }
 
-  static protocol::Reply wrong_password() {
-    return protocol::Reply::error("WRONGPASS invalid username-password pair");
+  static Reply wrong_password() { return Reply::error("WRONGPASS invalid username-password pair"); }
+  static Reply is_recovering() {
+    return Reply::error("ERR recovering after a restart, no new locks for 1000 ms");
+  }
+  static Token number(const std::string& word) { return static_cast<Token>(*parse_int64(word)); }
+  static Duration milliseconds(const std::string& word) {
+    return std::chrono::milliseconds(*parse_int64(word));
+  }
+  static Reply numbers(std::initializer_list<Token> all) {
+    Reply reply = Reply::array();
+    for (const Token one : all) reply.add(Reply::integer(static_cast<std::int64_t>(one)));
+    return reply;
   }
 
-  protocol::Reply set(const std::vector<std::string>& words, Instant now) {
-    if (recovering) {
-      return protocol::Reply::error("ERR recovering after a restart, no new locks for 1000 ms");
-    }
-    if (value_of(words[1], now) != nullptr) return protocol::Reply::null();
-    keys_[words[1]] = {words[2], now + std::chrono::milliseconds(*parse_int64(words[5]))};
-    return protocol::Reply::ok();
-  }
-
-  protocol::Reply script(const std::vector<std::string>& words, Instant now) {
-    const bool by_sha = words[0] == "EVALSHA";
-    const bool is_release = words[1] == kReleaseScript.sha || words[1] == kReleaseScript.text;
-    if (by_sha && !scripts_.contains(words[1])) {
-      return protocol::Reply::error("NOSCRIPT No matching script. Please use EVAL.");
-    }
-    scripts_.insert(std::string(is_release ? kReleaseScript.sha : kExtendScript.sha));
-    const std::string* value = value_of(words[3], now);
-    if (value == nullptr || *value != words[4]) return protocol::Reply::integer(0);
-    if (is_release) {
-      keys_.erase(words[3]);
-    } else {
-      Instant& deadline = keys_[words[3]].deadline;
-      deadline = std::max(deadline, now + std::chrono::milliseconds(*parse_int64(words[5])));
-    }
-    return protocol::Reply::integer(1);
-  }
-
-  void note(const std::vector<std::string>& words) {
+  void note(const Words& words) {
     std::string line;
     for (const std::string& word : words) {
+      const Script* known = script_of(word);
       std::string shown = word;
-      if (word == kReleaseScript.sha || word == kReleaseScript.text) shown = "release";
-      if (word == kExtendScript.sha || word == kExtendScript.text) shown = "extend";
+      if (known == &kReleaseScript) shown = "release";
+      if (known == &kExtendScript) shown = "extend";
+      if (known == &kTopUpScript) shown = "top-up";
       line += (line.empty() ? "" : " ") + shown;
     }
     log += (log.empty() ? "" : "; ") + line;
   }
 
   std::map<std::string, Key> keys_;
-  std::set<std::string> scripts_;
+  std::set<std::string_view> scripts_;
   bool authenticated_ = false;
   protocol::Version version_ = protocol::Version::resp2;
 };
@@ -169,6 +269,16 @@ class FakeNodes {
     }
     group_.emplace(
         std::move(options), [this] { return fmt::format("v{}", ++values_); }, 7);
+  }
+
+  // Redlock-nodes that give tokens, each with the same counter.
+  FakeNodes& fenced(Token counter = 0) {
+    for (FakeNode& node : nodes_) {
+      node.kind = NodeKind::redlock_node;
+      node.counter = counter;
+    }
+    fence_ = true;
+    return *this;
   }
 
   // Begins to dial; separate from the constructor so that a test can break nodes before.
@@ -222,7 +332,7 @@ class FakeNodes {
   std::optional<AcquireResult> acquire(std::string name, Duration ttl = 30s,
                                        Patience patience = {}) {
     std::optional<AcquireResult> result;
-    group_->acquire({std::move(name), ttl, patience}, now_,
+    group_->acquire({std::move(name), ttl, patience, fence_}, now_,
                     [&](AcquireResult got) { result = std::move(got); });
     run_until([&] { return result.has_value(); });
     return result;
@@ -285,6 +395,7 @@ class FakeNodes {
   Instant now_ = Instant(1h);
   std::vector<FakeNode> nodes_;
   int values_ = 0;
+  bool fence_ = false;
   std::optional<Group> group_;
 };
 

@@ -1,7 +1,9 @@
 // Drives a state machine the way a test reads: nodes are numbered from 1, answers are written as
-// redis-cli prints them, time is milliseconds since the test began.
+// redis-cli prints them ("p=7": a grant that proposes token 7), time is milliseconds since the test
+// began.
 #pragma once
 
+#include "base/number.h"
 #include "coordinator/acquisition.h"
 #include "coordinator/extension.h"
 #include "coordinator/release.h"
@@ -21,6 +23,10 @@ inline Instant at(Duration since_start) {
 
 inline Answer answer_of(std::string_view text) {
   if (text == "+OK" || text == "(integer) 1") return {.kind = AnswerKind::yes};
+  if (text == "(integer) 2") return {.kind = AnswerKind::yes, .topped_up = true};
+  if (text.starts_with("p=")) {
+    return {.kind = AnswerKind::yes, .token = static_cast<Token>(*parse_int64(text.substr(2)))};
+  }
   if (text == "(nil)" || text == "(integer) 0") return {.kind = AnswerKind::no};
   if (text == "refused") return {.kind = AnswerKind::refused, .never_sent = true};
   if (text == "broken") return {.kind = AnswerKind::broken};
@@ -34,7 +40,17 @@ inline Answer answer_of(std::string_view text) {
 // "ask 1 2 3 4 5", "undo 1 2"; kinds in order of their first action.
 inline std::string text_of(const Actions& actions) {
   const auto name = [](Action::Kind kind) {
-    return kind == Action::Kind::ask ? "ask" : kind == Action::Kind::undo ? "undo" : "withdraw";
+    switch (kind) {
+      case Action::Kind::ask:
+        return "ask";
+      case Action::Kind::confirm:
+        return "confirm";
+      case Action::Kind::withdraw:
+        return "withdraw";
+      case Action::Kind::undo:
+        break;
+    }
+    return "undo";
   };
   std::ostringstream out;
   for (std::size_t i = 0; i < actions.size(); ++i) {
@@ -65,6 +81,11 @@ class MachineFixture {
     }
     return taken();
   }
+  // The same, said to a confirm.
+  std::string confirmed(unsigned node, std::string_view answer, Duration when = 2ms) {
+    machine.on_confirmed(node - 1, answer_of(answer), at(when), actions_);
+    return taken();
+  }
   std::string time(Duration when) {
     if constexpr (std::is_same_v<Machine, Release>) {
       machine.on_time(at(when));
@@ -87,7 +108,13 @@ class MachineFixture {
 };
 
 inline Terms five_nodes(Duration ttl = 30s) {
-  return {.nodes = 5, .ttl = ttl, .node_timeout = 500ms, .clock_drift = 0.01};
+  return {.nodes = 5, .ttl = ttl, .node_timeout = 500ms, .clock_drift = 0.01, .fencing = false};
+}
+
+inline Terms five_fenced_nodes(Duration ttl = 30s) {
+  Terms terms = five_nodes(ttl);
+  terms.fencing = true;
+  return terms;
 }
 
 }  // namespace redlock::coordinator

@@ -112,7 +112,8 @@ TEST_CASE("retry: another attempt comes after a random delay") {
 TEST_CASE("retry: all nodes are asked at the same time, so that few votes are split") {
   FakeNodes world;
   world.start();
-  world.group().acquire({.name = "printer"}, world.now(), [](const AcquireResult&) {});
+  world.group().acquire({.name = "printer", .fence = false}, world.now(),
+                        [](const AcquireResult&) {});
   for (NodeIndex i = 0; i < 5; ++i) CHECK_FALSE(world.group().link(i).outgoing().empty());
   world.settle();
 }
@@ -165,10 +166,12 @@ TEST_CASE("extension: only nodes that still hold the value extend it, and a majo
   const auto got = world.acquire("printer", 5s);
   for (const unsigned i : {4u, 5u}) world.node(i).down = false;
   world.advance(2s);
-  CHECK(world.extend(got->lock).outcome == ExtensionOutcome::extended);
+  // As another process extends it, that knows the value alone: so nothing is topped up (rule Q4).
+  const HeldLock told = known_lock("printer", got->lock.claim->value, 5s);
+  CHECK(world.extend(told).outcome == ExtensionOutcome::extended);
   world.node(1).down = true;
   world.cut(1);
-  CHECK(world.extend(got->lock).outcome == ExtensionOutcome::no_quorum);
+  CHECK(world.extend(told).outcome == ExtensionOutcome::no_quorum);
   CHECK_FALSE(world.node(4).holds("printer", world.now()));
 }
 

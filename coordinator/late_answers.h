@@ -1,0 +1,61 @@
+// What is to be done when nodes answer an operation that is over already.
+//
+//   - A late grant of an acquired lock: the node is asked to confirm the lock's token (rule F3), so
+//     that its counter keeps up and the next acquisition needs one round trip again.
+//   - A late top-up of an extension that failed: it is released (rule Q4). But not when a newer
+//     extension of the same lock was begun meanwhile: that one may count on it. Then whoever
+//     releases the lock releases it there, or its TTL does.
+//
+// An entry lives until every node has answered, or its connection has ended: a link completes each
+// request once. So there are no more of them than requests in flight.
+#pragma once
+
+#include "coordinator/pipeline.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace redlock::coordinator {
+
+class LateAnswers {
+ public:
+  // An acquired lock, when the nodes `missing` have yet to answer its first question.
+  void expect_grants(OperationId operation, const SharedClaim& claim, Token token,
+                     const NodeSet& missing);
+
+  // Every extension, when it begins and when it is over.
+  void begin_extension(OperationId operation, const SharedClaim& claim);
+  void end_extension(OperationId operation, const SharedClaim& claim, bool has_failed, Duration ttl,
+                     const NodeSet& missing);
+  // Whether what this extension topped up is nobody else's concern.
+  bool is_newest_extension(OperationId operation, const std::string& value) const;
+
+  // An answer of an operation that is over. Returns what the node is to be sent.
+  std::optional<NodeRequest> on_answer(NodeIndex node, const Completion& completion, Instant now);
+
+ private:
+  enum class Duty : std::uint8_t { none, confirm, release };
+  struct Entry {
+    Duty duty;
+    RequestKind question;
+    SharedClaim claim;
+    Token token;
+    Duration ttl;
+    NodeSet missing;
+  };
+  struct Extensions {
+    OperationId newest;
+    std::size_t open = 0;  // not yet answered by every node
+  };
+
+  std::optional<NodeRequest> carry_out(const Entry& entry, const Completion& completion,
+                                       Instant now) const;
+  void close_extension(const std::string& value);
+
+  std::unordered_map<OperationId, Entry> entries_;
+  std::map<std::string, Extensions> extensions_;  // by the lock's value
+};
+
+}  // namespace redlock::coordinator
