@@ -28,7 +28,7 @@ constexpr const char* kExitCodes =
     "Exit codes:\n"
     "  0        done; run: the command's own, or 128+N if signal N ended it\n"
     "  1        extend, release: not this holder's; holder: free; status: too few nodes grant;\n"
-    "           up: a node died\n"
+    "           up: a node died; drill: it did not go as told\n"
     "  64       usage\n"
     "  69       no quorum of nodes (run: the command never started)\n"
     "  74       acquire: what it got could not be printed, and was released\n"
@@ -261,6 +261,21 @@ void add_run(CLI::App& app, Flags& flags, Options& options) {
               "KILL so long after the signal (a tenth of the TTL, at most 5s)", "D");
 }
 
+void add_drill(CLI::App& app, Flags& flags, Options& options) {
+  CLI::App& word = *app.add_subcommand("drill", "inject a fault and show whether locks stay safe");
+  word.add_option("DRILL", options.drill,
+                  "restart: a node that holds a lock is killed and started again")
+      ->required()
+      ->check(CLI::IsMember({"restart"}));
+  add_setting(word, flags, "--ttl", "ttl", "how long locks are taken for (3s)", "D");
+  word.add_option("--node-binary", options.node_program,
+                  "the program of the drill's own nodes (redlock-node)");
+  word.add_option("--kill-command", options.kill_command,
+                  "with --nodes: kills the node {address}, as a crash does");
+  word.add_option("--start-command", options.start_command,
+                  "with --nodes: starts the node {address} again");
+}
+
 void add_words(CLI::App& app, Flags& flags, Options& options) {
   add_run(app, flags, options);
   CLI::App& acquire = *app.add_subcommand("acquire", "acquire a lock and print its value");
@@ -282,6 +297,7 @@ void add_words(CLI::App& app, Flags& flags, Options& options) {
   up.add_option("--port", options.first_port, "the first one's port (7001)");
   up.add_option("--dir", options.folder, "where they keep their state (redlock-up)");
   up.add_option("--node-binary", options.node_program, "the redlock-node program");
+  add_drill(app, flags, options);
 }
 
 std::optional<Word> word_of(const CLI::App& app) {
@@ -289,7 +305,7 @@ std::optional<Word> word_of(const CLI::App& app) {
       std::pair{"run", Word::run},       std::pair{"acquire", Word::acquire},
       std::pair{"extend", Word::extend}, std::pair{"release", Word::release},
       std::pair{"holder", Word::holder}, std::pair{"status", Word::status},
-      std::pair{"up", Word::up}};
+      std::pair{"up", Word::up},         std::pair{"drill", Word::drill}};
   for (const auto& [name, word] : kWords) {
     if (app.got_subcommand(name)) return word;
   }
@@ -312,9 +328,67 @@ std::vector<std::string> split_off_command(int argc, char** argv, std::vector<st
   return ours;
 }
 
+// Nodes are killed: only those that --nodes names, never those of the environment or a file.
+Problem check_drill_nodes(const Options& options, bool are_named) {
+  const bool has_commands = !options.kill_command.empty() && !options.start_command.empty();
+  if (!are_named) {
+    if (options.kill_command.empty() && options.start_command.empty()) return {};
+    return Mistake{exit_code::kUsage, "--kill-command and --start-command need --nodes"};
+  }
+  if (!has_commands) {
+    return Mistake{exit_code::kUsage,
+                   "--nodes needs --kill-command and --start-command: nodes elsewhere cannot be "
+                   "killed and started without them"};
+  }
+  if (!options.node_program.empty()) {
+    return Mistake{exit_code::kUsage, "--node-binary is for nodes of the drill's own, not --nodes"};
+  }
+  if (options.node_count < 3 || options.node_count % 2 == 0) {
+    return Mistake{exit_code::kUsage, "--nodes: an odd number of nodes is needed, three or more"};
+  }
+  return {};
+}
+
+constexpr Duration kDrillTtl = 3s;  // the whole drill takes seconds
+// In it a process is killed and another one started, on a busy machine too.
+constexpr Duration kDrillTtlMin = 1s;
+
+Problem read_drill(const Settings& settings, CommandLine& line) {
+  Options& options = line.options;
+  options.ttl = kDrillTtl;
+  const bool are_named = settings.find("nodes") != nullptr;
+  if (are_named) {
+    if (Problem problem = read_nodes(settings, line)) return problem;
+  }
+  if (Problem problem = check_drill_nodes(options, are_named)) return problem;
+  if (Problem problem = read_duration(settings, "node-timeout", options.node_timeout)) {
+    return problem;
+  }
+  if (Problem problem = read_drift(settings, options.clock_drift)) return problem;
+  if (Problem problem = read_duration(settings, "ttl", options.ttl)) return problem;
+  if (options.ttl < kDrillTtlMin) {
+    return mistake(*settings.find("ttl"), "at least 1s: within it a node is killed and started");
+  }
+  return check_times(settings, options);
+}
+
+void add_flags(const Flags& flags, Settings& settings) {
+  for (const auto& [name, value] : flags.values) {
+    if (!value.empty()) settings.set(name, {value, "--" + name, true});
+  }
+}
+
+CommandLine resolve_drill(const Flags& flags, CommandLine line) {
+  Settings settings;
+  add_flags(flags, settings);
+  if (Problem problem = read_drill(settings, line)) return failed(*problem);
+  return line;
+}
+
 CommandLine resolve(const Flags& flags, CommandLine line) {
   const Word word = *line.word;
   if (word == Word::up) return line;
+  if (word == Word::drill) return resolve_drill(flags, std::move(line));
   if (word != Word::status && line.options.name.empty()) {
     return failed({exit_code::kUsage, "the lock's name is empty"});
   }
@@ -325,9 +399,7 @@ CommandLine resolve(const Flags& flags, CommandLine line) {
   if (Problem problem = read_file(flags.config, settings)) return failed(*problem);
   const char* nodes = std::getenv("REDLOCK_NODES");
   if (nodes != nullptr && *nodes != '\0') settings.set("nodes", {nodes, "REDLOCK_NODES"});
-  for (const auto& [name, value] : flags.values) {
-    if (!value.empty()) settings.set(name, {value, "--" + name, true});
-  }
+  add_flags(flags, settings);
   if (Problem problem = read_all(settings, flags.no_wait, line)) return failed(*problem);
   if (Problem problem = read_value(word, line.options)) return failed(*problem);
   return line;

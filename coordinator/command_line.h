@@ -12,10 +12,10 @@
 
 namespace redlock::coordinator {
 
-enum class Word { run, acquire, extend, release, holder, status, up };
+enum class Word { run, acquire, extend, release, holder, status, up, drill };
 
 struct Options {
-  // Of all words but up.
+  // Of all words but up; drill: empty for nodes of its own.
   std::string nodes;  // as they were named, checked
   std::size_t node_count = 0;
   Duration node_timeout = 500ms;
@@ -37,11 +37,16 @@ struct Options {
 
   bool watch = false;  // status
 
+  // drill
+  std::string drill;  // which: "restart"
+  std::string kill_command;
+  std::string start_command;
+
   // up
   int count = 5;
   std::uint16_t first_port = 7001;
-  std::string folder;  // empty: the default of LocalGroup
-  std::string node_program;
+  std::string folder;        // empty: the default of LocalGroup
+  std::string node_program;  // drill, too
 };
 
 struct CommandLine {

@@ -28,7 +28,8 @@ bool is_executable(const fs::path& path) {
   return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
 }
 
-// As a shell finds it: names with a '/' are paths, others are looked for in PATH.
+}  // namespace
+
 Result<std::string> find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     if (is_executable(name)) return fs::absolute(name).string();
@@ -44,8 +45,6 @@ Result<std::string> find_program(const std::string& name) {
   }
   return Failure{fmt::format("{} was not found in PATH", name)};
 }
-
-}  // namespace
 
 Result<std::string> find_node_program() {
   constexpr const char* kName = "redlock-node";

@@ -95,6 +95,9 @@ class LocalGroup {
   bool stop_told_ = false;
 };
 
+// As a shell finds it: a name with a '/' is a path, others are looked for in PATH. Absolute.
+Result<std::string> find_program(const std::string& name);
+
 // redlock-node beside the program that runs, else in PATH; the error says what to do.
 Result<std::string> find_node_program();
 

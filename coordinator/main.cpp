@@ -30,6 +30,8 @@ int run_word(Word word, const Options& options) {
       return word_status(options);
     case Word::up:
       return word_up(options);
+    case Word::drill:
+      return word_drill(options);
   }
   return exit_code::kUsage;
 }

@@ -12,5 +12,6 @@ int word_release(const Options& options);
 int word_holder(const Options& options);
 int word_status(const Options& options);
 int word_up(const Options& options);
+int word_drill(const Options& options);
 
 }  // namespace redlock::coordinator

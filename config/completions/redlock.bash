@@ -9,6 +9,7 @@ _redlock_options_of() {
     release) echo "$common --value" ;;
     status) echo "$common --watch" ;;
     up) echo "$common --count --port --dir --node-binary" ;;
+    drill) echo "$common --ttl --node-binary --kill-command --start-command" ;;
     *) echo "$common" ;;
   esac
 }
@@ -77,7 +78,7 @@ _redlock() {
       return
       ;;
     --nodes | --node-timeout | --clock-drift | -w | --wait | --ttl | --max-hold | -E | -L | \
-      --kill-after | --value | --count | --port)
+      --kill-after | --value | --count | --port | --kill-command | --start-command)
       return
       ;;
   esac
@@ -86,7 +87,10 @@ _redlock() {
     [[ $word != run ]] || options+=" --"
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
   elif [[ -z $word ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "run acquire extend release holder status up" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "run acquire extend release holder status up drill" -- \
+      "$current")
+  elif [[ $word == drill ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "restart" -- "$current")
   fi
 }
 

@@ -58,6 +58,9 @@ class Bash(unittest.TestCase):
         self.assertEqual(completed("redlock", "run", "--signal", "US"), {"USR1", "USR2"})
         self.assertEqual(completed("redlock", "run", "--ttl", ""), set())
 
+    def test_redlock_drill_offers_its_drills(self):
+        self.assertEqual(completed("redlock", "drill", ""), {"restart"})
+
     def test_redlock_run_offers_commands_after_the_dashes(self):
         self.assertIn("mktemp", completed("redlock", "run", "nightly", "--", "mktem"))
         self.assertEqual(self.here("redlock", "run", "nightly", "--", "cat", "a"), {"a.conf"})

@@ -42,6 +42,7 @@ SHELLS = [
     "coordinator/*process*",
     "coordinator/job_terminal.*",
     "coordinator/local_*",
+    "coordinator/drill_*",
 ]
 
 # Pure but for one thing that it is there for.

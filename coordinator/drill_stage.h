@@ -1,0 +1,76 @@
+// DrillStage: where a drill is told. It runs the loop until what the drill waits for has happened,
+// so that a drill reads as the story it tells, a step after the other, while processes, links and
+// signals go on as they like.
+//
+//   auto got = stage.answer<Result<Lock, Error>>([&](auto done) { client.acquire(…, done); }, 10s);
+//   if (!got) …  // interrupted, or no answer in time
+//
+// Thread safety: none; all on the loop's thread, which must be the process's main thread. Nothing
+// here is called from inside a callback of the loop.
+#pragma once
+
+#include "base/net/clock.h"
+#include "base/net/loop.h"
+#include "base/net/signal.h"
+#include "base/net/timer.h"
+#include "base/time.h"
+#include <redlock/result.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::coordinator {
+
+class DrillStage {
+ public:
+  // From here on SIGINT, SIGTERM and SIGHUP interrupt the drill instead of ending the process.
+  DrillStage();
+
+  net::Loop& loop() { return loop_; }
+  Duration elapsed() const { return now() - began_; }
+
+  // Runs the loop until the condition holds, and says whether it does: not when the limit has
+  // passed or the drill is interrupted before. The condition is looked at after each wake().
+  bool until(const std::function<bool()>& condition, Duration limit);
+  // Callable from callbacks: a condition may hold now.
+  void wake() { loop_.stop(); }
+  // False if the drill is interrupted meanwhile.
+  bool pause(Duration length);
+
+  // What `ask`'s callback is called with; nullopt as until(). A later answer is dropped.
+  template <class T>
+  std::optional<T> answer(const std::function<void(std::function<void(T)>)>& ask, Duration limit) {
+    const auto told = std::make_shared<std::optional<T>>();
+    ask([this, told](T value) {
+      told->emplace(std::move(value));
+      wake();
+    });
+    until([&] { return told->has_value(); }, limit);
+    return *told;
+  }
+
+  // The signal that interrupted the drill, or 0.
+  int interrupted() const { return interrupted_; }
+  // What is put away after an interruption is waited for all the same, until the next one.
+  void clean_up() { unseen_interruption_ = false; }
+
+ private:
+  static Instant now() { return net::read_clock(net::ClockKind::boottime); }
+
+  net::Loop loop_;
+  Instant began_ = now();
+  net::Timer deadline_;
+  std::vector<std::unique_ptr<net::Signal>> signals_;
+  int interrupted_ = 0;
+  bool unseen_interruption_ = false;
+};
+
+// Runs a program to its end; its output, or the last lines of it and how it ended. Program and
+// output go to a file meanwhile, which other runs may have written to before.
+Result<std::string> run_to_end(DrillStage& stage, std::vector<std::string> words,
+                               const std::string& output_file);
+
+}  // namespace redlock::coordinator
