@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 constexpr int kNodeCount = 5;
 constexpr Duration kReadyWithin = 10s;    // also: a node's bootstrap
 constexpr Duration kStoppedWithin = 10s;  // then SIGKILL
-constexpr Duration kGoneWithin = 5s;     // a connection to a node that was killed
+constexpr Duration kGoneWithin = 5s;      // a connection to a node that was killed
 constexpr Duration kConnectedWithin = 5s;
 
 // Below those that the kernel gives to clients, so that a node gets its port again after a kill.

@@ -60,9 +60,12 @@ class RestartDrill {
   std::optional<Result<Lock, Error>> acquire(Client& client, Duration wait);
   std::optional<std::vector<NodeState>> ask_states();
   std::vector<NodeSaid> ask_holders();
-  std::string holder_at(const std::string& address);
-  std::optional<NodeState> await_answer_of_killed();
+  using HolderAnswer = std::optional<Result<std::optional<Holder>, Error>>;
+  HolderAnswer ask_holder(std::size_t node);
+  // Until it answers, or says that it is recovering.
+  bool await_node(std::size_t node);
 
+  std::string holder_text(const HolderAnswer& told) const;
   std::vector<NodeSaid> answers(const Error& error) const;
   std::string killed_node() const;
   bool b_holds(const Lock& lock);

@@ -77,6 +77,22 @@ TEST_CASE("flags win over the environment, and stand before or after the word") 
   CHECK(parsed("--nodes d:4 status").options.nodes == "d:4");
 }
 
+TEST_CASE("a drill kills no nodes but its own and those that --nodes names") {
+  const CommandLine own = parsed("drill restart");
+  REQUIRE(own.word == Word::drill);
+  CHECK(own.options.nodes.empty());
+  CHECK(own.options.ttl == 3s);
+  const CommandLine named =
+      parsed("drill restart --nodes d,e,f --kill-command k --start-command s --ttl 9s");
+  REQUIRE(named.word == Word::drill);
+  CHECK(named.options.nodes == "d,e,f");
+  CHECK(named.options.ttl == 9s);
+  CHECK(parsed("drill restart --nodes d,e,f").exit_code == exit_code::kUsage);
+  CHECK(parsed("drill restart --kill-command k").exit_code == exit_code::kUsage);
+  CHECK(parsed("drill").exit_code == exit_code::kUsage);
+  CHECK(parsed("drill earthquake").exit_code == exit_code::kUsage);
+}
+
 TEST_CASE("an even number of nodes is warned of") {
   CHECK(parsed("status").warnings.empty());
   CHECK(parsed("status", "a:1,b:2").warnings.size() == 1);
