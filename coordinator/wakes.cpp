@@ -133,18 +133,23 @@ void Wakes::on_time(Instant now) {
     const Deadline due = deadlines_.top();
     deadlines_.pop();
     const auto found = by_number_.find(due.number);
-    if (found == by_number_.end()) continue;
+    if (found == by_number_.end() || found->second->check_at != due.when) continue;
     Line& line = *found->second;
-    Mark& mark = line.marks[due.node];
-    if (mark.until != due.when) continue;
-    if (mark.state == Mark::State::asked) {
-      mark.doubtful = true;
-      set(line, due.node, Mark::State::refused, later(now, kRearmDelay));
-    } else {
-      set(line, due.node, Mark::State::idle, kNever);
-    }
+    line.check_at = kNever;
+    for (NodeIndex node = 0; node < nodes_; ++node) time_out(line, node, now);
     arm_idle(line, now);
     look(line);
+  }
+}
+
+void Wakes::time_out(Line& line, NodeIndex node, Instant now) {
+  Mark& mark = line.marks[node];
+  if (mark.until > now) return check(line, mark.until);
+  if (mark.state == Mark::State::asked) {
+    mark.doubtful = true;
+    set(line, node, Mark::State::refused, later(now, kRearmDelay));
+  } else {
+    set(line, node, Mark::State::idle, kNever);
   }
 }
 
@@ -156,7 +161,13 @@ std::optional<Instant> Wakes::next_deadline() const {
 void Wakes::set(Line& line, NodeIndex node, Mark::State state, Instant until) {
   line.marks[node].state = state;
   line.marks[node].until = until;
-  if (until != kNever) deadlines_.push({until, line.number, node});
+  check(line, until);
+}
+
+void Wakes::check(Line& line, Instant when) {
+  if (when >= line.check_at) return;
+  line.check_at = when;
+  deadlines_.push({when, line.number});
 }
 
 // Never for longer than the most patient of the line still waits.

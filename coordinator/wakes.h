@@ -111,18 +111,20 @@ class Wakes {
     std::map<Place, Waiter> waiters = {};
     std::size_t attempting = 0;
     bool covered = false;
-    Place turn = 0;  // who was told
+    Place turn = 0;             // who was told
+    Instant check_at = kNever;  // no mark's `until` comes before it
   };
   struct Deadline {
     Instant when;
     OperationId number;
-    NodeIndex node;
     friend auto operator<=>(const Deadline& a, const Deadline& b) = default;
   };
 
   Line& line_of(const std::string& name);
   const Line* find(const std::string& name) const;
   void set(Line& line, NodeIndex node, Mark::State state, Instant until);
+  void check(Line& line, Instant when);
+  void time_out(Line& line, NodeIndex node, Instant now);
   void end_attempt(Line& line, Waiter& waiter);
   void arm_idle(Line& line, Instant now);
   void cancel_armed(Line& line);
@@ -135,7 +137,8 @@ class Wakes {
   NodeSet can_push_;
   std::unordered_map<std::string, Line> lines_;
   std::unordered_map<OperationId, Line*> by_number_;
-  // Entries whose mark has changed stay until their time comes.
+  // When to look at a line's marks. Entries that an earlier one replaced, and those of lines that
+  // are gone, stay until their time comes; there are few, however often the marks change.
   std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_;
   OperationId last_number_ = kNobody;
   Place last_place_ = 0;
