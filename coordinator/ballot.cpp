@@ -8,6 +8,11 @@
 
 namespace redlock::coordinator {
 
+Answer silence(Duration node_timeout) {
+  return {.kind = AnswerKind::timed_out,
+          .text = fmt::format("no answer within {}", spoken_duration(node_timeout))};
+}
+
 void Ballot::open(Instant start, Instant asked, Duration node_timeout) {
   start_ = start;
   node_timeout_ = node_timeout;
@@ -34,10 +39,7 @@ bool Ballot::time_out(Instant now) {
   if (now < deadline_) return false;
   for (NodeIndex node = 0; node < answers_.size(); ++node) {
     if (answered(node)) continue;
-    record(node,
-           {.kind = AnswerKind::timed_out,
-            .text = fmt::format("no answer within {}", spoken_duration(node_timeout_))},
-           now);
+    record(node, silence(node_timeout_), now);
   }
   return true;
 }

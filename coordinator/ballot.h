@@ -13,6 +13,9 @@
 
 namespace redlock::coordinator {
 
+// What is noted of a node that was waited for in vain.
+Answer silence(Duration node_timeout);
+
 class Ballot {
  public:
   explicit Ballot(std::size_t nodes) : votes_(nodes), answers_(nodes) {}

@@ -1,0 +1,129 @@
+// The admission of nodes that lost their ledger (rules F6 and F7), as a state machine.
+//
+//   Admission admission(terms, unfenced_nodes);
+//   admission.start(now, actions);            // actions: ask these nodes admission.question()
+//   admission.on_answer(node, reply, now, actions);
+//   if (admission.finished()) …               // standing(node) says what became of each
+//
+// Three questions, one after the other:
+//
+//   look   LOCK.STATUS of the candidates: who is unfenced, and may be admitted by now?
+//   read   LOCK.FENCE READ of all nodes, recovering ones too: the largest counter that a quorum of
+//          fenced nodes tells is the floor. Every token that was given was accepted at one of them
+//   admit  LOCK.FENCE ADMIT floor, to the candidates that may be admitted
+//
+// The order carries the safety. A lock that a node granted before its loss may still get its token
+// from the others, and until it has run out a floor that was read is worth nothing. So the counters
+// are read after the node said that its time is over (F7), and `admit` goes out on the connection
+// that said so: behind another one there may be a node that has lost its ledger once more. Whoever
+// drives the machine sees to the connection and answers `broken` in the node's place.
+//
+// When no quorum is fenced there is nobody to read a floor from, and only an operator can vouch for
+// one: a NewGroup. That takes all N nodes, unfenced, serving and ready, and touches none otherwise.
+//
+// Nothing has to be undone: a floor only raises, and one that was read rightly stays right.
+#pragma once
+
+#include "coordinator/ballot.h"
+
+#include <cstdint>
+
+namespace redlock::coordinator {
+
+enum class AdmissionQuestion : std::uint8_t { look, read, admit };
+
+// What a node said to a question, as far as it answered (kind yes).
+struct AdmissionReply {
+  AdmissionQuestion to = AdmissionQuestion::look;
+  Answer answer = {};
+  bool fenced = false;        // look, read
+  std::uint64_t counter = 0;  // look, read: the largest of any slot
+  bool recovering = false;    // look
+  Duration admit_in = 0ns;    // look: until it may be admitted; 0: now
+};
+
+enum class AdmissionOutcome : std::uint8_t {
+  pending,
+  done,            // no candidate that answered is unfenced any more
+  refused,         // some stay unfenced: see their standing
+  needs_operator,  // no quorum of nodes is fenced, whatever the silent ones would say
+  no_quorum,       // too few answered to know
+};
+
+// An operator's word that no token larger than the floor was ever given.
+struct NewGroup {
+  std::uint64_t floor = 0;
+};
+
+class Admission {
+ public:
+  // What is known of a node, and what became of it.
+  struct Standing {
+    enum class State : std::uint8_t {
+      unknown,   // no candidate, or it did not answer: see `answer`
+      fenced,    // it was already
+      unfenced,  // and nothing was done about it
+      early,     // unfenced; it may be admitted after admit_in
+      admitted,
+      failed,  // it did not confirm the floor: see `answer`
+    };
+    State state = State::unknown;
+    std::uint64_t counter = 0;
+    bool recovering = false;
+    Duration admit_in = 0ns;
+    Answer answer = {};  // to the last question
+  };
+
+  // A floor takes a node several writes to its disk, so it gets longer than other answers.
+  static constexpr Duration kAdmitTimeMin = 5s;
+
+  // An operator's word needs every node of the group.
+  static NodeSet all_nodes(std::size_t nodes) { return ~NodeSet() >> (kNodesMax - nodes); }
+
+  Admission(const Terms& terms, const NodeSet& candidates,
+            std::optional<NewGroup> vouched = std::nullopt);
+
+  void start(Instant now, Actions& actions);
+  // An answer to an earlier question, or a second one, is welcome and changes nothing.
+  void on_answer(NodeIndex node, AdmissionReply reply, Instant now, Actions& actions);
+  void on_time(Instant now, Actions& actions);
+  std::optional<Instant> next_deadline() const;
+
+  // What `ask` means at present, and what is sent with `admit`.
+  AdmissionQuestion question() const { return question_; }
+  std::uint64_t floor() const { return floor_; }
+
+  bool finished() const { return outcome_ != AdmissionOutcome::pending; }
+  AdmissionOutcome outcome() const { return outcome_; }
+  const Standing& standing(NodeIndex node) const { return standings_[node]; }
+  const NodeSet& candidates() const { return candidates_; }
+
+ private:
+  using State = Standing::State;
+
+  void ask(AdmissionQuestion question, const NodeSet& nodes, Instant now, Actions& actions);
+  void note(NodeIndex node, AdmissionReply reply, Instant now);
+  void decide(Instant now, Actions& actions);
+  void after_look(Instant now, Actions& actions);
+  void during_read(Instant now, Actions& actions);
+  void after_new_groups_read(Instant now, Actions& actions);
+  void after_admit(Actions& actions);
+  void finish(AdmissionOutcome outcome, Actions& actions);
+  void withdraw_awaited(Actions& actions);
+  NodeSet in_state(State state) const;
+  bool is_whole() const;  // every node is there for a new group
+
+  Terms terms_;
+  NodeSet candidates_;
+  std::optional<NewGroup> vouched_;
+  std::vector<Standing> standings_;  // by node
+  AdmissionQuestion question_ = AdmissionQuestion::look;
+  NodeSet awaited_;  // asked the present question, and not heard
+  Instant asked_at_;
+  Instant deadline_ = kNever;
+  VoteCount fenced_votes_;  // of read; a node that is silent may be fenced or not
+  std::uint64_t floor_ = 0;
+  AdmissionOutcome outcome_ = AdmissionOutcome::pending;
+};
+
+}  // namespace redlock::coordinator
