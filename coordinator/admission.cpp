@@ -5,18 +5,19 @@
 
 namespace redlock::coordinator {
 
-Admission::Admission(const Terms& terms, const NodeSet& candidates, std::optional<NewGroup> vouched)
-    : terms_(terms),
-      candidates_(candidates),
-      vouched_(vouched),
-      standings_(terms.nodes),
-      fenced_votes_(terms.nodes) {
-  INVARIANT(candidates.any(), "an admission of nobody");
-  INVARIANT(!vouched || candidates.count() == terms.nodes, "a new group of some of its nodes");
+Admission::Admission(const Terms& terms, const AdmissionPlan& plan)
+    : terms_(terms), plan_(plan), standings_(terms.nodes), fenced_votes_(terms.nodes) {
+  INVARIANT(plan.candidates.any(), "an admission of nobody");
+  INVARIANT(!plan.new_group || plan.candidates == all_nodes(terms.nodes),
+            "a new group of some of its nodes");
 }
 
 void Admission::start(Instant now, Actions& actions) {
-  ask(AdmissionQuestion::look, candidates_, now, actions);
+  if (!plan_.looked) return ask(AdmissionQuestion::look, plan_.candidates, now, actions);
+  for (NodeIndex node = 0; node < terms_.nodes; ++node) {
+    if (plan_.candidates.test(node)) standings_[node].state = State::unfenced;
+  }
+  ask(AdmissionQuestion::read, all_nodes(terms_.nodes), now, actions);
 }
 
 void Admission::ask(AdmissionQuestion question, const NodeSet& nodes, Instant now,
@@ -94,16 +95,17 @@ void Admission::decide(Instant now, Actions& actions) {
 // Without a candidate that can be admitted now, no counter needs to be read.
 void Admission::after_look(Instant now, Actions& actions) {
   const NodeSet ready = in_state(State::unfenced);
-  const bool can_go_on = vouched_ ? is_whole() : ready.any();
+  const bool can_go_on = plan_.new_group ? is_whole() : ready.any();
   if (can_go_on) {
     return ask(AdmissionQuestion::read, all_nodes(terms_.nodes), now, actions);
   }
-  const std::size_t heard = (candidates_ & ~in_state(State::unknown)).count();
-  if (heard < std::min(quorum_of(terms_.nodes), candidates_.count())) {
+  const std::size_t heard = (plan_.candidates & ~in_state(State::unknown)).count();
+  if (heard < std::min(quorum_of(terms_.nodes), plan_.candidates.count())) {
     return finish(AdmissionOutcome::no_quorum, actions);
   }
   const bool all_fenced = in_state(State::fenced).count() == heard;
-  finish(all_fenced && !vouched_ ? AdmissionOutcome::done : AdmissionOutcome::refused, actions);
+  finish(all_fenced && !plan_.new_group ? AdmissionOutcome::done : AdmissionOutcome::refused,
+         actions);
 }
 
 bool Admission::is_whole() const {
@@ -114,7 +116,7 @@ bool Admission::is_whole() const {
 
 // Decided as soon as a quorum says fenced, or none can any more.
 void Admission::during_read(Instant now, Actions& actions) {
-  if (vouched_) {
+  if (plan_.new_group) {
     if (awaited_.none()) after_new_groups_read(now, actions);
     return;
   }
@@ -131,7 +133,7 @@ void Admission::during_read(Instant now, Actions& actions) {
       floor_ = std::max(floor_, standings_[node].counter);
     }
   }
-  const NodeSet ready = in_state(State::unfenced) & candidates_;
+  const NodeSet ready = in_state(State::unfenced) & plan_.candidates;
   withdraw_awaited(actions);
   if (ready.none()) return after_admit(actions);  // others admitted them meanwhile
   ask(AdmissionQuestion::admit, ready, now, actions);
@@ -140,14 +142,15 @@ void Admission::during_read(Instant now, Actions& actions) {
 // The operator's floor, or more if a node knows better.
 void Admission::after_new_groups_read(Instant now, Actions& actions) {
   if (fenced_votes_.no() < terms_.nodes) return finish(AdmissionOutcome::refused, actions);
-  floor_ = vouched_->floor;
+  floor_ = plan_.new_group->floor;
   for (const Standing& node : standings_) floor_ = std::max(floor_, node.counter);
-  ask(AdmissionQuestion::admit, candidates_, now, actions);
+  ask(AdmissionQuestion::admit, plan_.candidates, now, actions);
 }
 
 void Admission::after_admit(Actions& actions) {
   const NodeSet left =
-      (in_state(State::failed) | in_state(State::early) | in_state(State::unfenced)) & candidates_;
+      (in_state(State::failed) | in_state(State::early) | in_state(State::unfenced)) &
+      plan_.candidates;
   finish(left.any() ? AdmissionOutcome::refused : AdmissionOutcome::done, actions);
 }
 

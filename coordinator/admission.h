@@ -1,13 +1,14 @@
 // The admission of nodes that lost their ledger (rules F6 and F7), as a state machine.
 //
-//   Admission admission(terms, unfenced_nodes);
+//   Admission admission(terms, {.candidates = unfenced_nodes});
 //   admission.start(now, actions);            // actions: ask these nodes admission.question()
 //   admission.on_answer(node, reply, now, actions);
 //   if (admission.finished()) …               // standing(node) says what became of each
 //
 // Three questions, one after the other:
 //
-//   look   LOCK.STATUS of the candidates: who is unfenced, and may be admitted by now?
+//   look   LOCK.STATUS of the candidates: who is unfenced, and may be admitted by now? Left out
+//          where the greeting of their connections told it
 //   read   LOCK.FENCE READ of all nodes, recovering ones too: the largest counter that a quorum of
 //          fenced nodes tells is the floor. Every token that was given was accepted at one of them
 //   admit  LOCK.FENCE ADMIT floor, to the candidates that may be admitted
@@ -55,6 +56,17 @@ struct NewGroup {
   std::uint64_t floor = 0;
 };
 
+struct AdmissionPlan {
+  NodeSet candidates = {};
+  // Their present connections have told that they are unfenced and that their time is over.
+  bool looked = false;
+  std::optional<NewGroup> new_group = std::nullopt;  // REQUIRES: all nodes are candidates
+};
+
+inline NodeSet all_nodes(std::size_t nodes) {
+  return ~NodeSet() >> (kNodesMax - nodes);
+}
+
 class Admission {
  public:
   // What is known of a node, and what became of it.
@@ -77,11 +89,8 @@ class Admission {
   // A floor takes a node several writes to its disk, so it gets longer than other answers.
   static constexpr Duration kAdmitTimeMin = 5s;
 
-  // An operator's word needs every node of the group.
-  static NodeSet all_nodes(std::size_t nodes) { return ~NodeSet() >> (kNodesMax - nodes); }
-
-  Admission(const Terms& terms, const NodeSet& candidates,
-            std::optional<NewGroup> vouched = std::nullopt);
+  // REQUIRES: a candidate.
+  Admission(const Terms& terms, const AdmissionPlan& plan);
 
   void start(Instant now, Actions& actions);
   // An answer to an earlier question, or a second one, is welcome and changes nothing.
@@ -96,7 +105,7 @@ class Admission {
   bool finished() const { return outcome_ != AdmissionOutcome::pending; }
   AdmissionOutcome outcome() const { return outcome_; }
   const Standing& standing(NodeIndex node) const { return standings_[node]; }
-  const NodeSet& candidates() const { return candidates_; }
+  const NodeSet& candidates() const { return plan_.candidates; }
 
  private:
   using State = Standing::State;
@@ -114,8 +123,7 @@ class Admission {
   bool is_whole() const;  // every node is there for a new group
 
   Terms terms_;
-  NodeSet candidates_;
-  std::optional<NewGroup> vouched_;
+  AdmissionPlan plan_;
   std::vector<Standing> standings_;  // by node
   AdmissionQuestion question_ = AdmissionQuestion::look;
   NodeSet awaited_;  // asked the present question, and not heard

@@ -26,9 +26,10 @@ Terms group_of(std::size_t count) {
 class Story {
  public:
   explicit Story(const NodeSet& candidates, Terms terms = group_of(5))
-      : machine(terms, candidates), terms_(terms) {}
-  Story(NewGroup vouched, Terms terms = group_of(5))
-      : machine(terms, Admission::all_nodes(terms.nodes), vouched), terms_(terms) {}
+      : Story({.candidates = candidates}, terms) {}
+  explicit Story(NewGroup vouched)
+      : Story({.candidates = all_nodes(5), .new_group = vouched}, group_of(5)) {}
+  Story(const AdmissionPlan& plan, const Terms& terms) : machine(terms, plan) {}
 
   std::string start(Duration when = 0ms) {
     machine.start(at(when), actions_);
@@ -82,7 +83,6 @@ class Story {
     return text;
   }
 
-  Terms terms_;
   Instant now_ = at(1ms);
   Actions actions_;
 };
@@ -100,6 +100,13 @@ TEST_CASE("an unfenced node gets the largest counter of a quorum that is fenced 
   CHECK(story.machine.outcome() == Outcome::done);
   CHECK(story.state(5) == State::admitted);
   CHECK_FALSE(story.machine.next_deadline().has_value());
+}
+
+TEST_CASE("whose greeting told that its time is over is not looked at again") {
+  Story story({.candidates = nodes({5}), .looked = true}, group_of(5));
+  CHECK(story.start() == "read 1 2 3 4 5");
+  for (const unsigned node : {1u, 2u}) story.fenced(node, 4);
+  CHECK(story.fenced(3, 4) == "withdraw 4 5; admit 4: 5");
 }
 
 TEST_CASE("what an unfenced node tells is neither a vote nor a floor") {
