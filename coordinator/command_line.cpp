@@ -30,7 +30,7 @@ constexpr const char* kExitCodes =
     "  1        extend, release: not this holder's; holder: free; status: too few nodes grant;\n"
     "           up: a node died; drill: it did not go as told\n"
     "  64       usage\n"
-    "  69       no quorum of nodes (run: the command never started)\n"
+    "  69       no quorum of nodes, or none that gives tokens (run: the command never started)\n"
     "  74       acquire: what it got could not be printed, and was released\n"
     "  75       held by another, or the wait ran out (run: the command never started; see -E)\n"
     "  77       no permission: a quorum of nodes refuses the password\n"
@@ -134,6 +134,16 @@ Problem read_wait(const Settings& settings, Word word, bool no_wait, Patience& p
   return {};
 }
 
+// As the file has a value for everything, a flag that is given stands for `yes`.
+Problem read_fence(const Settings& settings, bool& fence) {
+  const Setting* setting = settings.find("no-fence");
+  if (setting == nullptr) return {};
+  const bool is_yes = equals_ignoring_case(setting->value, "yes");
+  fence = !is_yes;
+  if (is_yes || equals_ignoring_case(setting->value, "no")) return {};
+  return mistake(*setting, fmt::format("'{}' is neither yes nor no", setting->value));
+}
+
 // What depends on more than one setting.
 Problem check_times(const Settings& settings, Options& options) {
   if (drift_allowance(options.ttl, options.clock_drift) >= options.ttl) {
@@ -172,6 +182,7 @@ Problem read_all(const Settings& settings, bool no_wait, CommandLine& line) {
   if (Problem problem = read_drift(settings, options.clock_drift)) return problem;
   if (Problem problem = read_duration(settings, "ttl", options.ttl)) return problem;
   if (Problem problem = read_wait(settings, *line.word, no_wait, options.patience)) return problem;
+  if (Problem problem = read_fence(settings, options.fence)) return problem;
   if (Problem problem = read_optional_duration(settings, "max-hold", options.max_hold)) {
     return problem;
   }
@@ -376,6 +387,7 @@ void add_flags(const Flags& flags, Settings& settings) {
   for (const auto& [name, value] : flags.values) {
     if (!value.empty()) settings.set(name, {value, "--" + name, true});
   }
+  if (flags.no_fence) settings.set("no-fence", {"yes", "--no-fence", true});
 }
 
 CommandLine resolve_drill(const Flags& flags, CommandLine line) {

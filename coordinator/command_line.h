@@ -26,6 +26,7 @@ struct Options {
   std::string value;   // extend, release
   Duration ttl = 30s;  // acquire, extend, run; release: how long it is tried at most
   Patience patience;   // acquire, run
+  bool fence = true;   // acquire, run: with a fencing token
 
   // run
   std::vector<std::string> command;

@@ -14,7 +14,7 @@ using Nodes = std::vector<Group::Node>;
 std::string sentence(const Answer& answer, const AnswerWords& words) {
   switch (answer.kind) {
     case AnswerKind::yes:
-      return std::string(words.yes);
+      return answer.topped_up ? "did not have it any more" : std::string(words.yes);
     case AnswerKind::no:
       return std::string(words.no);
     case AnswerKind::none:

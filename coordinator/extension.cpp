@@ -46,11 +46,23 @@ void Extension::decide(Instant now, Actions& actions) {
     if (!proved && terms_.hear_everyone && votes.outstanding() > 0) return;
     return finish(proved ? ExtensionOutcome::lost : ExtensionOutcome::no_quorum, actions);
   }
+  if (!is_still_held()) {
+    if (votes.outstanding() > 0) return;
+    const bool proved = votes.yes() + votes.no() == votes.nodes();
+    return finish(proved ? ExtensionOutcome::lost : ExtensionOutcome::no_quorum, actions);
+  }
   const Instant renewed = validity_end(ballot_.start(), terms_.ttl, terms_.clock_drift);
   if (now >= renewed) return finish(ExtensionOutcome::no_quorum, actions);
   const bool was_known = valid_until_ != kNever;
   valid_until_ = was_known ? std::max(valid_until_, renewed) : renewed;
   finish(ExtensionOutcome::extended, actions);
+}
+
+bool Extension::is_still_held() const {
+  const auto& answers = ballot_.answers();
+  return std::any_of(answers.begin(), answers.end(), [](const Answer& answer) {
+    return answer.kind == AnswerKind::yes && !answer.topped_up;
+  });
 }
 
 void Extension::finish(ExtensionOutcome outcome, Actions& actions) {

@@ -6,6 +6,9 @@
 // reply was read while the lock was still valid: a validity that has run out is never revived, as
 // others may have acted on its end. Failing leaves the old validity as it was; the holder may try
 // again until it ends. What was topped up for nothing is undone, or it would be in others' way.
+//
+// One node at least must still have held it. Nodes that restart do not all forget a valid lock, as
+// they recover for as long as it may live: where no node has it, somebody released it.
 #pragma once
 
 #include "coordinator/ballot.h"
@@ -48,6 +51,7 @@ class Extension {
 
  private:
   void decide(Instant now, Actions& actions);
+  bool is_still_held() const;
   void finish(ExtensionOutcome outcome, Actions& actions);
 
   Terms terms_;

@@ -16,13 +16,15 @@ namespace {
 bool print_lock(const Options& options, const Lock& lock) {
   const std::int64_t validity_ms = floor_ms(lock.validity_left());
   if (options.json) {
-    const nlohmann::json all = {{"name", options.name},
-                                {"outcome", "acquired"},
-                                {"value", lock.value},
-                                {"validity_ms", validity_ms}};
+    const nlohmann::json token = lock.token > 0 ? nlohmann::json(lock.token) : nullptr;
+    const nlohmann::json all = {{"name", options.name}, {"outcome", "acquired"},
+                                {"value", lock.value},  {"validity_ms", validity_ms},
+                                {"token", token},       {"round_trips", lock.round_trips}};
     fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
-    fmt::print("REDLOCK_VALUE={}\nREDLOCK_VALIDITY_MS={}\n", lock.value, validity_ms);
+    fmt::print("REDLOCK_VALUE={}\n", lock.value);
+    if (lock.token > 0) fmt::print("REDLOCK_TOKEN={}\n", lock.token);
+    fmt::print("REDLOCK_VALIDITY_MS={}\n", validity_ms);
   }
   return std::fflush(stdout) == 0;
 }
@@ -52,8 +54,9 @@ int word_acquire(const Options& options) {
   };
   return session.run([&] {
     if (interrupted) return;
-    operation = session.client().acquire(options.name,
-                                         {.ttl = options.ttl, .wait = options.patience.wait}, done);
+    operation = session.client().acquire(
+        options.name, {.ttl = options.ttl, .wait = options.patience.wait, .fence = options.fence},
+        done);
   });
 }
 

@@ -48,6 +48,7 @@ class LockedRun : private ChildProcess::User {
           options_.name,
           {.ttl = options_.ttl,
            .wait = options_.patience.wait,
+           .fence = options_.fence,
            .notice = options_.kill_after + kill_margin(options_.ttl),
            .on_loss = [this](const Error& why) { lose(why); }},
           [this](Result<Guard, Error> result) { on_acquired(std::move(result)); });
@@ -59,6 +60,7 @@ class LockedRun : private ChildProcess::User {
 
   void on_signal(int number);
   void on_acquired(Result<Guard, Error> result);
+  std::vector<std::string> environment() const;
   void start_command();
   void lose(const Error& why);
   void give_up_after_max_hold();
@@ -102,13 +104,19 @@ void LockedRun::on_acquired(Result<Guard, Error> result) {
   start_command();
 }
 
+// Without a token the variable is set too, and empty: one of an outer `redlock run` must not be
+// taken for this lock's.
+std::vector<std::string> LockedRun::environment() const {
+  const Lock lock = guard_.lock();
+  return {"REDLOCK_NAME=" + lock.name, "REDLOCK_VALUE=" + lock.value,
+          "REDLOCK_TOKEN=" + (lock.token > 0 ? std::to_string(lock.token) : std::string()),
+          fmt::format("REDLOCK_TTL_MS={}", ceil_ms(options_.ttl))};
+}
+
 void LockedRun::start_command() {
   phase_ = Phase::running;
-  const auto failure = child_.start(
-      {.words = options_.command,
-       .environment = {"REDLOCK_NAME=" + options_.name, "REDLOCK_VALUE=" + guard_.lock().value,
-                       fmt::format("REDLOCK_TTL_MS={}", ceil_ms(options_.ttl))},
-       .output_file = {}});
+  const auto failure =
+      child_.start({.words = options_.command, .environment = environment(), .output_file = {}});
   if (!failure) return;
   complain(failure->text);
   release_and_finish(failure->exit_status);

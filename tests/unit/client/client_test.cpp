@@ -1,5 +1,6 @@
 #include "tests/unit/client/five_nodes.h"
 #include <redlock/client.h>
+#include <redlock/guard.h>
 
 #include <atomic>
 #include <functional>
@@ -63,7 +64,35 @@ TEST_CASE("a lock is acquired, refused to others, extended, told of, released") 
   CHECK_FALSE(bob.holder("printer").value());
   CHECK(alice.release(lock.value()).failure().code == ErrorCode::not_held);
   CHECK(alice.extend(lock.value()).failure().code == ErrorCode::not_held);
-  CHECK(bob.acquire("printer"));
+  // What alice's extension made for nothing is being undone (rule Q4).
+  CHECK(bob.acquire("printer", {.wait = 15s}));
+}
+
+TEST_CASE("tokens rise from holder to holder, and an extension keeps its own (rules F3, F5)") {
+  const FiveNodes nodes;
+  Client alice = nodes.client();
+  Client bob = nodes.client();
+  std::uint64_t last = 0;
+  for (int i = 0; i < 10; ++i) {
+    Client& next = i % 2 == 0 ? alice : bob;
+    const Lock lock = next.acquire("printer", {.wait = 15s}).value();
+    CHECK(lock.token > last);
+    CHECK(lock.round_trips >= 1);
+    CHECK(lock.round_trips <= 2);
+    last = lock.token;
+    CHECK(next.extend(lock).value().token == last);
+    CHECK(next.release(lock));
+  }
+}
+
+TEST_CASE("who wants no token gets none, in one round trip (rule F4)") {
+  const FiveNodes nodes;
+  Client client = nodes.client();
+  const Lock lock = client.acquire("printer", {.fence = false}).value();
+  CHECK(lock.token == 0);
+  CHECK(lock.round_trips == 1);
+  const Guard guard = client.guard("other", {.fence = false}).value();
+  CHECK(guard.lock().token == 0);
 }
 
 TEST_CASE("a lock of which only name and value are known can be extended and released") {

@@ -53,6 +53,18 @@ TEST_CASE("a guard can be moved; an empty one is not valid") {
   CHECK(other.lock().name == "b");
 }
 
+TEST_CASE("a guard keeps its token for as long as it keeps the lock (rule F5)") {
+  const FiveNodes nodes;
+  Client client = nodes.client();
+  Guard guard = client.guard("printer", {.ttl = 300ms}).value();
+  const Lock first = guard.lock();
+  CHECK(first.token > 0);
+  while (guard.lock().valid_until == first.valid_until) std::this_thread::sleep_for(1ms);
+  CHECK(guard.lock().token == first.token);
+  CHECK(guard.release());
+  CHECK(client.acquire("printer").value().token > first.token);
+}
+
 TEST_CASE("a lock that another has taken away is lost at the next extension") {
   const FiveNodes nodes;
   Client client = nodes.client();

@@ -1,6 +1,9 @@
 #include "coordinator/command_line.h"
 
+#include "tests/support/temporary_folder.h"
+
 #include <cstdlib>
+#include <fstream>
 #include <sstream>
 
 #include <catch2/catch.hpp>
@@ -112,4 +115,22 @@ TEST_CASE("signals have names and numbers") {
   CHECK(parsed("run --signal hup job -- true").options.signal == SIGHUP);
   CHECK(parsed("run --signal 10 job -- true").options.signal == 10);
   CHECK(parsed("run --signal NONSENSE job -- true").exit_code == exit_code::kUsage);
+}
+
+TEST_CASE("a token is wanted unless --no-fence, or the file, says otherwise (rule F4)") {
+  CHECK(parsed("acquire job").options.fence);
+  CHECK_FALSE(parsed("acquire job --no-fence").options.fence);
+  CHECK_FALSE(parsed("run --no-fence job -- true").options.fence);
+  const TemporaryFolder folder;
+  const auto with_file = [&folder](const std::string& setting, const std::string& words) {
+    const std::string file = folder.path() + "/redlock.conf";
+    std::ofstream(file) << setting << '\n';
+    return parsed(words + " --config " + file);
+  };
+  CHECK_FALSE(with_file("no-fence yes", "acquire job").options.fence);
+  CHECK(with_file("no-fence no", "acquire job").options.fence);
+  CHECK_FALSE(with_file("no-fence no", "acquire job --no-fence").options.fence);
+  const CommandLine wrong = with_file("no-fence maybe", "acquire job");
+  CHECK(wrong.exit_code == exit_code::kConfiguration);
+  CHECK_THAT(wrong.text, Catch::Contains("'maybe' is neither yes nor no"));
 }

@@ -124,3 +124,27 @@ TEST_CASE("an abandoned extension takes its top-ups back") {
   CHECK(text_of(actions) == "undo 2; withdraw 3 4 5");
   CHECK(attempt.machine.outcome() == Outcome::abandoned);
 }
+
+TEST_CASE("where no node has it any more it was released: nothing is revived (rule Q4)") {
+  Attempt attempt(five_nodes(), at(20s));
+  attempt.start(10s);
+  for (const unsigned node : {1u, 2u, 3u, 4u}) CHECK(attempt(node, "(integer) 2", 10s).empty());
+  CHECK(attempt(5, "(integer) 2", 10s) == "undo 1 2 3 4 5");
+  CHECK(attempt.machine.outcome() == Outcome::lost);
+}
+
+TEST_CASE("one node that still has it makes the top-ups count, also the last to answer (rule Q4)") {
+  Attempt attempt(five_nodes(), at(20s));
+  attempt.start(10s);
+  for (const unsigned node : {1u, 2u, 3u, 4u}) attempt(node, "(integer) 2", 10s);
+  CHECK(attempt(5, "(integer) 1", 10s).empty());
+  CHECK(attempt.machine.outcome() == Outcome::extended);
+}
+
+TEST_CASE("a silent node may be the one that still has it: not known (rule Q4)") {
+  Attempt attempt(five_nodes(), at(20s));
+  attempt.start(10s);
+  for (const unsigned node : {1u, 2u, 3u, 4u}) attempt(node, "(integer) 2", 10s);
+  CHECK(attempt.time(10500ms) == "undo 1 2 3 4");
+  CHECK(attempt.machine.outcome() == Outcome::no_quorum);
+}
