@@ -12,6 +12,7 @@ when a test failed. The programs are those in $REDLOCK_BUILD (build/ of this che
 
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -45,11 +46,12 @@ def wait_until(condition, what):
 
 def free_ports(count):
     """Ports that nobody listens on, in a row, below those that the kernel gives to clients."""
-    first = 10000 + os.getpid() % 2000 * 10
+    first = 10000 + random.randrange(1000) * 10  # tests that run beside this one look as well
     for start in range(first, first + 12000, 10):
         sockets = [socket.socket() for _ in range(count)]
         try:
             for i, each in enumerate(sockets):
+                each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 each.bind(("127.0.0.1", start + i))
             return list(range(start, start + count))
         except OSError:

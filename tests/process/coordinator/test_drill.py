@@ -195,10 +195,13 @@ class NodesElsewhere(DrillTest):
 
     def end_nodes(self):
         for port in self.ports:
-            pid = self.pid(port)
-            if pid and is_alive(pid):
-                os.kill(pid, signal.SIGKILL)
-                wait_until(lambda pid=pid: not is_alive(pid), "a node's end")
+            self.end_node(port)
+
+    def end_node(self, port):
+        pid = self.pid(port)
+        if pid and is_alive(pid):
+            os.kill(pid, signal.SIGKILL)
+            wait_until(lambda: not is_alive(pid), "a node's end")
 
     def options(self, kill="{script} {{address}}", start="{script} {{address}} auto"):
         return ("--nodes", self.nodes, "--kill-command", kill.format(script=self.kill_script),
@@ -243,7 +246,7 @@ class NodesElsewhere(DrillTest):
         self.assertRegex(output, "a connection to the node is still open")
 
     def test_nodes_that_do_not_all_serve_are_not_drilled(self):
-        os.kill(self.pid(self.ports[4]), signal.SIGKILL)
+        self.end_node(self.ports[4])
         survivor = self.pid(self.ports[2])
         status, output, _ = self.drill(*self.options())
         self.assertEqual(status, 1)
