@@ -199,6 +199,8 @@ Status NodesElsewhere::start(std::string_view restart_delay) {
 Result<std::string> NodesElsewhere::kill(std::size_t node) {
   Lifeline lifeline(stage_, parse_node_address(addresses_[node]).value().address);
   if (!lifeline.connected()) return Failure{"it cannot be reached"};
+  // Until it is gone: as long as it dies it has its files and its port, and none can be started.
+  const DrillStage::Undisturbed undisturbed(stage_);
   down_ = node;
   if (auto done = run(commands_.kill, node, "the kill command"); !done) return done.failure();
   if (!lifeline.ended()) {
@@ -208,6 +210,8 @@ Result<std::string> NodesElsewhere::kill(std::size_t node) {
 }
 
 Status NodesElsewhere::start_again(std::size_t node) {
+  // A start that is ended half way leaves who knows what.
+  const DrillStage::Undisturbed undisturbed(stage_);
   Status started = run(commands_.start, node, "the start command");
   if (started) down_.reset();
   return started;

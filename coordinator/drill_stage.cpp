@@ -61,7 +61,7 @@ DrillStage::DrillStage() : deadline_(loop_, net::ClockKind::boottime, [this] { w
     if (signal_is_ignored(number)) continue;
     signals_.push_back(std::make_unique<net::Signal>(loop_, number, [this, number] {
       interrupted_ = number;
-      unseen_interruption_ = true;
+      ++unseen_interruptions_;
       wake();
     }));
   }
@@ -71,7 +71,7 @@ bool DrillStage::until(const std::function<bool()>& condition, Duration limit) {
   const Instant deadline = later(now(), limit);
   deadline_.set(deadline);
   while (!condition()) {
-    if (unseen_interruption_ || now() >= deadline) return false;
+    if (is_disturbed() || now() >= deadline) return false;
     loop_.run();
   }
   deadline_.set(std::nullopt);
@@ -80,7 +80,7 @@ bool DrillStage::until(const std::function<bool()>& condition, Duration limit) {
 
 bool DrillStage::pause(Duration length) {
   until([] { return false; }, length);
-  return !unseen_interruption_;
+  return !is_disturbed();
 }
 
 Result<std::string> run_to_end(DrillStage& stage, std::vector<std::string> words,

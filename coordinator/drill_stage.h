@@ -55,9 +55,22 @@ class DrillStage {
   // The signal that interrupted the drill, or 0.
   int interrupted() const { return interrupted_; }
   // What is put away after an interruption is waited for all the same, until the next one.
-  void clean_up() { unseen_interruption_ = false; }
+  void clean_up() { unseen_interruptions_ = 0; }
+
+  // As long as it lives a first interruption waits: what must not be left half done is finished.
+  class Undisturbed {
+   public:
+    explicit Undisturbed(DrillStage& stage) : stage_(stage) { stage_.patience_ = 1; }
+    ~Undisturbed() { stage_.patience_ = 0; }
+    Undisturbed(const Undisturbed&) = delete;
+    Undisturbed& operator=(const Undisturbed&) = delete;
+
+   private:
+    DrillStage& stage_;
+  };
 
  private:
+  bool is_disturbed() const { return unseen_interruptions_ > patience_; }
   static Instant now() { return net::read_clock(net::ClockKind::boottime); }
 
   net::Loop loop_;
@@ -65,7 +78,8 @@ class DrillStage {
   net::Timer deadline_;
   std::vector<std::unique_ptr<net::Signal>> signals_;
   int interrupted_ = 0;
-  bool unseen_interruption_ = false;
+  int unseen_interruptions_ = 0;
+  int patience_ = 0;  // how many interruptions wait
 };
 
 // Runs a program to its end; its output, or the last lines of it and how it ended. Program and
