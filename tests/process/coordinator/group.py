@@ -68,13 +68,14 @@ def free_ports(count):
 TAKEN = "(held by another|granted|not waited for)"
 
 
-def ask(port, *words):
-    """The first line of a node's reply to one command; "" if it does not answer."""
+def ask(port, *words, line=1):
+    """The first line of a node's reply to one command, or a later one; "" if it does not answer."""
     request = f"*{len(words)}\r\n" + "".join(f"${len(w.encode())}\r\n{w}\r\n" for w in words)
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=2) as link:
             link.sendall(request.encode())
-            return link.makefile("rb").readline().decode().rstrip("\r\n")
+            reply = link.makefile("rb")
+            return [reply.readline() for _ in range(line)][-1].decode().rstrip("\r\n")
     except OSError:
         return ""
 
@@ -94,6 +95,7 @@ class Node:
     def __init__(self, folder, port):
         self.folder, self.port, self.process = folder, port, None
         self.log_path = folder + ".log"
+        self.options = ()
         self.url = f"redis://127.0.0.1:{port}"
 
     @property
@@ -110,7 +112,7 @@ class Node:
 
     def command(self):
         return (REDLOCK_NODE, "--dir", self.folder, "--port", str(self.port),
-                "--max-ttl", str(MAX_TTL_MS))
+                "--max-ttl", str(MAX_TTL_MS), *self.options)
 
     def start(self):
         self.process = self._run(*self.command())

@@ -1,0 +1,132 @@
+"""Fencing tokens over five real nodes: what acquire and run give, and what stays true of a lock that
+is held on while its nodes are restarted (rules F3 to F5, Q4)."""
+
+import shutil
+import signal
+import unittest
+
+from group import GroupTest, ask, wait_until
+
+
+class Tokens(GroupTest):
+    def token(self, name, *options):
+        lines = self.acquire(name, *options)
+        self.assertExit(0, self.redlock("release", name, "--value", lines["REDLOCK_VALUE"]))
+        return int(lines["REDLOCK_TOKEN"])
+
+    def test_a_token_rises_from_holder_to_holder(self):
+        tokens = [self.token("rising") for _ in range(5)]
+        self.assertEqual(tokens, sorted(set(tokens)))
+        self.assertGreater(tokens[0], 0)
+
+    def test_a_token_rises_through_a_killed_node(self):
+        before = self.token("survives", "--ttl", "100")
+        for node in self.group.nodes:
+            node.kill()
+            node.start()
+            node.await_begun()
+            after = self.token("survives", "--ttl", "100", "--wait", "10s")
+            self.assertGreater(after, before)
+            before = after
+
+    def test_a_killed_node_that_is_back_costs_a_second_round_trip_once(self):
+        self.token("slot", "--ttl", "100")
+        node = self.group.nodes[0]
+        node.kill()
+        node.start()
+        node.await_begun()
+        trips = [self.round_trips("slot") for _ in range(10)]
+        self.assertEqual(trips[-5:], [1] * 5, trips)
+
+    def round_trips(self, name):
+        got = self.json_of(self.redlock("acquire", name, "--ttl", "100", "--wait", "10s", "--json"))
+        self.assertEqual(got["outcome"], "acquired")
+        self.assertGreater(got["token"], 0)
+        self.assertExit(0, self.redlock("release", name, "--value", got["value"]))
+        return got["round_trips"]
+
+    def test_no_fence_gives_no_token(self):
+        lines = self.acquire("plain", "--no-fence")
+        self.assertNotIn("REDLOCK_TOKEN", lines)
+        got = self.json_of(self.redlock("acquire", "other", "--no-fence", "--json"))
+        self.assertIsNone(got["token"])
+        self.assertEqual(got["round_trips"], 1)
+
+    def test_a_command_knows_its_token(self):
+        for options, pattern in (((), r"^[1-9]\d*\n$"), (("--no-fence",), r"^\n$")):
+            result = self.redlock("run", "-n", *options, f"knows{len(options)}", "--", "sh", "-c",
+                                  "echo $REDLOCK_TOKEN", REDLOCK_TOKEN="of another")
+            self.assertExit(0, result)
+            self.assertRegex(result.stdout, pattern)
+
+
+class Unfenced(GroupTest):
+    def test_nodes_without_their_ledger_give_no_token_and_the_error_says_what_helps(self):
+        self.addCleanup(self.drop_group)
+        for node in self.group.nodes[:3]:
+            node.kill()
+            shutil.rmtree(node.folder)
+            node.options = ("--restart-delay", "off")
+            node.start()
+            node.await_begun()
+        refused = self.redlock("acquire", "lock", "--ttl", "200")
+        self.assertExit(69, refused)
+        self.assertEqual(refused.stdout, "")
+        for words in ("no fencing token", "`redlock admit`", "`redlock admit --new-group`",
+                      "--no-fence"):
+            self.assertIn(words, refused.stderr)
+        self.assertTellsOfEachNode(refused.stderr,
+                                   ["granted; unfenced: it gives no fencing token"] * 3 +
+                                   ["granted"] * 2)
+        self.acquire("lock", "--ttl", "200", "--no-fence", "--wait", "5s")
+
+
+class RollingRestart(GroupTest):
+    """A lock that `redlock run` holds while every node is restarted, one after the other (Q4)."""
+
+    TTL_MS = 1500
+
+    def job(self, name):
+        return self.start_job(name, "read line; echo token $REDLOCK_TOKEN", "--ttl",
+                              str(self.TTL_MS), stdin=-1)
+
+    def await_five_votes(self, name):
+        wait_until(lambda: [ask(node.port, "EXISTS", name) for node in self.group.nodes] ==
+                   [":1"] * 5, "a lock on every node")
+
+    def assertEndsWell(self, job):
+        output, errors = job.communicate("\n")
+        self.assertEqual(job.returncode, 0, errors)
+        self.assertRegex(output, r"^token [1-9]\d*\n$")
+        self.assertEqual(errors, "")
+
+    def test_killed_nodes_are_topped_up_again_with_the_token(self):
+        job = self.job("killed")
+        self.await_five_votes("killed")
+        tokens = self.stored("killed")
+        for node in self.group.nodes:
+            node.kill()
+            node.start()
+            node.await_begun()
+            self.await_five_votes("killed")
+        self.assertEqual(self.stored("killed"), tokens)
+        self.assertEndsWell(job)
+
+    def test_cleanly_stopped_nodes_keep_it(self):
+        job = self.job("stopped")
+        self.await_five_votes("stopped")
+        for node in self.group.nodes:
+            node.signal(signal.SIGTERM)
+            node.process.wait()
+            node.start()
+            node.await_begun()
+            self.await_five_votes("stopped")
+        self.assertEndsWell(job)
+
+    def stored(self, name):
+        """The token that each node stores with the lock."""
+        return [ask(node.port, "LOCK.HOLDER", name, line=5) for node in self.group.nodes]
+
+
+if __name__ == "__main__":
+    unittest.main()
