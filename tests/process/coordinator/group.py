@@ -68,16 +68,38 @@ def free_ports(count):
 TAKEN = "(held by another|granted|not waited for)"
 
 
-def ask(port, *words, line=1):
-    """The first line of a node's reply to one command, or a later one; "" if it does not answer."""
+def ask(port, *words):
+    """The first line of a node's reply to one command; "" if it does not answer."""
+    request = f"*{len(words)}\r\n" + "".join(f"${len(w.encode())}\r\n{w}\r\n" for w in words)
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=2) as link:
+            link.sendall(request.encode())
+            return link.makefile("rb").readline().decode().rstrip("\r\n")
+    except OSError:
+        return ""
+
+
+def ask_list(port, *words):
+    """The elements of a node's reply, texts and numbers, as texts; [] if it does not answer."""
     request = f"*{len(words)}\r\n" + "".join(f"${len(w.encode())}\r\n{w}\r\n" for w in words)
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=2) as link:
             link.sendall(request.encode())
             reply = link.makefile("rb")
-            return [reply.readline() for _ in range(line)][-1].decode().rstrip("\r\n")
+            elements = []
+            for _ in range(int(reply.readline()[1:])):
+                head = reply.readline().decode().rstrip("\r\n")
+                elements.append(reply.readline().decode().rstrip("\r\n")
+                                if head[0] == "$" else head[1:])
+            return elements
     except OSError:
-        return ""
+        return []
+
+
+def status_of(port):
+    """A node's LOCK.STATUS as a dict of texts; {} if it does not answer."""
+    elements = ask_list(port, "LOCK.STATUS")
+    return dict(zip(elements[::2], elements[1::2]))
 
 
 def is_alive(pid):
@@ -92,10 +114,12 @@ def is_alive(pid):
 class Node:
     """A lock node, or a redis-server in its place, in a folder of its own."""
 
+    max_ttl_ms = MAX_TTL_MS
+    flags = ()  # of its next start
+
     def __init__(self, folder, port):
         self.folder, self.port, self.process = folder, port, None
         self.log_path = folder + ".log"
-        self.options = ()
         self.url = f"redis://127.0.0.1:{port}"
 
     @property
@@ -112,7 +136,7 @@ class Node:
 
     def command(self):
         return (REDLOCK_NODE, "--dir", self.folder, "--port", str(self.port),
-                "--max-ttl", str(MAX_TTL_MS), *self.options)
+                "--max-ttl", str(self.max_ttl_ms), *self.flags)
 
     def start(self):
         self.process = self._run(*self.command())

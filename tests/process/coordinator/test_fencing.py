@@ -1,11 +1,11 @@
-"""Fencing tokens over five real nodes: what acquire and run give, and what stays true of a lock that
-is held on while its nodes are restarted (rules F3 to F5, Q4)."""
+"""Fencing tokens over five real nodes: what acquire and run give, and what stays true of a lock
+that is held on while its nodes are restarted (rules F3 to F5, Q4)."""
 
 import shutil
 import signal
 import unittest
 
-from group import GroupTest, ask, wait_until
+from group import GroupTest, ask, ask_list, wait_until
 
 
 class Tokens(GroupTest):
@@ -66,7 +66,7 @@ class Unfenced(GroupTest):
         for node in self.group.nodes[:3]:
             node.kill()
             shutil.rmtree(node.folder)
-            node.options = ("--restart-delay", "off")
+            node.flags = ("--restart-delay", "off")
             node.start()
             node.await_begun()
         refused = self.redlock("acquire", "lock", "--ttl", "200")
@@ -125,7 +125,7 @@ class RollingRestart(GroupTest):
 
     def stored(self, name):
         """The token that each node stores with the lock."""
-        return [ask(node.port, "LOCK.HOLDER", name, line=5) for node in self.group.nodes]
+        return [ask_list(node.port, "LOCK.HOLDER", name)[2] for node in self.group.nodes]
 
 
 if __name__ == "__main__":
