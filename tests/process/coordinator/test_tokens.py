@@ -1,19 +1,21 @@
 """docs/examples/tokens: stores that check fencing tokens, and a client that writes too late.
 
-The first class gives tokens by hand: they are numbers, and a store does not care from where.
+The first class gives tokens by hand: they are numbers, and a store does not care from where. The
+second one gets them with locks over five nodes.
 """
 
 import concurrent.futures
 import http.client
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
-from group import PATIENCE_S, ROOT, free_ports, wait_until
+from group import PATIENCE_S, REDLOCK, ROOT, GroupTest, free_ports, wait_until
 
 EXAMPLES = os.path.join(ROOT, "docs/examples/tokens")
 DATABASE, OBJECT_STORE, FILE_SERVER = (
@@ -148,6 +150,51 @@ class TokensByHand(unittest.TestCase):
             self.assertEqual(file.read(), "1;2\n")
         for name in ("../a", ".a", ""):
             self.assertEqual(run(*write, name, token=1)[0], 64)
+
+
+class TokensOfLocks(GroupTest):
+    def setUp(self):
+        super().setUp()
+        self.stores = Stores(self)
+        # `redlock` is found by name, as in the examples' own words.
+        self.environment["PATH"] = os.path.dirname(REDLOCK) + os.pathsep + os.environ["PATH"]
+
+    def test_a_paused_client_cannot_overwrite_what_the_next_holder_wrote(self):
+        for store, write in self.stores.writers.items():
+            with self.subTest(store):
+                story = subprocess.run(
+                    [os.path.join(EXAMPLES, "paused_client.sh"), *write], env=self.environment,
+                    stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE_S,
+                    check=False)
+                self.assertExit(0, story)
+                a, b = (int(re.search(rf"^{who} has token (\d+) and ", story.stdout, re.M)[1])
+                        for who in "AB")
+                self.assertLess(a, b)
+                self.assertRegex(story.stderr, rf"^refused: token {a} is older than {b}, ")
+                self.assertEqual(self.stores.content(store), f"{b} by B")
+
+    def test_the_story_fails_over_a_store_that_does_not_look_at_tokens(self):
+        careless = os.path.join(self.stores.folder, "careless")
+        story = subprocess.run(
+            [os.path.join(EXAMPLES, "paused_client.sh"), "sh", "-c", 'echo "$1" >"$0"', careless],
+            env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=PATIENCE_S, check=False)
+        self.assertExit(1, story)
+        self.assertIn("A overwrote what B wrote", story.stderr)
+        with open(careless, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "by A\n")
+
+    def test_run_passes_the_token_to_every_store(self):
+        for store, write in self.stores.writers.items():
+            with self.subTest(store):
+                lock = self.acquire("report")
+                self.assertExit(0, self.redlock("release", "report", "--value",
+                                                lock["REDLOCK_VALUE"]))
+                self.assertExit(0, self.redlock("run", "report", "--", *write, "by the next one"))
+                token, text = self.stores.content(store).split(" ", 1)
+                self.assertEqual(text, "by the next one")
+                self.assertGreater(int(token), int(lock["REDLOCK_TOKEN"]))
+                self.assertEqual(run(*write, "late", token=lock["REDLOCK_TOKEN"])[0], 1)
 
 
 if __name__ == "__main__":
