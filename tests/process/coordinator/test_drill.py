@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import re
 import shutil
 import signal
@@ -135,6 +136,29 @@ class OwnNodes(DrillTest):
         status, _, errors = self.drill("--node-binary", self.folder + "/none")
         self.assertEqual(status, 1)
         self.assertIn("none is no program", errors)
+
+    def on_a_terminal(self, **environment):
+        """What a drill that fails at once prints on a terminal."""
+        ours, its = pty.openpty()
+        drill = subprocess.Popen(
+            [REDLOCK, "drill", "restart", "--node-binary", shutil.which("true")], stdout=its,
+            stdin=subprocess.DEVNULL, env={**self.environment, **environment})
+        os.close(its)
+        output = b""
+        try:
+            while block := os.read(ours, 4096):
+                output += block
+        except OSError:  # EIO: nobody has the other end any more
+            pass
+        os.close(ours)
+        self.assertEqual(drill.wait(PATIENCE_S), 1)
+        return output.decode()
+
+    def test_colours_are_for_terminals_and_never_under_no_color(self):
+        self.assertIn("\x1b[31mNot as told: ", self.on_a_terminal())
+        plain = self.on_a_terminal(NO_COLOR="1")
+        self.assertIn("Not as told: ", plain)
+        self.assertNotIn("\x1b", plain)
 
     def test_ctrl_c_leaves_no_process_and_no_folder(self):
         for number in (signal.SIGINT, signal.SIGTERM):
