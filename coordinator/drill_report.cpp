@@ -35,7 +35,8 @@ void DrillReport::begin_half(std::string name, std::string_view heading) {
 
 void DrillReport::step(const DrillStep& step) {
   if (json_) return print_json(step, nullptr);
-  print_line(fmt::format("{:>7} ms  {}", floor_ms(stage_.elapsed()), step.text));
+  const std::int64_t at_ms = floor_ms(step.at.value_or(stage_.elapsed()));
+  print_line(fmt::format("{:>7} ms  {}", at_ms, step.text));
   std::size_t width = 0;
   for (const NodeSaid& node : step.nodes) width = std::max(width, node.node.size());
   for (std::size_t i = 0; i < step.nodes.size(); ++i) {
@@ -63,7 +64,7 @@ void DrillReport::end_drill(bool as_told) {
 }
 
 void DrillReport::print_json(const DrillStep& step, const std::vector<std::string>* differences) {
-  nlohmann::json line = {{"ms", floor_ms(stage_.elapsed())}, {"step", step.name}};
+  nlohmann::json line = {{"ms", floor_ms(step.at.value_or(stage_.elapsed()))}, {"step", step.name}};
   if (!half_.empty()) line["half"] = half_;
   if (!step.text.empty()) line["text"] = step.text;
   for (const auto& [name, value] : step.facts) line[name] = value;

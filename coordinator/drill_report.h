@@ -6,6 +6,7 @@
 #include "coordinator/drill_stage.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +24,9 @@ struct DrillStep {
   std::string text;  // for people
   std::vector<NodeSaid> nodes = {};
   std::vector<std::pair<std::string, std::int64_t>> facts = {};  // for programs: "validity_ms"
+  // When it happened, in DrillStage::elapsed(); else it is told at once. Asking the nodes takes
+  // time.
+  std::optional<Duration> at = {};
 };
 
 class DrillReport {

@@ -110,13 +110,15 @@ bool RestartDrill::a_acquires() {
     differs(fmt::format("A should hold the lock on {}", node_list(1, killed_ + 1)));
     return false;
   }
+  const Duration at = stage_.elapsed();
   a_lock_ = got->value();
   const std::int64_t valid_ms = floor_ms(a_lock_->validity_left());
   report_.step({"a_holds",
                 fmt::format("A holds it on {} of {}, and may rely on it for {} ms", killed_ + 1,
                             count(), valid_ms),
                 ask_holders(),
-                {{"validity_ms", valid_ms}}});
+                {{"validity_ms", valid_ms}},
+                at});
   return stage_.interrupted() == 0;
 }
 
@@ -134,12 +136,14 @@ bool RestartDrill::start_it_again() {
   }
   const auto states = await_node(killed_) ? ask_states() : std::nullopt;
   if (!states) return fails(killed_node(), "it does not answer after its start");
+  const Duration at = stage_.elapsed();
   const NodeState& state = states->at(killed_);
   report_.step({"start",
                 fmt::format("{} is started again, answers after {} ms, and says: {}", killed_node(),
-                            ceil_ms(stage_.elapsed() - began), state_text(state)),
+                            ceil_ms(at - began), state_text(state)),
                 ask_holders(),
-                {{"delay_left_ms", ceil_ms(state.delay_left.value_or(0ns))}}});
+                {{"delay_left_ms", ceil_ms(state.delay_left.value_or(0ns))}},
+                at});
   return true;
 }
 
@@ -170,16 +174,18 @@ bool RestartDrill::b_tries() {
 // B got the lock, at its first try or while it waited: whether A may still rely on it.
 bool RestartDrill::b_holds(const Lock& lock) {
   const Duration a_left = a_lock_->validity_left();
+  const Duration at = stage_.elapsed();
   b_lock_ = lock;
   const bool two = a_left > 0ns;
   const std::string whether =
       two ? fmt::format("while A may rely on it for another {} ms: TWO HOLDERS", floor_ms(a_left))
           : "after A's lock had run out";
-  report_.step({two ? "two_holders" : "b_holds",
-                fmt::format("B holds it, {} ms after its first try, {}",
-                            ceil_ms(stage_.elapsed() - b_began_), whether),
-                ask_holders(),
-                {{"a_validity_left_ms", floor_ms(a_left)}}});
+  report_.step(
+      {two ? "two_holders" : "b_holds",
+       fmt::format("B holds it, {} ms after its first try, {}", ceil_ms(at - b_began_), whether),
+       ask_holders(),
+       {{"a_validity_left_ms", floor_ms(a_left)}},
+       at});
   if (half_ == Half::refusal && two) {
     differs(fmt::format("{} granted a lock that A still held: two holders at once", killed_node()));
   }
