@@ -1,5 +1,5 @@
-// LOCK.*: what coordinators ask, and what a client of one node may. docs/architecture.md has a table
-// of them; the tokens' rules are F.
+// LOCK.*: what coordinators ask, and what a client of one node may; docs/architecture.md has a
+// table of them. The tokens' rules are F.
 #include "base/number.h"
 #include "base/version.h"
 #include "protocol/errors.h"
