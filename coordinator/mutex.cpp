@@ -1,6 +1,7 @@
 #include <redlock/mutex.h>
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 namespace redlock {
@@ -8,13 +9,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Whoever passed a bad argument must hear of it: a lock() that never returns, or a try_lock that is
-// always false, would hide it. All other errors are the nodes', and may pass.
-void require_valid_use(const Error& error) {
-  const bool is_misuse = error.code == ErrorCode::invalid ||
-                         error.code == ErrorCode::wrong_thread || error.code == ErrorCode::stopped;
-  if (is_misuse) value_of_failure(error.text);
-}
+// Where plain Redis servers took the nodes' place the answer comes at once: not asked in a loop.
+constexpr auto kUnfencedPause = std::chrono::seconds(1);
 
 // A wait that is too long to be added to now is one for ever.
 Clock::time_point end_of(std::chrono::nanoseconds wait) {
@@ -31,6 +27,21 @@ GuardOptions waiting(GuardOptions options, std::optional<std::chrono::nanosecond
 
 Mutex::Mutex(Client& client, std::string name, GuardOptions options)
     : client_(client), name_(std::move(name)), options_(std::move(options)) {}
+
+// Whoever passed a bad argument must hear of it: a lock() that never returns, or a try_lock that is
+// always false, would hide it. All other errors are the nodes', and may pass. That no quorum gives
+// tokens is a mistake when it was never otherwise, and may pass too when it was.
+void Mutex::require_valid_use(const Error& error) const {
+  const bool is_misuse =
+      error.code == ErrorCode::invalid || error.code == ErrorCode::wrong_thread ||
+      error.code == ErrorCode::stopped || (error.code == ErrorCode::unfenced && !was_locked_);
+  if (is_misuse) value_of_failure(error.text);
+}
+
+void Mutex::take_over(Guard guard) {
+  guard_ = std::move(guard);
+  was_locked_ = true;
+}
 
 bool Mutex::take_turn(Clock::time_point until) {
   std::unique_lock lock(mutex_);
@@ -56,11 +67,9 @@ void Mutex::lock() {
   take_turn(Clock::time_point::max());
   while (true) {
     auto got = client_.guard(name_, waiting(options_, std::nullopt));
-    if (got) {
-      guard_ = std::move(got).value();
-      return;
-    }
+    if (got) return take_over(std::move(got).value());
     require_valid_use(got.failure());
+    if (got.failure().code == ErrorCode::unfenced) std::this_thread::sleep_for(kUnfencedPause);
   }
 }
 
@@ -74,7 +83,7 @@ bool Mutex::try_lock_within(std::chrono::nanoseconds wait) {
   const std::chrono::nanoseconds left = std::max<std::chrono::nanoseconds>(end - Clock::now(), {});
   auto got = client_.guard(name_, waiting(options_, left));
   if (got) {
-    guard_ = std::move(got).value();
+    take_over(std::move(got).value());
     return true;
   }
   require_valid_use(got.failure());

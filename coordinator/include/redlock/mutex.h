@@ -20,6 +20,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <string>
 
@@ -28,7 +29,9 @@ namespace redlock {
 class Mutex {
  public:
   // The options' `wait` is not used. REQUIRES: a client of Client::start, and a name and options
-  // that Client::guard accepts; any other ends the process at the first use, with the reason.
+  // that Client::guard accepts; any other ends the process at the first use, with the reason. So
+  // does a group of which no quorum gives fencing tokens, unless the options say fence = false;
+  // after the first use that is an outage like others, and waited through.
   Mutex(Client& client, std::string name, GuardOptions options = {});
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
@@ -51,9 +54,13 @@ class Mutex {
   // Whether it may be relied on at this moment: Guard::valid. Does not block. REQUIRES: locked by
   // this thread.
   bool valid() const { return guard_.valid(); }
+  // The fencing token of the lock; 0 with fence = false. REQUIRES: locked by this thread.
+  std::uint64_t token() const { return guard_.lock().token; }
 
  private:
   bool try_lock_within(std::chrono::nanoseconds wait);
+  void take_over(Guard guard);
+  void require_valid_use(const Error& error) const;
   bool take_turn(std::chrono::steady_clock::time_point until);
   void end_turn();
 
@@ -64,6 +71,7 @@ class Mutex {
   std::mutex mutex_;
   std::condition_variable turn_ended_;
   bool taken_ = false;
+  bool was_locked_ = false;  // once at least; read and set by whose turn it is
   Guard guard_;
 };
 

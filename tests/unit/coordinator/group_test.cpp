@@ -200,6 +200,17 @@ TEST_CASE("a wrong password is told per node, and nothing is asked of that node"
   CHECK_THAT(answer_text(got->answers[0]), Catch::StartsWith("WRONGPASS"));
 }
 
+TEST_CASE("servers without HELLO serve as nodes, with a password too") {
+  FakeNodes world(3, "secret");
+  for (const unsigned i : {1u, 2u, 3u}) {
+    world.node(i).password = "secret";
+    world.node(i).knows_hello = false;
+  }
+  world.start();
+  CHECK(world.acquire("printer")->outcome == Acquired::acquired);
+  CHECK(world.log(1) == "SET printer v1 NX PX 30000");
+}
+
 TEST_CASE("nothing counts before the node has told who it is") {
   FakeNodes world;
   world.node(1).hung = true;
