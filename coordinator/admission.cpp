@@ -5,6 +5,11 @@
 
 namespace redlock::coordinator {
 
+Duration admissible_in(const NodeStatus& status) {
+  const bool is_recovering = status.state == "recovering";
+  return is_recovering ? std::max(status.admit_in, status.delay_left) : status.admit_in;
+}
+
 Admission::Admission(const Terms& terms, const AdmissionPlan& plan)
     : terms_(terms), plan_(plan), standings_(terms.nodes), fenced_votes_(terms.nodes) {
   INVARIANT(plan.candidates.any(), "an admission of nobody");
@@ -164,6 +169,10 @@ void Admission::withdraw_awaited(Actions& actions) {
     if (awaited_.test(node)) actions.push_back({Action::Kind::withdraw, node});
   }
   awaited_.reset();
+}
+
+bool Admission::admitted_any() const {
+  return ((in_state(State::admitted) | in_state(State::fenced)) & plan_.candidates).any();
 }
 
 NodeSet Admission::in_state(State state) const {

@@ -33,14 +33,18 @@ namespace redlock::coordinator {
 
 enum class AdmissionQuestion : std::uint8_t { look, read, admit };
 
+// Until an unfenced node with this LOCK.STATUS can be admitted; 0: now. While it is recovering it
+// takes no floor (rule R10).
+Duration admissible_in(const NodeStatus& status);
+
 // What a node said to a question, as far as it answered (kind yes).
 struct AdmissionReply {
   AdmissionQuestion to = AdmissionQuestion::look;
   Answer answer = {};
-  bool fenced = false;        // look, read
-  std::uint64_t counter = 0;  // look, read: the largest of any slot
-  bool recovering = false;    // look
-  Duration admit_in = 0ns;    // look: until it may be admitted; 0: now
+  bool fenced = false;      // look, read
+  Token counter = 0;        // look, read: the largest of any slot
+  bool recovering = false;  // look
+  Duration admit_in = 0ns;  // look: until it may be admitted; 0: now
 };
 
 enum class AdmissionOutcome : std::uint8_t {
@@ -53,7 +57,7 @@ enum class AdmissionOutcome : std::uint8_t {
 
 // An operator's word that no token larger than the floor was ever given.
 struct NewGroup {
-  std::uint64_t floor = 0;
+  Token floor = 0;
 };
 
 struct AdmissionPlan {
@@ -80,7 +84,7 @@ class Admission {
       failed,  // it did not confirm the floor: see `answer`
     };
     State state = State::unknown;
-    std::uint64_t counter = 0;
+    Token counter = 0;
     bool recovering = false;
     Duration admit_in = 0ns;
     Answer answer = {};  // to the last question
@@ -100,11 +104,13 @@ class Admission {
 
   // What `ask` means at present, and what is sent with `admit`.
   AdmissionQuestion question() const { return question_; }
-  std::uint64_t floor() const { return floor_; }
+  Token floor() const { return floor_; }
 
   bool finished() const { return outcome_ != AdmissionOutcome::pending; }
   AdmissionOutcome outcome() const { return outcome_; }
   const Standing& standing(NodeIndex node) const { return standings_[node]; }
+  // A candidate gives tokens now that did not when this began.
+  bool admitted_any() const;
   const NodeSet& candidates() const { return plan_.candidates; }
 
  private:
@@ -130,7 +136,7 @@ class Admission {
   Instant asked_at_;
   Instant deadline_ = kNever;
   VoteCount fenced_votes_;  // of read; a node that is silent may be fenced or not
-  std::uint64_t floor_ = 0;
+  Token floor_ = 0;
   AdmissionOutcome outcome_ = AdmissionOutcome::pending;
 };
 

@@ -53,6 +53,11 @@ void AdmissionSchedule::end(const Admission& admission, Instant now) {
   }
 }
 
+bool AdmissionSchedule::is_possible(Instant now) const {
+  const auto is_due = [now](const Unfenced& node) { return node.due <= now; };
+  return under_way_ || std::any_of(nodes_.begin(), nodes_.end(), is_due);
+}
+
 // Between half and all of it, so that the coordinators of a group do not all come at once.
 void AdmissionSchedule::back_off(Unfenced& node, Instant now) {
   const auto half = static_cast<std::uint64_t>(node.backoff.count() / 2);

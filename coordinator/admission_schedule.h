@@ -32,7 +32,8 @@ class AdmissionSchedule {
   std::optional<AdmissionPlan> begin(Instant now);
   // It has ended. REQUIRES: it is the one that began last.
   void end(const Admission& admission, Instant now);
-  bool is_under_way() const { return under_way_; }
+  // Whether one is under way, or can begin.
+  bool is_possible(Instant now) const;
   // When begin() will name somebody.
   std::optional<Instant> next_deadline() const;
 

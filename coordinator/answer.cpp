@@ -48,6 +48,8 @@ std::string_view error_name(ErrorCode code) {
       return "too late";
     case ErrorCode::unfenced:
       return "unfenced";
+    case ErrorCode::not_admitted:
+      return "not admitted";
     case ErrorCode::lost:
       return "lost";
     case ErrorCode::invalid:

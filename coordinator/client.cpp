@@ -1,3 +1,4 @@
+#include "coordinator/admission_report.h"
 #include "coordinator/client_core.h"
 #include "coordinator/errors.h"
 #include "coordinator/guard_keeping.h"
@@ -14,6 +15,8 @@ namespace redlock {
 
 using coordinator::AcquireResult;
 using coordinator::AcquisitionOutcome;
+using coordinator::AdmissionOutcome;
+using coordinator::AdmitResult;
 using coordinator::ExtendResult;
 using coordinator::ExtensionOutcome;
 using coordinator::Finding;
@@ -77,7 +80,8 @@ Result<LockClient::Options, Error> read_options(const ClientOptions& options) {
   return LockClient::Options{.nodes = std::move(nodes).value(),
                              .node_timeout = options.node_timeout,
                              .clock_drift = options.clock_drift,
-                             .hear_everyone = options.hear_everyone};
+                             .hear_everyone = options.hear_everyone,
+                             .admit_unfenced = options.admit_unfenced};
 }
 
 coordinator::AcquireRequest request(std::string name, const AcquireOptions& options) {
@@ -224,6 +228,33 @@ Client::Operation Client::status(Callback<std::vector<NodeState>> done) {
 Result<std::vector<NodeState>, Error> Client::status() {
   using States = std::vector<NodeState>;
   return core_->wait<States>([&](Callback<States> done) { status(std::move(done)); });
+}
+
+// --- admit
+
+Client::Operation Client::admit(AdmitOptions options, Callback<Admitted> done) {
+  if (options.floor > 0 && !options.new_group) {
+    return core_->refuse(std::move(done), invalid("a floor is for a new group only"));
+  }
+  if (options.floor > coordinator::kTokenMax) {
+    return core_->refuse(std::move(done), invalid("the floor is not below 2^53"));
+  }
+  Core& core = *core_;
+  return core.begin<Admitted>(std::move(done), [&core, options](const Callback<Admitted>& tell) {
+    const auto on_end = [&core, options, tell](const AdmitResult& result) {
+      if (result.outcome != AdmissionOutcome::done) {
+        return tell(admission_error(core.names(), result, options.new_group));
+      }
+      tell(coordinator::admitted(core.names(), result));
+    };
+    std::optional<coordinator::NewGroup> new_group;
+    if (options.new_group) new_group = {.floor = options.floor};
+    return core.nodes().admit(new_group, on_end);
+  });
+}
+
+Result<Admitted, Error> Client::admit(AdmitOptions options) {
+  return core_->wait<Admitted>([&](Callback<Admitted> done) { admit(options, std::move(done)); });
 }
 
 // --- guard

@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/version.h"
 #include "coordinator/node_address.h"
+#include "coordinator/node_facts.h"
 #include "coordinator/settings.h"
 #include "coordinator/validity.h"
 
@@ -28,7 +29,7 @@ constexpr const char* kExitCodes =
     "Exit codes:\n"
     "  0        done; run: the command's own, or 128+N if signal N ended it\n"
     "  1        extend, release: not this holder's; holder: free; status: too few nodes grant;\n"
-    "           up: a node died; drill: it did not go as told\n"
+    "           admit: some stay unfenced; up: a node died; drill: it did not go as told\n"
     "  64       usage\n"
     "  69       no quorum of nodes, or none that gives tokens (run: the command never started)\n"
     "  74       acquire: what it got could not be printed, and was released\n"
@@ -287,6 +288,16 @@ void add_drill(CLI::App& app, Flags& flags, Options& options) {
                   "with --nodes: starts the node {address} again");
 }
 
+void add_admit(CLI::App& app, Options& options) {
+  CLI::App& word = *app.add_subcommand("admit", "give unfenced nodes their part in tokens again");
+  CLI::Option* new_group = word.add_flag("--new-group", options.new_group,
+                                         "vouch that no token larger than the floor was given");
+  word.add_option("--floor", options.floor, "of a new group (0)")
+      ->type_name("N")
+      ->needs(new_group)
+      ->check(CLI::Range(Token{0}, kTokenMax));
+}
+
 void add_words(CLI::App& app, Flags& flags, Options& options) {
   add_run(app, flags, options);
   CLI::App& acquire = *app.add_subcommand("acquire", "acquire a lock and print its value");
@@ -303,6 +314,7 @@ void add_words(CLI::App& app, Flags& flags, Options& options) {
   add_name(*app.add_subcommand("holder", "who holds a lock"), options);
   app.add_subcommand("status", "the nodes and whether a quorum grants")
       ->add_flag("--watch", options.watch, "show it again each second");
+  add_admit(app, options);
   CLI::App& up = *app.add_subcommand("up", "start nodes on this machine, for development");
   up.add_option("--count", options.count, "how many (5)")->check(CLI::Range(1, 64));
   up.add_option("--port", options.first_port, "the first one's port (7001)");
@@ -316,7 +328,8 @@ std::optional<Word> word_of(const CLI::App& app) {
       std::pair{"run", Word::run},       std::pair{"acquire", Word::acquire},
       std::pair{"extend", Word::extend}, std::pair{"release", Word::release},
       std::pair{"holder", Word::holder}, std::pair{"status", Word::status},
-      std::pair{"up", Word::up},         std::pair{"drill", Word::drill}};
+      std::pair{"admit", Word::admit},   std::pair{"up", Word::up},
+      std::pair{"drill", Word::drill}};
   for (const auto& [name, word] : kWords) {
     if (app.got_subcommand(name)) return word;
   }
@@ -397,11 +410,15 @@ CommandLine resolve_drill(const Flags& flags, CommandLine line) {
   return line;
 }
 
+bool names_a_lock(Word word) {
+  return word != Word::status && word != Word::admit;
+}
+
 CommandLine resolve(const Flags& flags, CommandLine line) {
   const Word word = *line.word;
   if (word == Word::up) return line;
   if (word == Word::drill) return resolve_drill(flags, std::move(line));
-  if (word != Word::status && line.options.name.empty()) {
+  if (names_a_lock(word) && line.options.name.empty()) {
     return failed({exit_code::kUsage, "the lock's name is empty"});
   }
   if (word == Word::run && line.options.command.empty()) {

@@ -12,7 +12,7 @@
 
 namespace redlock::coordinator {
 
-enum class Word { run, acquire, extend, release, holder, status, up, drill };
+enum class Word { run, acquire, extend, release, holder, status, admit, up, drill };
 
 struct Options {
   // Of all words but up; drill: empty for nodes of its own.
@@ -37,6 +37,10 @@ struct Options {
   int exit_if_lost = exit_code::kLost;
 
   bool watch = false;  // status
+
+  // admit
+  bool new_group = false;
+  std::uint64_t floor = 0;
 
   // drill
   std::string drill;  // which: "restart"

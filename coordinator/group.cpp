@@ -22,6 +22,7 @@ Group::Group(Options options, ValueSource values, std::uint64_t seed)
     : options_(std::move(options)),
       values_(std::move(values)),
       random_(seed),
+      admissions_(options_.nodes.size(), random_),
       wakes_(options_.nodes.size(), options_.node_timeout) {
   INVARIANT(!options_.nodes.empty() && options_.nodes.size() <= kNodesMax, "a group of no size");
   links_.reserve(options_.nodes.size());
@@ -74,6 +75,12 @@ OperationId Group::survey(std::vector<RequestKind> questions, std::string name, 
   return begin(std::make_unique<SurveyOperation>(*this, std::move(questions), std::move(name),
                                                  std::move(done)),
                now);
+}
+
+OperationId Group::admit(std::optional<NewGroup> new_group, Instant now,
+                         std::function<void(AdmitResult)> done) {
+  const AdmissionPlan plan{.candidates = all_nodes(links_.size()), .new_group = new_group};
+  return begin(std::make_unique<AdmitOperation>(*this, plan, std::move(done)), now);
 }
 
 void Group::cancel(OperationId id, Instant now) {
@@ -153,6 +160,7 @@ void Group::on_bytes(NodeIndex node, std::string_view bytes, Instant now) {
   if (link.state() == Pipeline::State::identified) identify(node, now);
   if (link.state() != before) link_changed(node, now);
   deliver(now);
+  admit_unfenced(now);
 }
 
 void Group::on_end(NodeIndex node, std::string_view reason, Instant now) {
@@ -174,6 +182,29 @@ void Group::identify(NodeIndex node, Instant now) {
   }
   node_ids_[node] = id;
   links_[node].accept(now);
+  const NodeFacts& facts = links_[node].facts();
+  const bool is_unfenced = facts.kind == NodeKind::redlock_node && !facts.status.fenced;
+  if (is_unfenced && options_.admit_unfenced) {
+    admissions_.on_unfenced(node, admissible_in(facts.status), now);
+  }
+}
+
+// Whoever meets an unfenced node admits it (rule F6).
+void Group::admit_unfenced(Instant now) {
+  if (const auto plan = admissions_.begin(now)) {
+    begin(std::make_unique<AdmitOperation>(*this, *plan, nullptr), now);
+  }
+}
+
+void Group::admission_ended(const Admission& admission, Instant now) {
+  admissions_.end(admission, now);
+  if (admission.admitted_any()) last_admitted_ = now;
+  for (const OperationId id : std::exchange(awaiting_admission_, {})) {
+    Operation* operation = find(id);
+    if (operation == nullptr) continue;
+    operation->on_admission_ended(admission, now);
+    after_event(*operation, now);
+  }
 }
 
 void Group::link_changed(NodeIndex node, Instant now) {
@@ -181,6 +212,7 @@ void Group::link_changed(NodeIndex node, Instant now) {
   if (link.is_settled()) settled_.set(node);
   const bool is_ready = link.state() == Pipeline::State::ready;
   wakes_.on_link(node, is_ready && link.facts().kind == NodeKind::redlock_node, now);
+  if (!is_ready) admissions_.on_connection_ended(node);
   for (const OperationId id : std::vector<OperationId>(readiness_)) {
     Operation* operation = find(id);
     if (operation == nullptr) {
@@ -256,6 +288,7 @@ void Group::on_time(Instant now) {
   }
   wakes_.on_time(now);
   deliver(now);
+  admit_unfenced(now);
   run_deadlines(now);
   carry_out_wakes(now);
 }
@@ -278,6 +311,7 @@ void Group::run_deadlines(Instant now) {
 std::optional<Instant> Group::next_deadline() const {
   Instant next = deadlines_.empty() ? kNever : deadlines_.top().when;
   next = std::min(next, wakes_.next_deadline().value_or(kNever));
+  next = std::min(next, admissions_.next_deadline().value_or(kNever));
   for (const Pipeline& link : links_) {
     if (link.has_completions()) return Instant(0ns);
     next = std::min(next, link.next_deadline().value_or(kNever));

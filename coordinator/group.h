@@ -18,6 +18,7 @@
 
 #include "base/random.h"
 #include "coordinator/acquisition.h"
+#include "coordinator/admission_schedule.h"
 #include "coordinator/extension.h"
 #include "coordinator/late_answers.h"
 #include "coordinator/pipeline.h"
@@ -72,6 +73,12 @@ struct ReleaseResult {
   std::vector<Answer> answers;
 };
 
+struct AdmitResult {
+  AdmissionOutcome outcome;
+  Token floor;                             // what was sent to those that were admitted
+  std::vector<Admission::Standing> nodes;  // by node
+};
+
 // What one node said to a survey: a reply for each question, as long as the answer is `yes`.
 struct Finding {
   Answer answer;
@@ -89,6 +96,7 @@ class Group {
     Duration node_timeout = 500ms;
     double clock_drift = 0.01;
     bool hear_everyone = false;  // see Terms
+    bool admit_unfenced = true;  // in the background
   };
   // Makes a value that nobody can guess and that was never used before (rule Q6).
   using ValueSource = std::function<std::string()>;
@@ -120,6 +128,11 @@ class Group {
   // at most for the node timeout.
   OperationId survey(std::vector<RequestKind> questions, std::string name, Instant now,
                      std::function<void(std::vector<Finding>)> done);
+  // Admits every unfenced node (rule F6), or all nodes of a new group, which their operator vouches
+  // for. Looks at all nodes, waits for each at most for the node timeout, and longer for floors.
+  // The group does the former by itself, in the background, for any unfenced node that it meets.
+  OperationId admit(std::optional<NewGroup> new_group, Instant now,
+                    std::function<void(AdmitResult)> done);
   // Ends an operation without its callback; an attempt to acquire is undone. Harmless when it is
   // over already.
   void cancel(OperationId id, Instant now);
@@ -148,6 +161,7 @@ class Group {
   class ReleaseOperation;
   class SurveyOperation;
   class ReadyOperation;
+  class AdmitOperation;
   friend class Operation;
 
   struct Slot {
@@ -164,6 +178,8 @@ class Group {
   OperationId begin(std::unique_ptr<Operation> operation, Instant now);
   Operation* find(OperationId id);
   void identify(NodeIndex node, Instant now);
+  void admit_unfenced(Instant now);
+  void admission_ended(const Admission& admission, Instant now);
   void link_changed(NodeIndex node, Instant now);
   void deliver(Instant now);
   void deliver_late(NodeIndex node, const Completion& completion, Instant now);
@@ -178,6 +194,9 @@ class Group {
   std::vector<Pipeline> links_;
   std::vector<std::string> node_ids_;  // the last that each address told
   NodeSet settled_;                    // links that were ready, or failed, once
+  AdmissionSchedule admissions_;
+  std::vector<OperationId> awaiting_admission_;  // acquisitions that it may help
+  std::optional<Instant> last_admitted_;         // when a node began to give tokens
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;
   // Entries of operations that are over stay until their time comes: removing them is not worth it.

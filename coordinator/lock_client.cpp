@@ -12,7 +12,8 @@ Group::Options group_options(const LockClient::Options& options) {
   Group::Options group{.nodes = {},
                        .node_timeout = options.node_timeout,
                        .clock_drift = options.clock_drift,
-                       .hear_everyone = options.hear_everyone};
+                       .hear_everyone = options.hear_everyone,
+                       .admit_unfenced = options.admit_unfenced};
   for (const NodeAddress& node : options.nodes) {
     group.nodes.push_back({node.text(), node.credentials});
   }
@@ -80,6 +81,11 @@ OperationId LockClient::release(const HeldLock& lock, std::function<void(Release
 OperationId LockClient::survey(std::vector<RequestKind> questions, std::string name,
                                std::function<void(std::vector<Finding>)> done) {
   return group_.survey(std::move(questions), std::move(name), now(), std::move(done));
+}
+
+OperationId LockClient::admit(std::optional<NewGroup> new_group,
+                              std::function<void(AdmitResult)> done) {
+  return group_.admit(new_group, now(), std::move(done));
 }
 
 // Once per turn: what the links want done, and when the group wants to be woken. A write takes as

@@ -32,6 +32,7 @@ class LockClient : private NodeLink::User {
     Duration node_timeout = 500ms;
     double clock_drift = 0.01;
     bool hear_everyone = false;  // errors tell of every node; for people
+    bool admit_unfenced = true;
   };
 
   // Begins to dial. REQUIRES: 1 to kNodesMax nodes.
@@ -44,6 +45,7 @@ class LockClient : private NodeLink::User {
   OperationId release(const HeldLock& lock, std::function<void(ReleaseResult)> done);
   OperationId survey(std::vector<RequestKind> questions, std::string name,
                      std::function<void(std::vector<Finding>)> done);
+  OperationId admit(std::optional<NewGroup> new_group, std::function<void(AdmitResult)> done);
   void cancel(OperationId operation) { group_.cancel(operation, now()); }
 
   const Group& group() const { return group_; }

@@ -28,6 +28,8 @@ int run_word(Word word, const Options& options) {
       return word_holder(options);
     case Word::status:
       return word_status(options);
+    case Word::admit:
+      return word_admit(options);
     case Word::up:
       return word_up(options);
     case Word::drill:

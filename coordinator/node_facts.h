@@ -13,6 +13,7 @@ namespace redlock::coordinator {
 
 // A fencing token, or what a node proposes as one; below 2^53. 0: none.
 using Token = std::uint64_t;
+inline constexpr Token kTokenMax = (Token{1} << 53) - 1;
 
 // Also the dialect that is spoken with it: LOCK.* commands, or SET NX PX and scripts.
 enum class NodeKind : std::uint8_t { redlock_node, plain_redis };

@@ -41,7 +41,7 @@ void print_json(const Options& options, const Error& error) {
 
 void report_failure(const Options& options, const Error& error) {
   if (options.json) return print_json(options, error);
-  complain(fmt::format("{}: {}", options.name, error.text));
+  complain(options.name.empty() ? error.text : fmt::format("{}: {}", options.name, error.text));
   std::size_t node_width = 0;
   std::size_t text_width = 0;
   for (const NodeAnswer& answer : error.nodes) {
@@ -62,6 +62,7 @@ int exit_code_of(const Error& error, int if_held) {
     case ErrorCode::held:
       return if_held;
     case ErrorCode::not_held:
+    case ErrorCode::not_admitted:
       return exit_code::kNo;
     case ErrorCode::denied:
       return exit_code::kDenied;

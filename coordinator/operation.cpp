@@ -41,6 +41,12 @@ void Group::Operation::withdraw(NodeIndex node) {
   if (group_.links_[node].withdraw(tickets_[node])) asked_.reset(node);
 }
 
+bool Group::Operation::await_admission(Instant now) {
+  if (!group_.admissions_.is_possible(now)) return false;
+  group_.awaiting_admission_.push_back(id_);
+  return true;
+}
+
 void Group::Operation::undo(NodeIndex node, const NodeRequest& request, Instant now) {
   withdraw(node);
   if (!asked_.test(node)) return;
@@ -74,6 +80,7 @@ NodeRequest Group::AcquireOperation::request() const {
 void Group::AcquireOperation::start(Instant now) {
   next_.begin(now);
   next_attempt();
+  began_ = now;
   claim_ = std::make_shared<const Claim>(Claim{wanted_.name, new_value()});
   attempt_.emplace(terms(wanted_.ttl, wanted_.fence));
   attempt_->start(now, actions_);
@@ -91,6 +98,10 @@ void Group::AcquireOperation::on_answer(NodeIndex node, Completion completion, I
 }
 
 void Group::AcquireOperation::on_time(Instant now) {
+  if (stays_until_) {
+    if (now >= *stays_until_) stays_until_.reset();
+    return;
+  }
   if (next_.when()) {
     if (now >= *next_.when()) start(now);
     return;
@@ -109,10 +120,31 @@ void Group::AcquireOperation::cancel(Instant now) {
 void Group::AcquireOperation::after_machine(Instant now) {
   perform(actions_, request(), now);
   actions_.clear();
-  if (!attempt_->finished() || next_.when()) return;
+  if (!attempt_->finished() || next_.when() || stays_until_) return;
   gave_up_ = is_hopeless();
   if (is_acquired() || gave_up_) return next_.leave(now);
   gave_up_ = !next_.after(attempt_->outcome(), attempt_->is_split_vote(), id(), now, random());
+  if (gave_up_) stay_for_admission(now);
+}
+
+// Whoever needs the tokens of an unfenced node that can be admitted now does not fail for the few
+// round trips that this takes (rule F6).
+void Group::AcquireOperation::stay_for_admission(Instant now) {
+  if (attempt_->outcome() != AcquisitionOutcome::unfenced || has_stayed_) return;
+  has_stayed_ = true;
+  if (was_any_admitted_since(began_)) {
+    gave_up_ = false;
+    return start(now);
+  }
+  if (await_admission(now)) stays_until_ = later(now, group().options().node_timeout);
+}
+
+void Group::AcquireOperation::on_admission_ended(const Admission& admission, Instant now) {
+  if (!stays_until_) return;
+  stays_until_.reset();
+  if (!admission.admitted_any()) return;
+  gave_up_ = false;
+  start(now);
 }
 
 NodeSet Group::AcquireOperation::plain_nodes() const {
@@ -133,6 +165,7 @@ bool Group::AcquireOperation::is_hopeless() const {
 }
 
 std::optional<Instant> Group::AcquireOperation::next_deadline() const {
+  if (stays_until_) return stays_until_;
   const auto next = next_.when() ? next_.when() : attempt_->next_deadline();
   return next == kNever ? std::nullopt : next;
 }

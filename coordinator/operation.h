@@ -24,7 +24,8 @@ class Group::Operation {
   virtual void on_answer(NodeIndex node, Completion completion, Instant now) = 0;
   virtual void on_time(Instant now) = 0;
   virtual void on_link_changed(Instant) {}
-  virtual void on_wake(Instant) {}  // the wakes have news for it
+  virtual void on_wake(Instant) {}                               // the wakes have news for it
+  virtual void on_admission_ended(const Admission&, Instant) {}  // after await_admission
   virtual void cancel(Instant) {}
   virtual std::optional<Instant> next_deadline() const = 0;
   virtual bool finished() const = 0;
@@ -66,6 +67,14 @@ class Group::Operation {
   Wakes& wakes() { return group_.wakes_; }
   std::string new_value() { return group_.values_(); }
   const NodeSet& settled() const { return group_.settled_; }
+  // False: none is under way, and none can begin now.
+  bool await_admission(Instant now);
+  bool was_any_admitted_since(Instant when) const {
+    return group_.last_admitted_ && *group_.last_admitted_ >= when;
+  }
+  void end_admission(const Admission& admission, Instant now) {
+    group_.admission_ended(admission, now);
+  }
 
   // Withdraws what a node was asked, or releases it there.
   virtual void undo(NodeIndex node, const NodeRequest& request, Instant now);
@@ -92,9 +101,10 @@ class Group::AcquireOperation : public Operation {
   void on_answer(NodeIndex node, Completion completion, Instant now) override;
   void on_time(Instant now) override;
   void on_wake(Instant now) override { next_.look(now, random()); }
+  void on_admission_ended(const Admission& admission, Instant now) override;
   void cancel(Instant now) override;
   std::optional<Instant> next_deadline() const override;
-  bool finished() const override { return gave_up_ || is_acquired(); }
+  bool finished() const override { return (gave_up_ && !stays_until_) || is_acquired(); }
   void tell() override;
 
  private:
@@ -103,6 +113,7 @@ class Group::AcquireOperation : public Operation {
   bool is_hopeless() const;
   NodeRequest request() const;
   void after_machine(Instant now);
+  void stay_for_admission(Instant now);
 
   AcquireRequest wanted_;
   NextAttempt next_;
@@ -110,6 +121,10 @@ class Group::AcquireOperation : public Operation {
   SharedClaim claim_;
   std::optional<Acquisition> attempt_;
   bool gave_up_ = false;
+  // It gave up for want of tokens, and an admission may give it some: it waits for that, once.
+  std::optional<Instant> stays_until_;
+  bool has_stayed_ = false;
+  Instant began_;  // the attempt
 };
 
 class Group::ExtendOperation : public Operation {
@@ -192,6 +207,31 @@ class Group::ReadyOperation : public Operation {
   Instant deadline_ = kNever;
   bool has_quorum_ = false;
   bool ready_ = false;
+};
+
+// Also the admissions in the background, of the group's schedule: those have nobody to tell.
+class Group::AdmitOperation : public Operation {
+ public:
+  using Done = std::function<void(AdmitResult)>;
+  // No `done`: in the background.
+  AdmitOperation(Group& owner, const AdmissionPlan& plan, Done done);
+
+  void start(Instant now) override;
+  void on_answer(NodeIndex node, Completion completion, Instant now) override;
+  void on_time(Instant now) override;
+  std::optional<Instant> next_deadline() const override { return machine_.next_deadline(); }
+  bool finished() const override { return machine_.finished(); }
+  void tell() override;
+
+ private:
+  void after_machine(Instant now);
+  void put_question(NodeIndex node, Instant now);
+  bool is_same_connection(NodeIndex node) const;
+
+  Admission machine_;
+  Done done_;
+  std::vector<std::uint64_t> connections_;  // by node: the one that a look was answered on
+  Instant ended_;
 };
 
 }  // namespace redlock::coordinator

@@ -97,6 +97,7 @@ void Pipeline::fail(NodeRequest request, Answer answer) {
 void Pipeline::on_connected(Instant now) {
   INVARIANT(state_ == State::dialing, "a connection that was not dialled");
   state_ = State::greeting;
+  ++connection_;
   deadline_ = later(now, kGreetingTimeMax);
   greeting_.begin(credentials_, out_);
 }

@@ -109,6 +109,8 @@ class Pipeline {
   bool has_pushes() const { return !pushes_.empty(); }
 
   State state() const { return state_; }
+  // A number of the present connection, or of the last one: no other of this link has it.
+  std::uint64_t connection() const { return connection_; }
   // Connected and identified, or known not to be: no longer in the middle of it.
   bool is_settled() const { return state_ == State::ready || state_ == State::backing_off; }
   // Releases that are not answered yet, sent or not.
@@ -136,6 +138,7 @@ class Pipeline {
   Random& random_;
   State state_ = State::idle;
   Wish wish_ = Wish::none;
+  std::uint64_t connection_ = 0;
   Greeting greeting_;
   Answer problem_;  // of backing_off: what requests are told meanwhile
 

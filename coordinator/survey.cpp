@@ -39,23 +39,56 @@ std::optional<std::int64_t> keys_of(const Fields& fields) {
   return parse_int64(keyspace.substr(kKeys.size(), keyspace.find(',') - kKeys.size()));
 }
 
+// What the nodes that hold one value say.
+struct Votes {
+  std::vector<std::int64_t> left;              // milliseconds
+  std::map<std::int64_t, std::size_t> tokens;  // how many store each
+
+  std::uint64_t token(std::size_t quorum) const {
+    for (const auto& [stored, nodes] : tokens) {
+      if (nodes >= quorum) return static_cast<std::uint64_t>(stored);
+    }
+    return 0;
+  }
+};
+
+void add_status(NodeStatus status, NodeState& told) {
+  if (!status.fenced) told.admit_in = admissible_in(status);
+  told.state = std::move(status.state);
+  told.grants = told.state == "serving";
+  told.cause = std::move(status.cause);
+  told.delay_left = status.delay_left;
+  told.locks = status.locks;
+  told.max_ttl = status.max_ttl;
+  told.largest_ttl = status.largest_ttl;
+  told.counter = status.counter;
+  told.bound = status.bound;
+  told.fenced = status.fenced;
+  told.node_id = std::move(status.node_id);
+  told.version = std::move(status.version);
+}
+
 }  // namespace
 
 std::optional<Holder> holder_of(const std::vector<Finding>& findings) {
-  std::map<std::string_view, std::vector<std::int64_t>> left_by_value;
+  std::map<std::string_view, Votes> votes;
   for (const Finding& finding : findings) {
     if (finding.answer.kind != AnswerKind::yes) continue;
-    const protocol::Reply& value = finding.replies[0];
-    if (value.is_null()) continue;
-    left_by_value[value.text()].push_back(finding.replies[1].integer());
+    const auto& told = finding.replies[0].items();  // value, milliseconds, token; none if free
+    if (told.size() < 2) continue;
+    Votes& for_value = votes[told[0].text()];
+    for_value.left.push_back(told[1].integer());
+    if (told.size() > 2 && told[2].integer() > 0) ++for_value.tokens[told[2].integer()];
   }
   const std::size_t quorum = quorum_of(findings.size());
-  for (auto& [value, left] : left_by_value) {
+  for (auto& [value, for_value] : votes) {
+    auto& left = for_value.left;
     if (left.size() < quorum) continue;
     std::sort(left.rbegin(), left.rend());
     return Holder{.value = std::string(value),
                   .left = std::chrono::milliseconds(left[quorum - 1]),
-                  .nodes = left.size()};
+                  .nodes = left.size(),
+                  .token = for_value.token(quorum)};
   }
   return std::nullopt;
 }
@@ -65,17 +98,17 @@ NodeState node_state(const std::string& node, const Finding& finding) {
   NodeState told{.answer = {node, answer.kind, answer_text(answer), answer.took},
                  .state = answer_text(answer)};
   if (answer.kind != AnswerKind::yes) return told;
-  const Fields fields = fields_of(finding.replies[0].text());
-  told.state = field(fields, "state");
-  if (told.state.empty()) told.state = "serving";
-  told.grants = told.state != "recovering";
-  if (const auto left = parse_int64(field(fields, "delay_left_ms"))) {
-    told.delay_left = std::chrono::milliseconds(*left);
+  const Fields info = fields_of(finding.replies[1].text());
+  told.clock = field(info, "source");
+  if (auto status = read_node_status(finding.replies[0])) {
+    add_status(std::move(*status), told);
+  } else {
+    told.state = "serving";
+    told.grants = true;
+    told.locks = keys_of(info);
+    told.node_id = field(info, "run_id");
+    told.version = field(info, "redis_version");
   }
-  told.locks = parse_int64(field(fields, "held"));
-  if (!told.locks) told.locks = keys_of(fields);
-  told.counter = parse_int64(field(fields, "counter"));
-  told.clock = field(fields, "source");
   return told;
 }
 

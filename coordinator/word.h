@@ -11,6 +11,7 @@ int word_extend(const Options& options);
 int word_release(const Options& options);
 int word_holder(const Options& options);
 int word_status(const Options& options);
+int word_admit(const Options& options);
 int word_up(const Options& options);
 int word_drill(const Options& options);
 

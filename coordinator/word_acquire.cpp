@@ -32,7 +32,7 @@ bool print_lock(const Options& options, const Lock& lock) {
 }  // namespace
 
 int word_acquire(const Options& options) {
-  WordSession session(options);
+  WordSession session(options, WordSession::Admits::yes);
   Client::Operation operation = 0;
   bool interrupted = false;
   session.on_interrupt([&](int number) {

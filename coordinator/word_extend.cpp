@@ -10,7 +10,7 @@
 namespace redlock::coordinator {
 
 int word_extend(const Options& options) {
-  WordSession session(options);
+  WordSession session(options, WordSession::Admits::yes);
   const auto done = [&](const Result<Lock, Error>& result) {
     if (!result) {
       report_failure(options, result.failure());

@@ -10,18 +10,24 @@
 namespace redlock::coordinator {
 namespace {
 
+// What a group without tokens does not have is null, and "-".
+nlohmann::json token_json(const Holder& holder) {
+  return holder.token == 0 ? nlohmann::json() : nlohmann::json(holder.token);
+}
+
 void print_holder(const Options& options, const Holder& holder) {
   const std::int64_t left_ms = floor_ms(holder.left);
   if (options.json) {
-    const nlohmann::json all = {{"name", options.name},    {"held", true},
-                                {"value", holder.value},   {"left_ms", left_ms},
-                                {"token", nullptr},        {"nodes", holder.nodes},
+    const nlohmann::json all = {{"name", options.name},        {"held", true},
+                                {"value", holder.value},       {"left_ms", left_ms},
+                                {"token", token_json(holder)}, {"nodes", holder.nodes},
                                 {"of", options.node_count}};
     fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     return;
   }
-  fmt::print("value    {}\nleft_ms  {}\ntoken    -\nnodes    {} of {}\n", holder.value, left_ms,
-             holder.nodes, options.node_count);
+  fmt::print("value    {}\nleft_ms  {}\ntoken    {}\nnodes    {} of {}\n", holder.value, left_ms,
+             holder.token == 0 ? "-" : std::to_string(holder.token), holder.nodes,
+             options.node_count);
 }
 
 void print_free(const Options& options) {
@@ -46,7 +52,7 @@ int tell(const Options& options, const Result<std::optional<Holder>, Error>& res
 }  // namespace
 
 int word_holder(const Options& options) {
-  WordSession session(options);
+  WordSession session(options, WordSession::Admits::no);
   return session.run([&] {
     session.client().holder(options.name, [&](const Result<std::optional<Holder>, Error>& result) {
       session.finish(tell(options, result));

@@ -8,7 +8,7 @@
 namespace redlock::coordinator {
 
 int word_release(const Options& options) {
-  WordSession session(options);
+  WordSession session(options, WordSession::Admits::no);
   const auto done = [&](const Result<Done, Error>& result) {
     if (result) {
       if (options.json) fmt::print("{}\n", R"({"outcome":"released"})");

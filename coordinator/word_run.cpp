@@ -31,7 +31,7 @@ class LockedRun : private ChildProcess::User {
  public:
   explicit LockedRun(const Options& options)
       : options_(options),
-        session_(options),
+        session_(options, WordSession::Admits::yes),
         child_(session_.loop(), *this),
         max_hold_(session_.loop(), net::ClockKind::boottime, [this] { give_up_after_max_hold(); }) {
     for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {

@@ -8,18 +8,20 @@
 namespace redlock::coordinator {
 namespace {
 
-Client start_client(net::Loop& loop, const Options& options) {
+Client start_client(net::Loop& loop, const Options& options, bool admits) {
   // The command line has checked the options.
   return Client::start_on(loop.raw(), {.nodes = {options.nodes},
                                        .node_timeout = options.node_timeout,
                                        .clock_drift = options.clock_drift,
-                                       .hear_everyone = true})
+                                       .hear_everyone = true,
+                                       .admit_unfenced = admits})
       .value();
 }
 
 }  // namespace
 
-WordSession::WordSession(const Options& options) : client_(start_client(loop_, options)) {}
+WordSession::WordSession(const Options& options, Admits admits)
+    : client_(start_client(loop_, options, admits == Admits::yes)) {}
 
 int WordSession::run(std::function<void()> begin) {
   client_.when_ready(std::move(begin));

@@ -6,6 +6,7 @@
 #include "coordinator/command_line.h"
 #include <redlock/client.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -14,7 +15,10 @@ namespace redlock::coordinator {
 
 class WordSession {
  public:
-  explicit WordSession(const Options& options);
+  // Whether it admits unfenced nodes that it meets: a word that only looks changes nothing.
+  enum class Admits : std::uint8_t { no, yes };
+
+  WordSession(const Options& options, Admits admits);
 
   net::Loop& loop() { return loop_; }
   Client& client() { return client_; }

@@ -20,7 +20,7 @@ namespace redlock::coordinator {
 namespace {
 
 using States = std::vector<NodeState>;
-using Cells = std::array<std::string, 7>;
+using Cells = std::array<std::string, 10>;
 
 constexpr Duration kWatchInterval = 1s;
 
@@ -41,26 +41,35 @@ std::string_view colour_of(const NodeState& node) {
   return node.grants ? "\x1b[32m" : "\x1b[33m";
 }
 
+std::string fenced_text(const NodeState& node) {
+  if (!node.fenced) return "-";
+  if (*node.fenced) return "yes";
+  const bool waits = node.admit_in && *node.admit_in > 0ns;
+  return waits ? fmt::format("no, in {}", spoken_duration(*node.admit_in)) : "no";
+}
+
 // What a node does not tell (a plain Redis knows of no restart delay) is "-".
 Cells cells_of(const NodeState& node) {
-  const auto number = [](const std::optional<std::int64_t>& told) {
-    return told ? std::to_string(*told) : "-";
-  };
+  const auto number = [](const auto& told) { return told ? std::to_string(*told) : "-"; };
+  const auto text = [](const std::string& told) { return told.empty() ? "-" : told; };
   const bool waits = node.delay_left && *node.delay_left > 0ns;
   return {node.answer.node,
           node.state,
+          text(node.cause),
           waits ? spoken_duration(*node.delay_left) : "-",
           number(node.locks),
+          node.largest_ttl ? spoken_duration(*node.largest_ttl) : "-",
           number(node.counter),
+          fenced_text(node),
           answers(node) ? fmt::format("{:.1f} ms", round_trip_ms(node)) : "-",
-          node.clock.empty() ? "-" : node.clock};
+          text(node.clock)};
 }
 
 void print_table(const States& states) {
-  std::vector<Cells> lines = {
-      {"NODE", "STATE", "DELAY LEFT", "LOCKS", "TOKEN", "ROUND TRIP", "CLOCK"}};
+  std::vector<Cells> lines = {{"NODE", "STATE", "CAUSE", "DELAY LEFT", "LOCKS", "LARGEST TTL",
+                               "TOKEN", "FENCED", "ROUND TRIP", "CLOCK"}};
   for (const NodeState& node : states) lines.push_back(cells_of(node));
-  std::array<std::size_t, 7> widths{};
+  std::array<std::size_t, std::tuple_size_v<Cells>> widths{};
   for (const Cells& cells : lines) {
     for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
   }
@@ -85,10 +94,28 @@ nlohmann::json json_of(const NodeState& node) {
                          {"answers", answers(node)},
                          {"grants", node.grants}};
   if (!answers(node)) return told;
-  if (node.delay_left) told["delay_left_ms"] = ceil_ms(*node.delay_left);
-  if (node.locks) told["held"] = *node.locks;
-  if (node.counter) told["counter"] = *node.counter;
+  const auto add = [&](const char* name, const auto& value) {
+    if (value) told[name] = *value;
+  };
+  const auto add_ms = [&](const char* name, const std::optional<Duration>& value) {
+    if (value) told[name] = ceil_ms(*value);
+  };
+  const auto add_text = [&](const char* name, const std::string& value) {
+    if (!value.empty()) told[name] = value;
+  };
+  add_text("cause", node.cause);
+  add_ms("delay_left_ms", node.delay_left);
+  add("held", node.locks);
+  add_ms("max_ttl_ms", node.max_ttl);
+  add_ms("largest_ttl_ms", node.largest_ttl);
+  add("counter", node.counter);
+  add("bound", node.bound);
+  add("fenced", node.fenced);
+  add_ms("admit_in_ms", node.admit_in);
   told["round_trip_ms"] = round_trip_ms(node);
+  add_text("clock", node.clock);
+  add_text("node_id", node.node_id);
+  add_text("version", node.version);
   return told;
 }
 
@@ -127,7 +154,7 @@ int show(const Options& options, const States& states) {
 }  // namespace
 
 int word_status(const Options& options) {
-  WordSession session(options);
+  WordSession session(options, WordSession::Admits::no);
   std::function<void()> look;
   net::Timer again(session.loop(), net::ClockKind::monotonic, [&] { look(); });
   look = [&] {

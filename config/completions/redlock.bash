@@ -1,5 +1,7 @@
 # bash completion for redlock(1). Works with and without the package bash-completion.
 
+_redlock_words="run acquire extend release holder status admit up drill"
+
 _redlock_options_of() {
   local common="--nodes --config --node-timeout --clock-drift --json --help --version"
   case $1 in
@@ -8,6 +10,7 @@ _redlock_options_of() {
     extend) echo "$common --value --ttl" ;;
     release) echo "$common --value" ;;
     status) echo "$common --watch" ;;
+    admit) echo "$common --new-group --floor" ;;
     up) echo "$common --count --port --dir --node-binary" ;;
     drill) echo "$common --ttl --node-binary --kill-command --start-command" ;;
     *) echo "$common" ;;
@@ -78,7 +81,7 @@ _redlock() {
       return
       ;;
     --nodes | --node-timeout | --clock-drift | -w | --wait | --ttl | --max-hold | -E | -L | \
-      --kill-after | --value | --count | --port | --kill-command | --start-command)
+      --kill-after | --value | --floor | --count | --port | --kill-command | --start-command)
       return
       ;;
   esac
@@ -87,8 +90,7 @@ _redlock() {
     [[ $word != run ]] || options+=" --"
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
   elif [[ -z $word ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "run acquire extend release holder status up drill" -- \
-      "$current")
+    mapfile -t COMPREPLY < <(compgen -W "$_redlock_words" -- "$current")
   elif [[ $word == drill ]]; then
     mapfile -t COMPREPLY < <(compgen -W "restart" -- "$current")
   fi

@@ -40,6 +40,7 @@ enum class ErrorCode : std::uint8_t {
   denied,        // a quorum cannot vote as passwords are wrong or missing
   too_late,      // a quorum granted it, but not before the validity would have ended
   unfenced,      // a quorum granted it, but too few nodes give fencing tokens
+  not_admitted,  // admit: some nodes stay unfenced
   lost,          // a guard's lock: it could not be kept
   invalid,       // an argument is out of its bounds: the text says which
   wrong_thread,  // a blocking call where it would wait for itself

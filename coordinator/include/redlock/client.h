@@ -56,6 +56,8 @@ struct ClientOptions {
   // When no quorum can vote any more, hear what the other nodes say all the same (at most for
   // node_timeout), so that an error tells of every node: for people.
   bool hear_everyone = false;
+  // Admit nodes that lost their ledger, in the background: see Client::admit.
+  bool admit_unfenced = true;
 };
 
 struct AcquireOptions {
@@ -93,17 +95,49 @@ struct Holder {
   std::string value;
   std::chrono::nanoseconds left{0};  // until fewer than a quorum hold it
   std::size_t nodes = 0;             // that hold it
+  // The fencing token that a quorum stores with this value; 0 if there is none: what a single node
+  // stores is no more than its proposal.
+  std::uint64_t token = 0;
 };
 
-// One node's state. What a node does not tell (a plain Redis has no restart delay) is nullopt.
+// One node's state. What a node does not tell (a plain Redis has no restart delay) is nullopt, or
+// an empty text.
 struct NodeState {
-  NodeAnswer answer;    // kind yes: it answered; took: the round trip
-  std::string state;    // "serving", "recovering"; else why it did not answer
-  bool grants = false;  // it would grant a lock now
+  NodeAnswer answer;       // kind yes: it answered; took: the round trip
+  std::string state;       // "serving", "recovering"; else why it did not answer
+  bool grants = false;     // it would grant a lock now
+  std::string cause = {};  // what its start found, and why it waits or does not
   std::optional<std::chrono::nanoseconds> delay_left = {};
   std::optional<std::int64_t> locks = {};
-  std::optional<std::int64_t> counter = {};  // of fencing tokens
-  std::string clock = {};                    // what it counts time with; empty if it does not tell
+  std::optional<std::chrono::nanoseconds> max_ttl = {};      // that it grants
+  std::optional<std::chrono::nanoseconds> largest_ttl = {};  // that it must reckon with
+  std::optional<std::uint64_t> counter = {};                 // the largest of fencing tokens
+  std::optional<std::uint64_t> bound = {};                   // that no counter passes, on its disk
+  // Not: it lost its ledger, and has no part in fencing tokens until it is admitted.
+  std::optional<bool> fenced = {};
+  std::optional<std::chrono::nanoseconds> admit_in = {};  // of one that is not fenced
+  std::string clock = {};                                 // what it counts time with
+  std::string node_id = {};
+  std::string version = {};
+};
+
+struct AdmitOptions {
+  // For a group of which no quorum is fenced: the caller vouches that no token larger than the
+  // floor was ever given. It needs all nodes, unfenced and none of them recovering.
+  bool new_group = false;
+  std::uint64_t floor = 0;  // of a new group; less than 2^53
+};
+
+// What an admission did to one node.
+struct NodeAdmission {
+  NodeAnswer answer;      // the text says what became of it, or why it did not answer
+  bool fenced = false;    // it is, by now
+  bool admitted = false;  // just now
+};
+
+struct Admitted {
+  std::uint64_t floor = 0;           // all tokens of the nodes that were admitted are above it
+  std::vector<NodeAdmission> nodes;  // in the order of the options
 };
 
 class Client {
@@ -155,6 +189,14 @@ class Client {
   // wrong_thread, stopped.
   Result<std::vector<NodeState>, Error> status();
   Operation status(Callback<std::vector<NodeState>> done);
+
+  // Admits the nodes that lost their ledger: they have no part in fencing tokens until a quorum of
+  // the others has told how far those are. A client does it by itself, in the background, for any
+  // node that it meets; this is for operators, and for new groups. Success: every node that
+  // answered is fenced. Waits as holder does, and longer for nodes that write. Errors:
+  // not_admitted, no_quorum, denied, invalid, wrong_thread, stopped.
+  Result<Admitted, Error> admit(AdmitOptions options = {});
+  Operation admit(AdmitOptions options, Callback<Admitted> done);
 
   // Acquires a lock and keeps it: see guard.h. Errors: as acquire.
   Result<Guard, Error> guard(std::string name, const GuardOptions& options);

@@ -93,10 +93,12 @@ class Words(GroupTest):
         result = self.redlock("status")
         self.assertExit(0, result)
         head, *rows = result.stdout.splitlines()
-        self.assertRegex(head, "^NODE +STATE +DELAY LEFT +LOCKS +TOKEN +ROUND TRIP +CLOCK$")
+        self.assertRegex(head, "^NODE +STATE +CAUSE +DELAY LEFT +LOCKS +LARGEST TTL +TOKEN "
+                               "+FENCED +ROUND TRIP +CLOCK$")
         self.assertEqual(len(rows), 5)
         for row, node in zip(rows, self.group.nodes):
-            self.assertRegex(row, rf"^127.0.0.1:{node.port} +serving +- +\d+ +- +[\d.]+ ms +\w+$")
+            self.assertRegex(row, rf"^127.0.0.1:{node.port} +serving +bootstrapped +- +\d+ "
+                                  rf"+[\d.]+ m?s +\d+ +yes +[\d.]+ ms +CLOCK_MONOTONIC$")
 
     def test_json_says_the_same_to_programs(self):
         acquired = self.json_of(self.redlock("acquire", "data", "--json"))

@@ -35,9 +35,10 @@ class FakeNode {
   bool hung = false;
   bool down = false;
   bool recovering = false;
-  bool fenced = true;    // of a redlock-node: its grants propose tokens
-  Token counter = 0;     // of tokens; one for all keys
-  std::string hangs_at;  // it hangs when it is to answer this command
+  bool fenced = true;                 // of a redlock-node: its grants propose tokens
+  Token counter = 0;                  // of tokens; one for all keys
+  Instant admit_from = Instant(0ns);  // of one that is not fenced (rule F7)
+  std::string hangs_at;               // it hangs when it is to answer this command
   bool knows_hello = true;
   std::string id;
   std::string password;
@@ -102,7 +103,8 @@ class FakeNode {
     if (!password.empty() && !authenticated_) {
       return Reply::error("NOAUTH Authentication required.");
     }
-    if (words[0] == "LOCK.STATUS" && kind == NodeKind::redlock_node) return status();
+    if (words[0] == "LOCK.STATUS" && kind == NodeKind::redlock_node) return status(now);
+    if (words[0] == "LOCK.FENCE" && kind == NodeKind::redlock_node) return fence(words, now);
     if (words[0] == "LOCK.STATUS") return Reply::error("ERR unknown command 'LOCK.STATUS'");
     if (words[0] == "INFO") {
       return Reply::bulk(fmt::format("# Server\r\nmaster_run_id:x\r\nrun_id:{}\r\nport:1\r\n", id));
@@ -113,11 +115,23 @@ class FakeNode {
 
   // --- a redlock-node
 
-  Reply status() const {
+  Reply status(Instant now) const {
     Reply all = Reply::map({});
+    all.add_field("state", Reply::bulk(recovering ? "recovering" : "serving"));
+    all.add_field("counter", Reply::integer(static_cast<std::int64_t>(counter)));
+    all.add_field("admit_in_ms", Reply::integer(admit_from > now ? ceil_ms(admit_from - now) : 0));
     all.add_field("node_id", Reply::bulk(id));
     all.add_field("fenced", Reply::integer(fenced ? 1 : 0));
     return all;
+  }
+
+  Reply fence(const Words& words, Instant now) {
+    if (words[1] == "READ") return numbers({counter, fenced ? Token(1) : Token(0)});
+    if (recovering) return is_recovering();
+    if (!fenced && admit_from > now) return Reply::error("ERR too early");
+    counter = std::max(counter, number(words[2]));
+    fenced = true;
+    return Reply::ok();
   }
 
   Reply lock_command(const Words& words, Instant now) {
