@@ -202,7 +202,8 @@ Reply fence_read(Call& call) {
 
 // LOCK.FENCE ADMIT floor: first the bound, then the mark, both durable; then it says fenced, with
 // all counters at the floor or above (rule F6). Not before every lock that this node granted before
-// it lost its ledger has run out (rule F7).
+// it lost its ledger has run out (rule F7). The bound leaves room for the next grant's number: a
+// new ledger's first block often ends right at the floor.
 Reply fence_admit(Call& call) {
   Node& node = call.node;
   std::uint64_t floor = 0;
@@ -214,8 +215,9 @@ Reply fence_admit(Call& call) {
         "ERR too early: locks that this node granted before it lost its ledger may live for {} ms",
         ceil_ms(early)));
   }
+  const std::uint64_t next = std::min(floor + 1, kTokenMax);
   for (const bool is_mark : {false, true}) {
-    const auto covered = is_mark ? node.cover_fenced(call.now) : node.cover_token(floor, call.now);
+    const auto covered = is_mark ? node.cover_fenced(call.now) : node.cover_token(next, call.now);
     if (covered == Node::Bound::postpone) return Reply::postponed();
     if (covered == Node::Bound::disk_refuses) {
       return Reply::error_view("ERR not admitted: the ledger's disk refuses");

@@ -217,6 +217,17 @@ TEST_CASE("an admission raises every counter, durably, and makes the node fenced
   CHECK(node("PING") == "[(integer) 1, (integer) 5001, (integer) 1000]");
 }
 
+TEST_CASE("an admitted node gives a number with its next grant, also when its block ended there") {
+  FencedFixture node(unfenced());
+  node.advance(61'600ms);
+  node("LOCK.FENCE ADMIT 2000");
+  node.write();  // the bound
+  node.write();  // the mark
+  node("PING");
+  node("LOCK.ACQUIRE printer alice PX 1000");
+  CHECK(node("PING") == "[(integer) 1, (integer) 2001, (integer) 1000]");
+}
+
 TEST_CASE("an admission that the disk refuses leaves the node unfenced (rule F6)") {
   FencedFixture node(unfenced());
   node.advance(61'600ms);
