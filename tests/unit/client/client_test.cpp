@@ -188,6 +188,25 @@ TEST_CASE("two of five nodes down cost nothing, three cost the quorum, and the e
   CHECK(states.value()[3].clock == "CLOCK_MONOTONIC");
 }
 
+TEST_CASE("an admission tells of each node; a new group takes none that knows its tokens") {
+  FiveNodes nodes;
+  Client client = nodes.client();
+  const auto told = client.admit();
+  REQUIRE(told);
+  CHECK(told.value().nodes.size() == 5);
+  CHECK(told.value().nodes[4].fenced);
+  CHECK_FALSE(told.value().nodes[4].admitted);
+  const auto refused = outcome_of<Admitted>(
+      [&](auto done) { client.admit({.new_group = true, .floor = 1000}, done); });
+  CHECK(refused.failure().code == ErrorCode::not_admitted);
+  CHECK(refused.failure().nodes[0].text == "fenced already, its counter is at 0");
+  CHECK(client.admit({.floor = 1}).failure().code == ErrorCode::invalid);
+  CHECK(client.admit({.new_group = true, .floor = 1ull << 53}).failure().code ==
+        ErrorCode::invalid);
+  nodes.crash({0, 1, 2});
+  CHECK(client.admit().failure().code == ErrorCode::no_quorum);
+}
+
 TEST_CASE("an operation that is cancelled tells so, and leaves no lock behind") {
   const FiveNodes nodes;
   Client alice = nodes.client();
