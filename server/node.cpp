@@ -72,6 +72,11 @@ Session& Node::open_session(protocol::Peer peer, Now now) {
   return session;
 }
 
+bool Node::owes_work(const Session& session) const {
+  const auto is_of_it = [&session](const HeldReply& held) { return held.session == session.id(); };
+  return session.is_postponed() || std::any_of(held_.begin(), held_.end(), is_of_it);
+}
+
 void Node::close_session(Session::Id id) {
   waiters_.forget(id);
   sessions_.close(id);

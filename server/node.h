@@ -73,6 +73,10 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   // A new client. One that is refused (protected mode, maxclients) is told so and is closing.
   protocol::Session& open_session(protocol::Peer peer, Now now);
   void close_session(protocol::Session::Id id);
+  // Whether a request of the session waits for the node's own disk, and not for another client. It
+  // is as good as executed: what came behind it, such as its release, must be executed too, also
+  // when the client is gone by then. So such a session is not closed before.
+  bool owes_work(const protocol::Session& session) const;
   void receive(protocol::Session& session, std::string_view bytes, Now now);
   protocol::Reply execute(protocol::Session& session, protocol::Request request, Now now) override;
 

@@ -39,9 +39,14 @@ class NodeServer::Connection final : public net::Stream::User {
     }
   }
 
-  void on_end(std::string_view) override { server_.forget(*this); }
+  // The session may outlive the stream: see Node::owes_work.
+  void on_end(std::string_view) override {
+    if (!server_.node_.owes_work(session_)) return server_.forget(*this);
+    stream_.reset();
+  }
 
   void flush() {
+    if (!stream_) return flush_to_nobody();
     std::string_view output = session_.output().view();
     server_.node_.stats().bytes_out += output.size();
     stream_->write(output);
@@ -61,6 +66,11 @@ class NodeServer::Connection final : public net::Stream::User {
   Session& session() { return session_; }
 
  private:
+  void flush_to_nobody() {
+    session_.output().clear();
+    if (!server_.node_.owes_work(session_)) server_.forget(*this);
+  }
+
   protocol::Peer peer() const {
     const bool is_unix = stream_->peer().host.empty();
     return {is_unix ? server_.node_.settings().unixsocket + ":0" : stream_->peer().text(),

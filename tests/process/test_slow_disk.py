@@ -3,7 +3,7 @@ that does before its run is durable (rules R3 and R9)."""
 
 import time
 
-from harness import BUILD, ProcessTest, main, measures, request
+from harness import BUILD, ProcessTest, eventually, main, measures, request
 
 FLUSH_MS = 400  # a start needs two flushes, one after the other
 
@@ -30,6 +30,23 @@ class SlowDisk(ProcessTest):
         self.assertGreaterEqual(time.monotonic() - started_at, 2 * FLUSH_MS / 1000)
         self.assertEqual(first.reply(), "PONG")  # in its order
         self.assertEqual(second("GET", "k"), b"v")
+
+    def test_a_client_that_goes_meanwhile_has_its_release_executed_behind_its_grant(self):
+        """Else a lock that was given up would stay for its TTL."""
+        node = self.slow_node()
+        node.client()("GET", "k")  # as soon as it executes
+        for name, take, give in (("lock", ("LOCK.ACQUIRE", "lock", "v", "PX", 30000),
+                                  ("LOCK.RELEASE", "lock", "v")),
+                                 ("set", ("SET", "set", "v", "PX", 50000), ("DEL", "set"))):
+            with self.subTest(name):
+                released = int(node.client().info()["released"])
+                client = node.client()
+                client.send(request(*take))  # a TTL larger than any before: it waits for the disk
+                client.send(request(*give))
+                client.close()
+                watch = node.client()
+                eventually(lambda: int(watch.info()["released"]) > released)
+                self.assertIsNone(watch("GET", name))
 
     def test_a_stop_meanwhile_waits_for_the_flush_and_executes_nothing_more(self):
         node = self.slow_node()
