@@ -29,14 +29,15 @@ class Tokens(GroupTest):
             self.assertGreater(after, before)
             before = after
 
-    def test_a_killed_node_that_is_back_costs_a_second_round_trip_once(self):
+    def test_after_a_killed_node_is_back_one_round_trip_is_enough_again(self):
+        """It is ahead of the others until acquisitions that it took part in brought them up."""
         self.token("slot", "--ttl", "100")
         node = self.group.nodes[0]
         node.kill()
         node.start()
         node.await_begun()
-        trips = [self.round_trips("slot") for _ in range(10)]
-        self.assertEqual(trips[-5:], [1] * 5, trips)
+        wait_until(lambda: all(self.round_trips("slot") == 1 for _ in range(10)),
+                   "ten acquisitions in a row of one round trip")
 
     def round_trips(self, name):
         got = self.json_of(self.redlock("acquire", name, "--ttl", "100", "--wait", "10s", "--json"))
