@@ -68,8 +68,11 @@ std::optional<std::string_view> LedgerKeeper::refusal(Instant now) const {
   return refusal_;
 }
 
+// A largest TTL that was lowered in memory, and is raised again before the file followed, or after
+// the file could not be written, is written anew: somebody waits for it, and the file may be lower.
 std::optional<DurableRecord> LedgerKeeper::begin_write(Instant now) {
-  if (writing_ || wanted_ == in_force_ || refusal(now)) return std::nullopt;
+  const bool is_in_force = wanted_ == in_force_ && wanted_.largest_ttl == largest_ttl_;
+  if (writing_ || is_in_force || refusal(now)) return std::nullopt;
   writing_ = wanted_;
   return writing_;
 }
@@ -87,10 +90,8 @@ void LedgerKeeper::end_write(const Status& written, Instant now) {
     wants_write_ = false;
     return;
   }
-  // What was lowered in memory meanwhile stays lowered; the file follows with the next write.
-  const bool was_lowered = wanted_.largest_ttl < record.largest_ttl;
   in_force_ = record;
-  largest_ttl_ = was_lowered ? wanted_.largest_ttl : record.largest_ttl;
+  largest_ttl_ = record.largest_ttl;
   wants_write_ = wanted_ != in_force_;
 }
 

@@ -182,3 +182,19 @@ TEST_CASE("a raise that comes while a lowering is written is above it in the end
   write(keeper);
   CHECK(keeper.largest_ttl() == 32'768ms);
 }
+
+TEST_CASE(
+    "a raise is written though it comes before the lowering was, or after one that failed (R8)") {
+  Page page;
+  LedgerKeeper keeper(with_bounds(60s, 1000), &page);
+  keeper.note_ttl(1s);
+  keeper.end_window(kNow + 10min, 0ns);
+  SECTION("before it was written") {}
+  SECTION("after it failed: the file may be lower than the record in force") {
+    REQUIRE(keeper.begin_write(kNow - 2s));
+    keeper.end_write(Failure{"no room"}, kNow - 2s);
+  }
+  keeper.want_ttl(60s);
+  write(keeper);
+  CHECK(keeper.largest_ttl() == 60s);
+}
