@@ -36,6 +36,7 @@ void Waiters::cancel(SessionId session, Form form, std::string_view key) {
 }
 
 void Waiters::forget(SessionId session) {
+  std::erase_if(wakes_, [&](const Wake& wake) { return wake.session == session; });
   for (auto known = by_session_.find(session); known != by_session_.end();
        known = by_session_.find(session)) {
     remove(known->second.begin()->second);

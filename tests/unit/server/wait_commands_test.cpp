@@ -270,6 +270,21 @@ TEST_CASE("RESET ends the waits, and one that went back to RESP2 is pushed nothi
   CHECK(world.waiters() == 0);
 }
 
+TEST_CASE("RESET ends a wait that was just to be told, too") {
+  WaitFixture world;
+  world.speak_resp3(world.bob);
+  world.bob_asks("LOCK.WAIT printer 60000 PUSH");
+  protocol::OutputBuffer bytes;  // in one packet, so that the wake is not delivered in between
+  protocol::write_request(std::vector<std::string_view>{"DEL", "printer"}, bytes);
+  protocol::write_request(std::vector<std::string_view>{"RESET"}, bytes);
+  protocol::write_request(std::vector<std::string_view>{"HELLO", "3"}, bytes);
+  world.node.node().receive(world.bob.session(), bytes.view(), world.node.now());
+  CHECK(world.bob.receive() == "(integer) 1");
+  CHECK(world.bob.receive() == "+RESET");
+  CHECK(world.bob.receive().find("{") == 0);
+  CHECK(world.bob.receive() == "(none)");
+}
+
 TEST_CASE("bad words are told what is wrong") {
   WaitFixture world;
   CHECK(world.bob_asks("LOCK.WAIT printer") ==
