@@ -86,6 +86,7 @@ void Node::receive(Session& session, std::string_view bytes, Now now) {
   stats_.bytes_in += bytes.size();
   clock_.observe(now.monotonic);
   session.receive(bytes, now, *this);
+  settle_ended_write(now);
   deliver_late_reply(now);
   deliver_wakes(now);
 }
@@ -139,7 +140,7 @@ Reply Node::execute(Session& session, Request request, Now now) {
   Reply reply = run(call, *found.entry);
   settle_imposed_ttls();
   if (suspended_) return reply;
-  if (!uncovered_.empty()) reply = settle_deadlines(session.id(), std::move(reply), now);
+  if (!uncovered_.empty()) reply = settle_uncovered(session.id(), std::move(reply), now);
   waiters_.look_at_given_up(now.monotonic);
   return reply;
 }
@@ -256,15 +257,22 @@ void Node::note_deadline(std::string_view key, Instant deadline, Instant now) {
   if (deadline > ledger_.told() || left > ledger_.largest_ttl()) uncovered_.add(key);
 }
 
+Reply Node::settle_uncovered(Session::Id caller, Reply reply, Now now) {
+  Reply settled = settle_deadlines(caller, std::move(reply), uncovered_.all(), now);
+  uncovered_.clear();
+  return settled;
+}
+
 // What the command, or the script, leaves behind is told to the ledger (rule R4): not what it set
 // on the way, so that SETNX and PEXPIRE in one script tell of the second alone. The write takes a
 // microsecond. Where a lock may live longer than any before, the bound must be durable first: its
 // reply waits for the disk, and others go on (rule R8). Whoever finds the lock meanwhile learns
 // only that it is held.
-Reply Node::settle_deadlines(Session::Id caller, Reply reply, Now now) {
+Reply Node::settle_deadlines(Session::Id caller, Reply reply, std::span<const std::string> keys,
+                             Now now) {
   Instant latest{};
   Duration longest{};
-  for (const std::string& key : uncovered_.all()) {
+  for (const std::string& key : keys) {
     const Lock* lock = locks_.find(key, now.monotonic);
     if (lock == nullptr || !lock->has_deadline()) continue;
     latest = std::max(latest, lock->deadline);
@@ -272,17 +280,14 @@ Reply Node::settle_deadlines(Session::Id caller, Reply reply, Now now) {
   }
   if (longest > ledger_.largest_ttl()) {
     const auto refusal = ledger_.refusal(now.monotonic);
-    if (refusal) return pull_back(uncovered_.all(), *refusal, now.monotonic);
+    if (refusal) return pull_back(keys, *refusal, now.monotonic);
     ledger_.want_ttl(longest);
-    const auto keys = uncovered_.all();
     held_.push_back({caller, reply.owned(), {keys.begin(), keys.end()}, now.monotonic});
-    uncovered_.clear();
     return Reply::later();
   }
   if (const Status covered = ledger_.cover(latest); !covered) {
-    return pull_back(uncovered_.all(), covered.error(), now.monotonic);
+    return pull_back(keys, covered.error(), now.monotonic);
   }
-  uncovered_.clear();
   return reply;
 }
 
@@ -298,7 +303,6 @@ Reply Node::pull_back(std::span<const std::string> keys, std::string_view why, I
       locks_.set_deadline(key, ledger_.told(), now);
     }
   }
-  uncovered_.clear();
   Reply refusal = Reply::error(
       fmt::format("ERR no lock is granted or extended, as the ledger cannot be written: {}", why));
   stats_.count_error(refusal.text());
@@ -312,25 +316,40 @@ std::optional<DurableRecord> Node::begin_ledger_write(Now now) {
 }
 
 void Node::end_ledger_write(const Status& written, Now now) {
+  ended_write_ = written;
+  settle_ended_write(now);
+}
+
+// Not in the middle of a script: a lock that is taken back may be one that it has looked at, or
+// overwritten. All replies are settled before the first session goes on, as that may begin a
+// script.
+void Node::settle_ended_write(Now now) {
+  if (suspended_ || !ended_write_) return;
+  const Status written = *std::exchange(ended_write_, std::nullopt);
   ledger_.end_write(written, now.monotonic);
   if (written) {
     fence_.raise_bound(ledger_.record().fencing_bound);
   } else {
     log(LogLevel::warning, written.error());
   }
-  for (HeldReply& held : std::exchange(held_, {})) settle_held(std::move(held), written, now);
+  std::vector<LateReply> settled;
+  for (HeldReply& held : std::exchange(held_, {})) {
+    const Session::Id session = held.session;
+    settled.push_back({session, settle_held(std::move(held), written, now)});
+  }
   waiters_.look_at_given_up(now.monotonic);
+  for (const LateReply& late : settled) {
+    if (late.reply.is(Reply::Kind::later)) continue;  // it needs another write
+    if (Session* session = sessions_.find(late.session)) session->resume(late.reply, now, *this);
+  }
   retry_postponed(now);
 }
 
 // The keys are looked at again: they may be gone by now, or another's.
-void Node::settle_held(HeldReply held, const Status& written, Now now) {
-  for (const std::string& key : held.keys) uncovered_.add(key);
-  const Now executed{held.executed_at, now.wall};
-  Reply reply = written ? settle_deadlines(held.session, std::move(held.reply), executed)
-                        : pull_back(held.keys, written.error(), now.monotonic);
-  if (reply.is(Reply::Kind::later)) return;
-  if (Session* session = sessions_.find(held.session)) session->resume(reply, now, *this);
+Reply Node::settle_held(HeldReply held, const Status& written, Now now) {
+  if (!written) return pull_back(held.keys, written.error(), now.monotonic);
+  return settle_deadlines(held.session, std::move(held.reply), held.keys,
+                          {held.executed_at, now.wall});
 }
 
 Node::Bound Node::ask_ledger(Now now) const {
@@ -422,7 +441,7 @@ void Node::finish_script() {
   const Session::Id caller = suspended_->caller;
   suspended_.reset();
   settle_imposed_ttls();
-  Reply reply = settle_deadlines(caller, engine_.take_reply(), script_now_);
+  Reply reply = settle_uncovered(caller, engine_.take_reply(), script_now_);
   if (!reply.is(Reply::Kind::later)) late_reply_ = LateReply{caller, std::move(reply)};
 }
 
@@ -471,6 +490,7 @@ std::optional<Instant> Node::do_due_work(Now now) {
   if (suspended_) {
     resume_script(now);
     if (!suspended_) waiters_.look_at_given_up(now.monotonic);
+    settle_ended_write(now);
     deliver_late_reply(now);
     deliver_wakes(now);
     return std::nullopt;

@@ -92,7 +92,8 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   void begin_run(Now now);
 
   // The durable part of the ledger: what is to be written, one record at a time, and how that
-  // ended. Replies that waited for it go out then (rules R8, F1).
+  // ended. Replies that waited for it go out then (rules R8, F1); while a script is suspended they
+  // wait for its end, as nobody but the script may change a lock meanwhile.
   std::optional<DurableRecord> begin_ledger_write(Now now);
   void end_ledger_write(const Status& written, Now now);
 
@@ -196,9 +197,12 @@ class Node final : public protocol::Service, private lua::ScriptHost {
                   std::uint64_t token, Instant now);
   void settle_imposed_ttls();
   void note_deadline(std::string_view key, Instant deadline, Instant now);
-  protocol::Reply settle_deadlines(protocol::Session::Id caller, protocol::Reply reply, Now now);
+  protocol::Reply settle_uncovered(protocol::Session::Id caller, protocol::Reply reply, Now now);
+  protocol::Reply settle_deadlines(protocol::Session::Id caller, protocol::Reply reply,
+                                   std::span<const std::string> keys, Now now);
   protocol::Reply pull_back(std::span<const std::string> keys, std::string_view why, Instant now);
-  void settle_held(HeldReply held, const Status& written, Now now);
+  protocol::Reply settle_held(HeldReply held, const Status& written, Now now);
+  void settle_ended_write(Now now);
   void retry_postponed(Now now);
   Bound ask_ledger(Now now) const;
   void lower_ledger(Instant now);
@@ -231,7 +235,8 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   std::vector<std::string> imposed_ttls_;  // keys of the call under way
   KeyList uncovered_;                      // the same: their deadlines may not be in the ledger
   std::vector<HeldReply> held_;
-  Instant lower_at_{};  // not before (rules R3, R5)
+  std::optional<Status> ended_write_;  // of the ledger, while a script is suspended
+  Instant lower_at_{};                 // not before (rules R3, R5)
   Instant idle_check_{};
   bool has_begun_ = false;
   std::optional<StopRequest> stop_;

@@ -8,6 +8,7 @@
 #include "server/node.h"
 #include "server/ttl.h"
 
+#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
@@ -98,14 +99,16 @@ Reply extended(const Call& call, int how, const Lock& lock) {
   return list(Reply::integer(how), token_of(lock), ms_left(call, lock));
 }
 
-// Never brings a deadline forward (rule Q4). REQUIRES: it is this holder's.
+// Never brings a deadline forward (rule Q4). Also a lock that lives on as it is goes through
+// extend(): its grant may still wait for the ledger, and then so does this answer (rule R4).
+// REQUIRES: it is this holder's.
 Reply extend_held(Call& call, Duration ttl, std::optional<std::uint64_t> token) {
   Node& node = call.node;
   const std::string_view key = call.word(1);
   const Lock* lock = node.locks().find(key, call.instant());
-  const Instant deadline = later(call.instant(), ttl);
+  const Instant deadline = std::max(later(call.instant(), ttl), lock->deadline);
   if (token && *token > lock->token) node.locks().set_token(key, *token);
-  if (deadline > lock->deadline) node.extend(key, deadline, call.instant());
+  node.extend(key, deadline, call.instant());
   return extended(call, 1, *node.locks().find(key, call.instant()));
 }
 

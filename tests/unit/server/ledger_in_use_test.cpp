@@ -1,7 +1,8 @@
 // The node and its ledger: nobody is told of a lock before the ledger covers it (rules R4, R5, R8).
-#include "tests/support/node_fixture.h"
+#include "tests/support/busy_fixture.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 using namespace redlock;
 using namespace redlock::server;
@@ -218,4 +219,114 @@ TEST_CASE("the fencing bound is raised in the background, and grants go on (rule
         "[(integer) 1, (integer) 502, (integer) 1000]");
   node.end_write();
   CHECK(node.node().fence().bound() == 2'501);
+}
+
+TEST_CASE(
+    "a holder is not told that it still holds a lock which the ledger does not cover yet (R8)") {
+  LedgerFixture node(1s);
+  CHECK(node("LOCK.ACQUIRE printer alice PX 30000") == "(none)");
+  TestClient other = node.connect();  // of the same holder, which asks for less
+  other.send("LOCK.EXTEND printer alice PX 20000", node.now());
+  CHECK(other.receive() == "(none)");
+  node.write();
+  CHECK(node.page.latest == node.in(30s));
+  CHECK(other.receive() == "[(integer) 1, (integer) 1, (integer) 30000]");
+}
+
+namespace {
+
+// A script that takes the door for a TTL, overruns its time, and ends when it goes on.
+std::string overrunning(Duration ttl) {
+  return fmt::format(
+      "EVAL \"redis.call('set', KEYS[1], 'v', 'PX', {}) redis.call('INFO') for i = 1, 300000 do "
+      "end "
+      "return 'taken'\" 1 door",
+      ttl / 1ms);
+}
+
+struct BusyLedgerFixture {
+  Page page;
+  BusyFixture busy{with_largest_ttl(10s), &page};
+  TestClient carol{busy.node, busy.now};
+
+  void end_write(const Status& written = Done{}) { busy.node.end_ledger_write(written, busy.now); }
+  void begin_write() { REQUIRE(busy.node.begin_ledger_write(busy.now)); }
+  void finish_script() {
+    for (int slice = 0; slice < 1000 && busy.node.has_suspended_script(); ++slice) busy.pass(0ns);
+    REQUIRE_FALSE(busy.node.has_suspended_script());
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a write that fails while a script is suspended does not uncover its locks (rule R4)") {
+  BusyLedgerFixture world;
+  BusyFixture& busy = world.busy;
+  CHECK(busy.ask(world.carol, "SET lamp carol NX PX 30000") == "(none)");
+  CHECK(busy.ask(busy.alice, overrunning(5s)) == "(none)");
+  world.begin_write();
+  world.end_write(Failure{"No space left on device"});
+  CHECK(world.carol.receive() == "(none)");
+  world.finish_script();
+  CHECK_THAT(world.carol.receive(), Contains("no lock is granted"));
+  CHECK(busy.alice.receive() == "\"taken\"");
+  CHECK(world.page.latest == busy.now.monotonic + 5s);
+}
+
+TEST_CASE("a lock that a suspended script took over is not taken back with another's (rule R4)") {
+  BusyLedgerFixture world;
+  BusyFixture& busy = world.busy;
+  CHECK(busy.ask(world.carol, "SET door carol NX PX 30000") == "(none)");
+  CHECK(busy.ask(busy.alice, overrunning(5s)) == "(none)");
+  world.begin_write();
+  world.end_write(Failure{"No space left on device"});
+  world.finish_script();
+  CHECK(busy.alice.receive() == "\"taken\"");
+  CHECK_THAT(world.carol.receive(), Contains("no lock is granted"));
+  CHECK(busy.ask(busy.bob, "PTTL door") == "(integer) 5000");
+}
+
+TEST_CASE("a script that was suspended waits for the ledger whatever others waited for (rule R8)") {
+  BusyLedgerFixture world;
+  BusyFixture& busy = world.busy;
+  CHECK(busy.ask(world.carol, "SET lamp carol NX PX 12000") == "(none)");
+  CHECK(busy.ask(busy.alice, overrunning(50s)) == "(none)");
+  world.begin_write();
+  world.end_write();  // of 16,384 ms
+  world.finish_script();
+  CHECK(world.carol.receive() == "+OK");
+  CHECK(world.page.latest == busy.now.monotonic + 12s);
+  CHECK(busy.alice.receive() == "(none)");
+  world.begin_write();
+  world.end_write();
+  CHECK(busy.alice.receive() == "\"taken\"");
+  CHECK(world.page.latest == busy.now.monotonic + 50s);
+}
+
+TEST_CASE("a write that ends while a script is suspended wakes nobody for what it has half done") {
+  BusyLedgerFixture world;
+  BusyFixture& busy = world.busy;
+  CHECK(busy.ask(busy.bob, "SET door bob NX PX 5000") == "+OK");
+  CHECK(busy.ask(busy.bob, "LOCK.WAIT door 60000") == "(none)");
+  CHECK(busy.ask(world.carol, "SET lamp carol NX PX 12000") == "(none)");
+  CHECK(busy.ask(busy.alice,
+                 "EVAL \"redis.call('del', KEYS[1]) redis.call('INFO') for i = 1, 300000 do end "
+                 "return redis.call('set', KEYS[1], 'v', 'PX', 5000)\" 1 door") == "(none)");
+  world.begin_write();
+  world.end_write();
+  world.finish_script();
+  CHECK(world.carol.receive() == "+OK");
+  CHECK(busy.alice.receive() == "+OK");
+  CHECK(busy.bob.receive() == "(none)");
+}
+
+TEST_CASE("a TTL that was lowered a moment ago is raised again when it is asked for (rule R8)") {
+  LedgerFixture node(60s);
+  node("SET lamp bob NX PX 1000");
+  node.advance(10min);
+  node.node().do_due_work(node.now());
+  REQUIRE(node.node().ledger().largest_ttl() == 1024ms);
+  CHECK(node("SET printer alice NX PX 60000") == "(none)");  // before the lowering was written
+  node.write();
+  CHECK(node("PING") == "+OK");
 }

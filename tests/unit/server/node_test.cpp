@@ -1,7 +1,7 @@
 // The node as a whole: who may speak, what the table of commands answers, scripts that overrun.
 #include "server/node.h"
 
-#include "tests/support/node_fixture.h"
+#include "tests/support/busy_fixture.h"
 
 #include <catch2/catch.hpp>
 
@@ -9,34 +9,6 @@ using namespace redlock;
 using namespace redlock::server;
 
 namespace {
-
-// Strikes when the script asks for INFO, as the shell's timer does after busy-reply-threshold.
-struct BusyFixture final : ScriptWatch {
-  Settings settings;
-  CollectedLog log;
-  Now now{Instant(24h), WallTime(0s)};
-  lua::Engine* running = nullptr;
-  Node node{settings, NodeStart{}, {[this] { return interrupt(); }, log, this}};
-  TestClient alice{node, now};
-  TestClient bob{node, now};
-
-  BusyFixture() { node.begin_run(now); }
-
-  void script_began(lua::Engine& engine) override { running = &engine; }
-  void script_ended() override { running = nullptr; }
-  ProcessFacts interrupt() {
-    if (running != nullptr) running->interrupt();
-    return {};
-  }
-  std::string ask(TestClient& client, std::string_view line) {
-    client.send(line, now);
-    return client.receive();
-  }
-  void pass(Duration d) {
-    now.monotonic += d;
-    node.do_due_work(now);
-  }
-};
 
 constexpr const char* kEndless = "EVAL \"redis.call('INFO') while true do end\" 0";
 
