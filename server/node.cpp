@@ -138,6 +138,10 @@ Reply Node::execute(Session& session, Request request, Now now) {
             *found.entry->command,
             false};
   Reply reply = run(call, *found.entry);
+  if (reply.is(Reply::Kind::postponed)) {  // it comes again, and counts then
+    --stats_.commands_processed;
+    --found.entry->stats.calls;
+  }
   settle_imposed_ttls();
   if (suspended_) return reply;
   if (!uncovered_.empty()) reply = settle_uncovered(session.id(), std::move(reply), now);
@@ -368,9 +372,10 @@ Node::Bound Node::cover_fenced(Now now) {
   return ask_ledger(now);
 }
 
-// Rules R5 and R8. Not before what an earlier run is owed is over: lower_at_ begins there.
+// Rules R5 and R8. Not before what an earlier run is owed is over: lower_at_ begins there. Nor
+// while the start still writes to the ledger, on a thread of its own: until begin_run().
 void Node::lower_ledger(Instant now) {
-  if (now < lower_at_) return;
+  if (!has_begun_ || now < lower_at_) return;
   if (locks_.latest_deadline().has_fallen()) {
     ledger_.lower(locks_.latest_deadline().find(now));
     lower_at_ = now + kLowerInterval;
@@ -476,7 +481,7 @@ std::optional<Instant> Node::next_work() const {
   if (suspended_) return Instant{};  // at once; and expiry stands still, as the script's time does
   std::optional<Instant> next = locks_.next_reclaim();
   const auto sooner = [&next](Instant other) { next = next ? std::min(*next, other) : other; };
-  if (locks_.latest_deadline().has_fallen()) sooner(lower_at_);
+  if (has_begun_ && locks_.latest_deadline().has_fallen()) sooner(lower_at_);
   if (const auto window_end = ledger_.window_end()) sooner(std::max(*window_end, lower_at_));
   if (const auto wait = waiters_.next_deadline()) sooner(*wait);
   if (settings_.timeout > 0ns && sessions_.count() > 0) {

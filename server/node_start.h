@@ -26,7 +26,7 @@ struct NodeStart {
   // As begin_run makes it durable; the defaults are those of a node that keeps no folder.
   Fence::Start fence = {};
   LedgerKeeper::Start ledger = {
-      .record = {.largest_ttl = Duration::max(), .fencing_bound = kTokenMax}};
+      .record = {.largest_ttl = Duration::max(), .fencing_bound = kTokenMax, .fenced = true}};
   Instant admit_from{};  // no admission before it (rule F7)
 };
 

@@ -130,6 +130,26 @@ TEST_CASE("nothing is lowered before what an earlier run is owed is over (rule R
   CHECK(page.latest < Instant(24h) + 10s);
 }
 
+TEST_CASE("nothing is written to the ledger while the start still writes it (rule R9)") {
+  Settings settings;
+  CollectedLog log;
+  Page page;
+  Now now{Instant(24h), WallTime(0s)};
+  NodeStart start = with_largest_ttl(60s);
+  start.ledger.latest_deadline = Instant(24h) + 30s;
+  Node node(settings, start, {[] { return ProcessFacts{}; }, log, nullptr, &page});
+  REQUIRE(node.restore("printer", "alice", Instant(24h) + 1s, 1));
+  now.monotonic += 2s;
+  node.do_due_work(now);  // gives the lock back
+  node.do_due_work(now);
+  CHECK(page.writes == 0);
+  CHECK_FALSE(node.next_work());
+  node.begin_run(now);
+  REQUIRE(node.next_work());
+  node.do_due_work(now);
+  CHECK(page.latest == Instant{});
+}
+
 TEST_CASE("a TTL above any before waits for the disk, and others go on (rule R8)") {
   LedgerFixture node(1s);
   CHECK(node("SET printer alice NX PX 30000") == "(none)");

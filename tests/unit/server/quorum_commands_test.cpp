@@ -253,6 +253,15 @@ TEST_CASE("an admission of a fenced node raises, and never lowers (rule F6)") {
   CHECK(node("LOCK.FENCE READ") == "[(integer) 150, (integer) 1]");
 }
 
+TEST_CASE("a command that waited for the disk is counted once") {
+  FencedFixture node;
+  node("LOCK.ACQUIRE printer alice PX 10000");
+  CHECK(node("LOCK.CONFIRM printer alice 5000") == "(none)");
+  node.write();
+  CHECK_THAT(node("INFO commandstats"), Contains("integer"));  // the confirm's own answer
+  CHECK_THAT(node("PING"), Contains("cmdstat_lock.confirm:calls=1,"));
+}
+
 TEST_CASE("a recovering node refuses all of it but its state and its counter (rule R10)") {
   NodeStart start = with_fence({.first = 100, .bound = 2'000, .fenced = true});
   start.grant_from = Instant(24h) + 10s;
