@@ -82,6 +82,7 @@ void Session::resume(const Reply& reply, Now now, Service& service) {
 void Session::retry(Now now, Service& service) {
   INVARIANT(is_postponed(), "nothing was postponed");
   waiting_for_ = WaitingFor::nothing;
+  touch();  // also one that is closing and executes nothing: its shell may have waited for this
   receive({}, now, service);
 }
 

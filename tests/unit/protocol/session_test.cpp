@@ -163,3 +163,15 @@ TEST_CASE("a postponed request is kept whole, holds up what follows, and is exec
   CHECK(client.received() == "\"one\"\n+PONG\n\"two\"");
   CHECK_FALSE(client.session().is_waiting());
 }
+
+TEST_CASE(
+    "a session that was closed while its request was postponed is looked at when that is over") {
+  SessionFixture service;
+  auto client = service.client();
+  service.open = false;
+  client.bytes("ECHO one\r\n");
+  client.session().close_after_output();
+  CHECK(touched(service) == Ids{client.session().id()});
+  client.session().retry(service.now, service);
+  CHECK(touched(service) == Ids{client.session().id()});
+}
