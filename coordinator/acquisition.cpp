@@ -128,7 +128,7 @@ void Acquisition::conclude(Instant now, Actions& actions) {
   outcome_ = AcquisitionOutcome::acquired;
   // From here on the caller may release it at any moment, or be gone: nothing may be written late.
   for (NodeIndex node = 0; node < locks_.nodes(); ++node) {
-    if (!locks_.answered(node)) actions.push_back({Action::Kind::withdraw, node});
+    if (locks_.is_silent(node)) actions.push_back({Action::Kind::withdraw, node});
   }
 }
 

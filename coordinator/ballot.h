@@ -33,6 +33,10 @@ class Ballot {
   const VoteCount& votes() const { return votes_; }
   const std::vector<Answer>& answers() const { return answers_; }
   bool answered(NodeIndex node) const { return answers_[node].kind != AnswerKind::none; }
+  // Not heard, or not in time: what it was asked may still wait, unwritten.
+  bool is_silent(NodeIndex node) const {
+    return !answered(node) || answers_[node].kind == AnswerKind::timed_out;
+  }
   std::size_t nodes() const { return answers_.size(); }
   Instant start() const { return start_; }
   Instant deadline() const { return deadline_; }

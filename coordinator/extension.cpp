@@ -68,7 +68,7 @@ bool Extension::is_still_held() const {
 void Extension::finish(ExtensionOutcome outcome, Actions& actions) {
   outcome_ = outcome;
   for (NodeIndex node = 0; node < ballot_.nodes(); ++node) {
-    if (!ballot_.answered(node)) actions.push_back({Action::Kind::withdraw, node});
+    if (ballot_.is_silent(node)) actions.push_back({Action::Kind::withdraw, node});
     const bool is_for_nothing = outcome != ExtensionOutcome::extended;
     if (is_for_nothing && ballot_.answers()[node].topped_up) {
       actions.push_back({Action::Kind::undo, node});

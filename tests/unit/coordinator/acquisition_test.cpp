@@ -290,6 +290,18 @@ TEST_CASE("who does not confirm by the node timeout counts as silent") {
   CHECK(attempt.machine.answers()[1].took == 100ms);
 }
 
+TEST_CASE(
+    "who was silent too long is not sent the request when the token is confirmed after that") {
+  Attempt attempt(five_fenced_nodes());
+  attempt.start();
+  attempt(1, "p=5", 300ms);
+  attempt(2, "p=9", 300ms);
+  attempt(3, "p=9", 300ms);
+  CHECK(attempt.time(500ms).empty());
+  CHECK(attempt.confirmed(1, "(integer) 1", 700ms) == "withdraw 4 5");
+  CHECK(attempt.machine.outcome() == Outcome::acquired);
+}
+
 TEST_CASE("a token that no quorum can take any more fails at once (rules F3, Q1)") {
   Attempt attempt(five_fenced_nodes());
   attempt.start();

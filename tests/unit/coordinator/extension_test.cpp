@@ -63,7 +63,7 @@ TEST_CASE("silent nodes prove nothing: the old validity stands and the holder ma
   attempt(1, "(integer) 0", 10s);
   attempt(2, "refused", 10s);
   CHECK_FALSE(attempt.machine.finished());
-  attempt.time(10500ms);
+  CHECK(attempt.time(10500ms) == "withdraw 3 4 5");
   CHECK(attempt.machine.outcome() == Outcome::no_quorum);
   CHECK(attempt.machine.valid_until() == at(20s));
 }
@@ -100,7 +100,7 @@ TEST_CASE("a top-up whose extension failed is released at that node, at no other
   attempt.start(10s);
   attempt(1, "(integer) 1", 10s);
   attempt(2, "(integer) 2", 10s);
-  CHECK(attempt.time(10500ms) == "undo 2");
+  CHECK(attempt.time(10500ms) == "undo 2; withdraw 3 4 5");
   CHECK(attempt.machine.outcome() == Outcome::no_quorum);
   CHECK(attempt.machine.valid_until() == at(20s));
 }
@@ -145,6 +145,6 @@ TEST_CASE("a silent node may be the one that still has it: not known (rule Q4)")
   Attempt attempt(five_nodes(), at(20s));
   attempt.start(10s);
   for (const unsigned node : {1u, 2u, 3u, 4u}) attempt(node, "(integer) 2", 10s);
-  CHECK(attempt.time(10500ms) == "undo 1 2 3 4");
+  CHECK(attempt.time(10500ms) == "undo 1 2 3 4; withdraw 5");
   CHECK(attempt.machine.outcome() == Outcome::no_quorum);
 }

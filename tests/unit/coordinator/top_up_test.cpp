@@ -85,6 +85,20 @@ TEST_CASE("a plain Redis is topped up by a script (rule Q4)") {
   CHECK(world.node(1).holds("printer", world.now()));
 }
 
+TEST_CASE("a top-up that waits for its connection is not sent when the extension has failed (Q4)") {
+  FakeNodes world;
+  world.fenced().start();
+  const HeldLock lock = lock_with_two_nodes_lost(world);
+  world.node(1).hung = true;
+  world.cut(1);
+  world.advance(Pipeline::kBackoffMin);
+  for (const unsigned i : {3u, 4u, 5u}) world.node(i).hung = true;
+  CHECK(world.extend(lock).outcome == ExtensionOutcome::no_quorum);
+  world.node(1).hung = false;
+  world.settle();
+  CHECK(world.log(1).empty());
+}
+
 TEST_CASE("who does not know the validity extends what is held, and tops up nothing (rule Q4)") {
   FakeNodes world;
   world.fenced().start();
