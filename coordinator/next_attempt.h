@@ -1,11 +1,10 @@
 // NextAttempt: when an operation that wants a lock tries again. On the nodes' word where they give
 // it (wakes.h), by polling else (retry.h): one place that decides between the two.
 //
-//   next.begin(now);                               // an attempt begins
-//   if (!next.after(outcome, …, now, random)) …    // it failed: when() has the next one, or give
-//   up next.look(now, random);                        // the wakes have news: when() may have
-//   changed next.leave(now);                               // the lock was got, or is not wanted
-//   any more
+//   next.begin(now);                             // an attempt begins
+//   if (!next.after(outcome, …, now, random)) …  // it failed: when() has the next one, or give up
+//   next.look(now, random);                      // the wakes have news: when() may have changed
+//   next.leave(now);                             // the lock was got, or is not wanted any more
 #pragma once
 
 #include "coordinator/retry.h"

@@ -16,8 +16,7 @@ struct Patience {
 };
 
 // A wait for ever ends all the same after so long without a quorum, or one of nodes that give
-// tokens: nobody is served by a command
-// that hangs because its nodes are gone.
+// tokens: nobody is served by a command that hangs because its nodes are gone.
 inline constexpr Duration kPatienceWithoutQuorum = 10s;
 
 // A held lock is looked at again after a random time of this window.
@@ -42,7 +41,7 @@ class Retry {
                                Random& random);
   // When to make the next attempt now that a quorum of nodes said that the lock is free. took: how
   // long the last attempt took, so that the window fits these nodes.
-  Instant after_wake(Instant now, Duration took, Random& random) const;
+  Instant after_wake(Instant now, Duration took, Random& random);
   // The nodes could be relied on to tell, up to now, and cannot any more: when to look.
   Instant poll(Instant now, Random& random);
   // The last attempt is made when the wait is over, not before; kNever: there is no such time.

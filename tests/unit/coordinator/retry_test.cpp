@@ -111,3 +111,12 @@ TEST_CASE("who relied on the nodes' word begins to count without a quorum when t
   CHECK(retry.after(Outcome::no_quorum, false, at(1h + 9s), random).has_value());
   CHECK_FALSE(retry.after(Outcome::no_quorum, false, at(1h + 10s), random).has_value());
 }
+
+TEST_CASE("nodes that called the lock free were a quorum: the 10 s without one begin then") {
+  Random random(1);
+  Retry retry({.wait = std::nullopt}, at(0ms));
+  retry.after(Outcome::held, false, at(0ms), random);
+  retry.after_wake(at(1h), 1ms, random);
+  CHECK(retry.after(Outcome::no_quorum, false, at(1h + 9s), random).has_value());
+  CHECK_FALSE(retry.after(Outcome::no_quorum, false, at(1h + 10s), random).has_value());
+}
