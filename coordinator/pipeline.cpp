@@ -19,6 +19,13 @@ bool is_unknown_script(const Reply& reply) {
   return reply.is_error() && reply.text().starts_with("NOSCRIPT");
 }
 
+// Of the same lock, one to make it and one to end it.
+bool are_opposed(const NodeRequest& one, const NodeRequest& other) {
+  const bool is_pair = (one.tops_up && other.kind == RequestKind::release) ||
+                       (one.kind == RequestKind::release && other.tops_up);
+  return is_pair && one.claim->value == other.claim->value && one.claim->name == other.claim->name;
+}
+
 }  // namespace
 
 Pipeline::Pipeline(Credentials credentials, Random& random)
@@ -77,6 +84,7 @@ void Pipeline::write(NodeRequest request, ScriptForm form, Instant now) {
     last_progress_ = now;
     if (silence_check_ == kNever) silence_check_ = later(now, kSilenceMax);
   }
+  if (request.tops_up) ++top_ups_in_flight_;
   in_flight_.push_back({std::move(request), form});
   ++unwritten_;
 }
@@ -131,13 +139,33 @@ void Pipeline::on_reply(Reply reply, Instant now) {
   if (greeting_.is_under_way()) return on_greeting(reply, now);
   InFlight answered = std::move(in_flight_.front());
   in_flight_.pop_front();
+  if (answered.request.tops_up) --top_ups_in_flight_;
   if (is_unknown_script(reply) && answered.form == ScriptForm::by_sha) {
-    return write(std::move(answered.request), ScriptForm::in_full, now);
+    return send_in_full(std::move(answered), now);
   }
   if (answered.request.kind == RequestKind::release) --releases_pending_;
   if (answered.request.operation == kNobody) return;
   Answer answer = classify(answered.request.kind, reply);
   complete(answered.request, std::move(answer), std::move(reply));
+}
+
+void Pipeline::send_in_full(InFlight unknown, Instant now) {
+  if (!may_overtake(unknown.request)) {
+    return write(std::move(unknown.request), ScriptForm::in_full, now);
+  }
+  in_flight_.push_front(std::move(unknown));
+  give_up({.kind = AnswerKind::broken, .text = "its scripts were forgotten"}, now);
+}
+
+// Whether something in flight, which came after the request, may be executed before it. The counts
+// spare the search where there can be nothing: thousands of scripts may be unknown at once.
+bool Pipeline::may_overtake(const NodeRequest& request) const {
+  const bool is_release = request.kind == RequestKind::release;
+  const std::size_t opposed = is_release ? top_ups_in_flight_ : releases_pending_;
+  if (opposed == 0 || !(is_release || request.tops_up)) return false;
+  return std::any_of(in_flight_.begin(), in_flight_.end(), [&request](const InFlight& later) {
+    return are_opposed(request, later.request);
+  });
 }
 
 void Pipeline::on_greeting(const Reply& reply, Instant now) {
@@ -158,7 +186,7 @@ void Pipeline::accept(Instant now) {
   backoff_ = kBackoffMin;
   drop_worthless_debts(now);
   for (NodeRequest& request : std::exchange(owed_, {})) {
-    write(std::move(request), ScriptForm::by_sha, now);
+    write(std::move(request), ScriptForm::in_full, now);  // in its place, whatever is known there
   }
   first_ticket_ += waiting_.size();
   for (Waiting& waiting : std::exchange(waiting_, {})) {
@@ -191,6 +219,7 @@ void Pipeline::give_up(Answer why, Instant now) {
   silence_check_ = kNever;
   problem_ = why;
   unwritten_ = 0;
+  top_ups_in_flight_ = 0;
   for (InFlight& lost : std::exchange(in_flight_, {})) fail(std::move(lost.request), why);
   why.never_sent = true;
   first_ticket_ += waiting_.size();

@@ -4,10 +4,10 @@
 //   shell            pipeline
 //   -----            --------
 //   dials        <-  take_wish() == dial
-//   connected    ->  on_connected: the greeting (greeting.h): who is it, which dialect does it
-//   speak bytes        ->  on_bytes … identified() has the node's id; the group says accept or
-//   reject writes       <-  outgoing(): once per turn of the loop end          ->  on_end: what was
-//   in flight fails, a new dial follows after a while
+//   connected    ->  on_connected: the greeting (greeting.h): who is it, which dialect?
+//   bytes        ->  on_bytes … in state identified the group says accept or reject
+//   writes       <-  outgoing(): once per turn of the loop
+//   end          ->  on_end: what was in flight fails, a new dial follows after a while
 //
 // Answers come as Completions, in take_completions(), also those of requests that could not be
 // sent; never from inside a call. Each request is written in the dialect of the node that the
@@ -20,6 +20,11 @@
 //              hangs for long costs no more than that
 //   owed       releases whose connection broke or was not there; sent first on the next one, until
 //              the lock has run out by itself (rule Q3). At most one for each lock sent before
+//
+// Requests are executed in the order in which they were sent: a release after the top-ups of its
+// lock, a top-up after the undo of an earlier one (rule Q4). The exception are scripts that a plain
+// Redis has forgotten (NOSCRIPT): they are sent again, in full, at the end. Where that would change
+// the order of those two the connection is given up instead, which is always safe.
 //
 // A node that answers late answers in its order all the same: whoever asked may be gone by then,
 // and the completion of an operation that is over is ignored by the group.
@@ -130,6 +135,8 @@ class Pipeline {
   void fail(NodeRequest request, Answer answer);
   void on_reply(protocol::Reply reply, Instant now);
   void on_greeting(const protocol::Reply& reply, Instant now);
+  void send_in_full(InFlight unknown, Instant now);
+  bool may_overtake(const NodeRequest& request) const;
   void keep_push(protocol::Reply push);
   void give_up(Answer why, Instant now);
   void drop_worthless_debts(Instant now);
@@ -148,6 +155,7 @@ class Pipeline {
   std::size_t unwritten_ = 0;  // of in_flight_: those whose bytes still stand in out_
   std::vector<NodeRequest> owed_;
   std::size_t releases_pending_ = 0;
+  std::size_t top_ups_in_flight_ = 0;
 
   protocol::OutputBuffer out_;
   std::string received_;  // the beginning of a reply whose end has not come

@@ -106,9 +106,9 @@ class Wire {
   }
 
   static std::string shown(std::string_view word) {
-    if (word == kReleaseScript.sha) return "release";
-    if (word == kExtendScript.sha) return "extend";
-    if (word == kTopUpScript.sha) return "top-up";
+    if (word == kReleaseScript.sha || word == kReleaseScript.text) return "release";
+    if (word == kExtendScript.sha || word == kExtendScript.text) return "extend";
+    if (word == kTopUpScript.sha || word == kTopUpScript.text) return "top-up";
     return std::string(word);
   }
 
@@ -382,10 +382,54 @@ TEST_CASE("a release outlives its connection; the next one sends it first") {
   wire.set(3);
   wire.connect().greet();
   const std::string sent = wire.taken();
-  CHECK(sent == "EVALSHA release 1 k v; SET k v NX PX 30000");
+  CHECK(sent == "EVAL release 1 k v; SET k v NX PX 30000");
   wire.receive(":0\r\n+OK\r\n");
   CHECK(wire.pipeline.releases_pending() == 0);
   CHECK(wire.completions() == "3 yes");
+}
+
+TEST_CASE("a script that a plain Redis does not know is sent again in full") {
+  Wire wire;
+  wire.connect().greet();
+  wire.extend(1, Token(0));
+  wire.extend(2, Token(0));
+  CHECK(wire.taken() == "EVALSHA top-up 1 k v 30000; EVALSHA top-up 1 k v 30000");
+  wire.receive("-NOSCRIPT No matching script.\r\n");
+  CHECK(wire.taken() == "EVAL top-up 1 k v 30000");
+}
+
+TEST_CASE("a top-up is not sent again behind the release of its lock (rule Q4)") {
+  Wire wire;
+  wire.connect().greet();
+  wire.extend(1, Token(0));
+  wire.release(2);
+  wire.taken();
+  wire.receive("-NOSCRIPT No matching script.\r\n");
+  CHECK(wire.taken().empty());
+  CHECK(wire.pipeline.take_wish() == Pipeline::Wish::hang_up);
+  CHECK(wire.completions() ==
+        "1 broken: its scripts were forgotten; 2 broken: its scripts were forgotten");
+  wire.wait(Pipeline::kBackoffMin);
+  wire.connect().greet();
+  CHECK(wire.taken() == "EVAL release 1 k v");
+}
+
+TEST_CASE("the undo of a top-up is not sent again behind a newer one (rule Q4)") {
+  Wire wire;
+  wire.connect().greet();
+  wire.release(kNobody);
+  wire.extend(2, Token(0));
+  wire.taken();
+  wire.receive("-NOSCRIPT No matching script.\r\n");
+  CHECK(wire.completions() == "2 broken: its scripts were forgotten");
+  CHECK(wire.pipeline.take_wish() == Pipeline::Wish::hang_up);
+  wire.wait(Pipeline::kBackoffMin);
+  wire.extend(3, Token(0));
+  wire.connect().greet();
+  CHECK(wire.taken() == "EVAL release 1 k v; EVALSHA top-up 1 k v 30000");
+  wire.receive(":1\r\n:2\r\n");
+  CHECK(wire.pipeline.releases_pending() == 0);
+  CHECK(wire.completions() == "3 yes, topped up");
 }
 
 TEST_CASE("a release whose lock has run out is not sent any more") {
