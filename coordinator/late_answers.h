@@ -6,6 +6,9 @@
 //     extension of the same lock was begun meanwhile: that one may count on it. Then whoever
 //     releases the lock releases it there, or its TTL does.
 //
+// A node that was topped up by an extension that has not succeeded says to the next that it holds
+// the lock. That is no sign that it still held it (rule Q4), so its yes is taken for a top-up.
+//
 // An entry lives until every node has answered, or its connection has ended: a link completes each
 // request once. So there are no more of them than requests in flight.
 #pragma once
@@ -29,6 +32,10 @@ class LateAnswers {
   void begin_extension(OperationId operation, const SharedClaim& claim);
   void end_extension(OperationId operation, const SharedClaim& claim, bool has_failed, Duration ttl,
                      const NodeSet& missing);
+  // Every answer to an extension under way: sees to it that topped_up is true as said above.
+  void correct_answer(NodeIndex node, const std::string& value, Answer& answer);
+  // The node is sent a release for what it was topped up with.
+  void forget_top_up(NodeIndex node, const std::string& value);
   // Whether what this extension topped up is nobody else's concern.
   bool is_newest_extension(OperationId operation, const std::string& value) const;
 
@@ -47,11 +54,13 @@ class LateAnswers {
   };
   struct Extensions {
     OperationId newest;
-    std::size_t open = 0;  // not yet answered by every node
+    std::size_t open = 0;    // not yet answered by every node
+    NodeSet topped_up = {};  // by those that have not succeeded
   };
 
   std::optional<NodeRequest> carry_out(const Entry& entry, const Completion& completion,
                                        Instant now) const;
+  void note_late_extension(NodeIndex node, const Entry& entry, const Answer& answer);
   void close_extension(const std::string& value);
 
   std::unordered_map<OperationId, Entry> entries_;

@@ -208,6 +208,7 @@ void Group::ExtendOperation::start(Instant now) {
 
 void Group::ExtendOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
   note_answer(node, completion.answer);
+  late().correct_answer(node, lock_.claim->value, completion.answer);
   machine_.on_answer(node, std::move(completion.answer), now, actions_);
   after_machine(now);
 }
@@ -230,7 +231,9 @@ void Group::ExtendOperation::after_machine(Instant now) {
 
 // A top-up for nothing.
 void Group::ExtendOperation::undo(NodeIndex node, const NodeRequest& request, Instant now) {
-  if (late().is_newest_extension(id(), lock_.claim->value)) Operation::undo(node, request, now);
+  if (!late().is_newest_extension(id(), lock_.claim->value)) return;
+  Operation::undo(node, request, now);
+  late().forget_top_up(node, lock_.claim->value);
 }
 
 void Group::ExtendOperation::end() {

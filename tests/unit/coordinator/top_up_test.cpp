@@ -166,6 +166,38 @@ TEST_CASE("a late top-up is left alone when a newer extension may count on it (r
   for (unsigned i = 1; i <= 5; ++i) CHECK(world.node(i).holds("printer", world.now()));
 }
 
+TEST_CASE("an earlier extension's late top-up is no sign that the lock was held (rule Q4)") {
+  FakeNodes world;
+  world.fenced().start();
+  const HeldLock lock = world.acquire("printer", 5s)->lock;
+  world.settle();
+  for (unsigned i = 1; i <= 5; ++i) world.node(i).forget();  // somebody released it
+  world.node(5).hung = true;
+  CHECK(world.extend(lock).outcome == ExtensionOutcome::no_quorum);
+  std::optional<ExtendResult> second;
+  world.group().extend(lock, world.now(), [&](ExtendResult got) { second = std::move(got); });
+  world.node(5).hung = false;
+  world.settle();
+  REQUIRE(second.has_value());
+  CHECK(second->outcome == ExtensionOutcome::lost);
+  for (unsigned i = 1; i <= 5; ++i) CHECK_FALSE(world.node(i).holds("printer", world.now()));
+}
+
+TEST_CASE("two extensions at once do not take each other's top-ups for held locks (rule Q4)") {
+  FakeNodes world;
+  world.fenced().start();
+  const HeldLock lock = world.acquire("printer", 5s)->lock;
+  world.settle();
+  for (unsigned i = 1; i <= 5; ++i) world.node(i).forget();  // somebody released it
+  std::optional<ExtendResult> second;
+  world.group().extend(lock, world.now(), [](const ExtendResult&) {});
+  world.group().extend(lock, world.now(), [&](ExtendResult got) { second = std::move(got); });
+  world.settle();
+  REQUIRE(second.has_value());
+  CHECK(second->outcome == ExtensionOutcome::lost);
+  for (unsigned i = 1; i <= 5; ++i) CHECK_FALSE(world.node(i).holds("printer", world.now()));
+}
+
 TEST_CASE("a release reaches the nodes that were topped up, also those that answered late (Q4)") {
   FakeNodes world;
   for (const unsigned i : {1u, 2u}) world.node(i).down = true;
