@@ -49,11 +49,19 @@ std::string refusal(const AdmitResult& result, bool is_new_group) {
       std::none_of(result.nodes.begin(), result.nodes.end(), [](const Standing& node) {
         return node.state == State::admitted || node.state == State::failed;
       });
-  if (is_new_group && is_untouched) {
-    return "a new group needs all of its nodes, unfenced and none of them recovering; nothing was "
-           "changed";
+  if (!is_new_group || !is_untouched) return "some nodes stay unfenced";
+  const bool is_any_fenced =
+      std::any_of(result.nodes.begin(), result.nodes.end(),
+                  [](const Standing& node) { return node.state == State::fenced; });
+  std::string text =
+      "a new group needs all of its nodes, unfenced and none of them recovering; nothing was "
+      "changed";
+  if (is_any_fenced) {
+    text +=
+        ". A fenced node becomes one of it when it is stopped, its ledger deleted, and started "
+        "again; then --floor has to be at least the counter that it tells here";
   }
-  return "some nodes stay unfenced";
+  return text;
 }
 
 // Either hardly anyone answered, or so many of those that did are unfenced that it takes the
