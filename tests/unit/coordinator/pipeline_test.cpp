@@ -388,16 +388,6 @@ TEST_CASE("a release outlives its connection; the next one sends it first") {
   CHECK(wire.completions() == "3 yes");
 }
 
-TEST_CASE("a script that a plain Redis does not know is sent again in full") {
-  Wire wire;
-  wire.connect().greet();
-  wire.extend(1, Token(0));
-  wire.extend(2, Token(0));
-  CHECK(wire.taken() == "EVALSHA top-up 1 k v 30000; EVALSHA top-up 1 k v 30000");
-  wire.receive("-NOSCRIPT No matching script.\r\n");
-  CHECK(wire.taken() == "EVAL top-up 1 k v 30000");
-}
-
 TEST_CASE("a top-up is not sent again behind the release of its lock (rule Q4)") {
   Wire wire;
   wire.connect().greet();
