@@ -159,7 +159,6 @@ Client::Operation Client::extend(const Lock& lock, Callback<Lock> done) {
       }
       Lock extended = lock;
       extended.valid_until = result.valid_until.time_since_epoch();
-      extended.asked = result.asked.to_ullong();
       tell(std::move(extended));
     };
     return core.nodes().extend(coordinator::held_lock(lock), on_end);

@@ -10,12 +10,9 @@
 namespace redlock::coordinator {
 
 HeldLock known_lock(std::string name, std::string value, Duration ttl) {
-  HeldLock lock{.claim = std::make_shared<const Claim>(Claim{std::move(name), std::move(value)}),
-                .ttl = ttl,
-                .valid_until = kNever,
-                .asked = {}};
-  lock.asked.set();
-  return lock;
+  return {.claim = std::make_shared<const Claim>(Claim{std::move(name), std::move(value)}),
+          .ttl = ttl,
+          .valid_until = kNever};
 }
 
 Group::Group(Options options, ValueSource values, std::uint64_t seed)

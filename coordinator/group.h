@@ -39,7 +39,6 @@ struct HeldLock {
   SharedClaim claim = {};
   Duration ttl = 0ns;
   Instant valid_until = {};  // kNever: not known, it was acquired elsewhere
-  NodeSet asked = {};        // the nodes that may have it; releases go there
   Token token = 0;           // 0: none, or not known
   unsigned round_trips = 0;  // that it took to get; 0: not known
 };
@@ -65,7 +64,6 @@ struct ExtendResult {
   ExtensionOutcome outcome;
   Instant valid_until;  // the new one if extended, else the old one
   std::vector<Answer> answers;
-  NodeSet asked = {};  // the nodes that may have the lock now: HeldLock::asked, and the topped-up
 };
 
 struct ReleaseResult {
@@ -120,7 +118,7 @@ class Group {
   OperationId when_ready(Instant now, std::function<void()> done);
 
   OperationId acquire(AcquireRequest request, Instant now, std::function<void(AcquireResult)> done);
-  // Whatever way it ends, the lock given is as it was; take valid_until and asked from the result.
+  // Whatever way it ends, the lock given is as it was; take valid_until from the result.
   OperationId extend(const HeldLock& lock, Instant now, std::function<void(ExtendResult)> done);
   // Goes on in the background at the nodes that did not answer (see releases_pending).
   OperationId release(const HeldLock& lock, Instant now, std::function<void(ReleaseResult)> done);

@@ -62,19 +62,15 @@ void Guard::Keeping::extend() {
   extension_ = core_->nodes().extend(lock_, [this](const coordinator::ExtendResult& result) {
     extension_ = coordinator::kNobody;
     keeper_.on_extended(result, LockClient::now());
-    take_over(result);
+    take_over_validity();
     look();
   });
-  // Until its result says which: it may top up any node (rule Q4), and a release may cancel it.
-  const std::lock_guard guard(mutex_);
-  lock_.asked.set();
 }
 
-void Guard::Keeping::take_over(const coordinator::ExtendResult& result) {
+void Guard::Keeping::take_over_validity() {
   {
     const std::lock_guard guard(mutex_);
     lock_.valid_until = keeper_.valid_until();
-    lock_.asked = result.asked;
   }
   // A lock that was lost, or let go meanwhile by another thread, stays so.
   const Duration::rep lost_at = keeper_.lost_at().time_since_epoch().count();

@@ -41,7 +41,7 @@ class Guard::Keeping : public std::enable_shared_from_this<Guard::Keeping> {
   void extend();
   void lose();
   void stop_keeping();
-  void take_over(const coordinator::ExtendResult& result);
+  void take_over_validity();
   bool is_loop_thread() const {
     return !has_own_thread_ || loop_thread_ == std::this_thread::get_id();
   }

@@ -176,7 +176,6 @@ void Group::AcquireOperation::tell() {
     lock = {.claim = claim_,
             .ttl = wanted_.ttl,
             .valid_until = attempt_->valid_until(),
-            .asked = asked(),
             .token = attempt_->token(),
             .round_trips = attempt_->round_trips()};
     if (lock.token > 0) late().expect_grants(id(), claim_, lock.token, missing());
@@ -243,8 +242,7 @@ void Group::ExtendOperation::end() {
 
 void Group::ExtendOperation::tell() {
   end();
-  const NodeSet asked_now = machine_.tops_up() ? lock_.asked | asked() : lock_.asked;
-  done_({machine_.outcome(), machine_.valid_until(), machine_.answers(), asked_now});
+  done_({machine_.outcome(), machine_.valid_until(), machine_.answers()});
 }
 
 // --- release
@@ -252,16 +250,10 @@ void Group::ExtendOperation::tell() {
 Group::ReleaseOperation::ReleaseOperation(Group& owner, const HeldLock& lock, Done done)
     : Operation(owner), lock_(lock), machine_(terms(lock.ttl)), done_(std::move(done)) {}
 
+// At every node: also one that the acquisition never reached may have been topped up since.
 void Group::ReleaseOperation::start(Instant now) {
   machine_.start(now, actions_);
   for (const Action& action : std::exchange(actions_, {})) {
-    if (!lock_.asked.test(action.node)) {
-      machine_.on_answer(
-          action.node,
-          {.kind = AnswerKind::refused, .never_sent = true, .text = "never asked for this lock"},
-          now);
-      continue;
-    }
     ask(action.node,
         {.kind = RequestKind::release, .claim = lock_.claim, .worth_until = later(now, lock_.ttl)},
         now);

@@ -11,7 +11,6 @@ inline Lock public_lock(const HeldLock& lock) {
           .value = lock.claim->value,
           .ttl = lock.ttl,
           .valid_until = lock.valid_until.time_since_epoch(),
-          .asked = lock.asked.to_ullong(),
           .token = lock.token,
           .round_trips = lock.round_trips};
 }
@@ -20,7 +19,6 @@ inline HeldLock held_lock(const Lock& lock) {
   return {.claim = std::make_shared<const Claim>(Claim{lock.name, lock.value}),
           .ttl = lock.ttl,
           .valid_until = Instant(lock.valid_until),
-          .asked = NodeSet(lock.asked),
           .token = lock.token,
           .round_trips = lock.round_trips};
 }

@@ -80,7 +80,6 @@ struct Lock {
   std::chrono::nanoseconds ttl = std::chrono::seconds(30);
   // On CLOCK_BOOTTIME. The default: not known, as another process acquired it.
   std::chrono::nanoseconds valid_until = std::chrono::nanoseconds::max();
-  std::uint64_t asked = ~std::uint64_t{0};  // the nodes that may have it: bit i for node i
   // To be shown with each write that the lock protects: whoever stores it refuses one with a
   // smaller token than the largest it saw. 0: none, or not known.
   std::uint64_t token = 0;
