@@ -6,8 +6,9 @@
 // starts all counters at the old H: so no number is given twice, with no write per lock.
 //
 //   Fence fence({.first = old H, .bound = new H, .fenced = true});
-//   const std::uint64_t token = fence.grant(key);    // the lock's; fence.proposal_of(token) is
-//   told if (fence.has_room_for(t)) fence.reach(key, t);  // a confirmed token, or a top-up's
+//   const std::uint64_t token = fence.grant(key);  // the lock's
+//   fence.proposal_of(token)                       // what its reply tells
+//   if (fence.has_room_for(t)) fence.reach(key, t);  // a confirmed token, or a top-up's
 //   fence.raise_bound(h);                          // it is durable
 //
 // Thread safety: none. Invariant: no counter is larger than the bound.

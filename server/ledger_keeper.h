@@ -58,7 +58,7 @@ class LedgerKeeper {
   Duration largest_ttl() const { return largest_ttl_; }
   const DurableRecord& record() const { return in_force_; }
   void want_ttl(Duration ttl);
-  // The fencing bound, up to what covers the token and a block more.
+  // The fencing bound, up to what covers the token and two blocks more.
   void want_bound(std::uint64_t token);
   void want_fenced();
   // Raises the fencing bound ahead of time, when less than half a block is left (rule F1).

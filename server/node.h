@@ -4,9 +4,9 @@
 // the simulator run the very object that ships. The shell (node_server.h) does, in a loop:
 //
 //   node.receive(session, bytes, now);        // for what a connection brought
-//   node.do_due_work(now);                    // when next_work() says so: expiry, a slice of a
-//   script node.sessions().for_each_touched(…);      // once per turn: write output, close what is
-//   closing
+//   node.do_due_work(now);                    // when next_work() says so: expiry, scripts
+//   node.sessions().for_each_touched(…);      // once per turn: write output, close
+//   node.begin_ledger_write(now);             // the same: what is to be made durable
 //
 // Safety. A lock is granted in one place, grant(), and only past refuse_grant(): not while
 // recovering (R10), not with a clock that went wrong (C3), never for longer than max-ttl (L1).
@@ -92,8 +92,9 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   void begin_run(Now now);
 
   // The durable part of the ledger: what is to be written, one record at a time, and how that
-  // ended. Replies that waited for it go out then (rules R8, F1); while a script is suspended they
-  // wait for its end, as nobody but the script may change a lock meanwhile.
+  // ended. Nothing before begin_run(), as the start writes until then. Replies that waited go out
+  // at the end (rules R8, F1); while a script is suspended they wait for its end, as nobody but the
+  // script may change a lock meanwhile.
   std::optional<DurableRecord> begin_ledger_write(Now now);
   void end_ledger_write(const Status& written, Now now);
 

@@ -36,8 +36,9 @@ Reply Node::settle_uncovered(Session::Id caller, Reply reply, Now now) {
 // What the command, or the script, leaves behind is told to the ledger (rule R4): not what it set
 // on the way, so that SETNX and PEXPIRE in one script tell of the second alone. The write takes a
 // microsecond. Where a lock may live longer than any before, the bound must be durable first: its
-// reply waits for the disk, and others go on (rule R8). Whoever finds the lock meanwhile learns
-// only that it is held.
+// reply waits for the disk, and others go on (rule R8). Whoever looks meanwhile finds the lock
+// held: that keeps others away, and gives nobody a validity, which counts from a grant's reply
+// alone.
 Reply Node::settle_deadlines(Session::Id caller, Reply reply, std::span<const std::string> keys,
                              Now now) {
   Instant latest{};
@@ -80,6 +81,7 @@ Reply Node::pull_back(std::span<const std::string> keys, std::string_view why, I
 }
 
 std::optional<DurableRecord> Node::begin_ledger_write(Now now) {
+  if (!has_begun_) return std::nullopt;
   ledger_.stay_ahead(fence_.largest());
   if (!ledger_.wants_write()) return std::nullopt;
   return ledger_.begin_write(now.monotonic);

@@ -118,15 +118,11 @@ Status NodeRun::serve(const Hooks& hooks) {
     log_.log(LogLevel::notice, "the restart delay is over: locks are granted from now on");
     if (hooks.recovered) hooks.recovered();
   });
-  bool has_begun = false;
-  net::BeforeWait end_of_turn(loop_, [&] {
-    if (has_begun) look_after_ledger();
-  });
+  net::BeforeWait end_of_turn(loop_, [this] { look_after_ledger(); });
   const auto begin = [&] {
     tell_start();
     node_->begin_run(net::read_now());
     if (node_->is_recovering(now())) recovered.set(node_->start().grant_from);
-    has_begun = true;
     if (hooks.begun) hooks.begun();
   };
   Status durable = Done{};

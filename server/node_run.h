@@ -3,8 +3,8 @@
 //
 //   NodeRun run(loop, settings, log, {});
 //   if (const Status opened = run.open(); !opened) …
-//   const Status served = run.serve({.begun = …});      // until stop(), SHUTDOWN, or the loop's
-//   stop if (served) const Status finished = run.finish();   // left out, it was a crash
+//   const Status served = run.serve({.begun = …});   // until stop(), SHUTDOWN, the loop's stop
+//   if (served) … run.finish();                      // left out, it was a crash
 //
 // The order of a start matters (recovery.h): first the addresses, so that one in use leaves the
 // state folder untouched; then the folder's lock; only then the clock from which a restart delay

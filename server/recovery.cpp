@@ -14,6 +14,12 @@ namespace {
 
 constexpr Duration kSpare = 1s;
 
+// The latest deadline that a ledger of this boot can tell: what begin_run records of a table's
+// delay is the most, and a lock's is rounded up to a tick. A later one is damage (rule R4).
+Instant latest_plausible_deadline(Instant start, Duration largest_ttl, double clock_drift) {
+  return later(later(start, full_delay(largest_ttl, clock_drift)), kDeadlineTick);
+}
+
 RestartCause cause_of_crash(const Found& found, const Settings& settings, Instant start) {
   const VolatilePart& last = found.ledger.volatile_part;
   if (!is_same_boot(last.boot, found.boot)) return RestartCause::crash_of_another_boot;
@@ -303,10 +309,6 @@ std::optional<Instant> Restoration::deadline(Instant saved) const {
 Duration full_delay(Duration largest_ttl, double clock_drift) {
   const Duration stretched = stretch(largest_ttl, clock_drift);
   return stretched > Duration::max() - kSpare ? Duration::max() : stretched + kSpare;
-}
-
-Instant latest_plausible_deadline(Instant start, Duration largest_ttl, double clock_drift) {
-  return later(later(start, full_delay(largest_ttl, clock_drift)), kDeadlineTick);
 }
 
 Decision decide(const Found& found, const Settings& settings, Instant start,

@@ -100,10 +100,6 @@ Decision decide_without_folder(const Settings& settings, Instant start,
 // than their holders', and one second to spare.
 Duration full_delay(Duration largest_ttl, double clock_drift);
 
-// The latest deadline that a ledger of this boot can tell: what begin_run records of a table's
-// delay is the most, and a lock's is rounded up to a tick. A later one is damage (rule R4).
-Instant latest_plausible_deadline(Instant start, Duration largest_ttl, double clock_drift);
-
 // Puts the decision into the ledger. Serve nothing before it has succeeded.
 //
 // First the latest deadline, then the boot's identity: the other way round, a crash in between

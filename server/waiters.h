@@ -2,9 +2,9 @@
 //
 //   waiters.arm({session, Form::push, "printer", deadline});
 //   …                                   // a command, a script, a turn of expiry
-//   waiters.look_at_given_up(now);      // the keys that this gave up: is one free that is waited
-//   for? waiters.time_out(now);              // at next_deadline() for (const Waiters::Wake& wake :
-//   waiters.take_wakes()) …
+//   waiters.look_at_given_up(now);      // of the keys that this gave up, is one free?
+//   waiters.time_out(now);              // at next_deadline()
+//   for (const Waiters::Wake& wake : waiters.take_wakes()) …
 //
 // None is lost. A key's end is noticed where it happens: while somebody waits, the lock table keeps
 // the hash of each key that it gives up, by a release, by expiry on access or by the wheel. They
