@@ -28,7 +28,6 @@ enum class RequestKind : std::uint8_t {
   confirm,      // LOCK.CONFIRM; a plain Redis has no fencing tokens
   wait,         // LOCK.WAIT … PUSH; a plain Redis tells nobody
   get,          // GET
-  pttl,         // PTTL
   holder,       // LOCK.HOLDER; the holder script
   info,         // INFO
   status,       // LOCK.STATUS; INFO

@@ -122,7 +122,7 @@ class Group {
   OperationId extend(const HeldLock& lock, Instant now, std::function<void(ExtendResult)> done);
   // Goes on in the background at the nodes that did not answer (see releases_pending).
   OperationId release(const HeldLock& lock, Instant now, std::function<void(ReleaseResult)> done);
-  // Asks every node these questions (get, pttl, info; a name for the first two) and waits for all,
+  // Asks every node these questions (a name for those about a lock) and waits for all,
   // at most for the node timeout.
   OperationId survey(std::vector<RequestKind> questions, std::string name, Instant now,
                      std::function<void(std::vector<Finding>)> done);

@@ -3,8 +3,10 @@
 //
 //   Keeper keeper({.ttl = 30s, .notice = 3s}, valid_until, clocks);
 //   keeper.on_time(clocks);                  // whenever next_deadline() says so, or more often
-//   if (keeper.wants_extension()) { keeper.begin_extension(now); … keeper.on_extended(result, now);
-//   } if (keeper.loss()) …                     // once and for good
+//   if (keeper.wants_extension()) {
+//     keeper.begin_extension(now); … keeper.on_extended(result, now);
+//   }
+//   if (keeper.loss()) …                     // once and for good
 //
 // It extends at a third of the TTL. The lock counts as lost when a quorum does not have it any
 // more, when `notice` before the end of its validity it has still not been extended, and when the

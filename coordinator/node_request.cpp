@@ -63,8 +63,6 @@ void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
       return write({"LOCK.WAIT", claim->name, ttl.view(), "PUSH"}, out);
     case RequestKind::get:
       return write({"GET", claim->name}, out);
-    case RequestKind::pttl:
-      return write({"PTTL", claim->name}, out);
     case RequestKind::holder:
       return write({"LOCK.HOLDER", claim->name}, out);
     case RequestKind::info:
@@ -95,8 +93,6 @@ void write_for_plain_redis(const NodeRequest& request, ScriptForm form, OutputBu
     }
     case RequestKind::get:
       return write({"GET", claim->name}, out);
-    case RequestKind::pttl:
-      return write({"PTTL", claim->name}, out);
     case RequestKind::holder: {
       const ScriptCall call(kHolderScript, form);
       return write({call.command, call.script, "1", claim->name}, out);
