@@ -221,6 +221,13 @@ bool Node::restore(std::string_view key, std::string_view value, Instant deadlin
   return locks_.put(key, value, deadline, token, start_.started_at) != nullptr;
 }
 
+void Node::save(Instant copied_at, const SavedLockVisitor& keep) const {
+  locks_.for_each([&](const Lock& lock) {
+    if (lock.is_over(copied_at)) return;
+    keep({lock.key(), lock.value(), lock.deadline, lock.token});
+  });
+}
+
 const Lock* Node::grant(std::string_view key, std::string_view value, Instant deadline,
                         Instant now) {
   const Lock* old = locks_.find(key, now);

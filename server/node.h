@@ -33,6 +33,7 @@
 #include "server/process_facts.h"
 #include "server/script_watch.h"
 #include "server/settings.h"
+#include "server/snapshot.h"
 #include "server/stats.h"
 #include "server/waiters.h"
 
@@ -101,6 +102,9 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   // A lock of the last run (rule R9). REQUIRES: before begin_run; deadline as it is to be.
   // False when there is no memory for it.
   bool restore(std::string_view key, std::string_view value, Instant deadline, std::uint64_t token);
+
+  // Hands over the locks that a clean stop keeps, as of the instant of the copy.
+  void save(Instant copied_at, const SavedLockVisitor& keep) const;
 
   // Set once SHUTDOWN was accepted; nothing executes from then on.
   const std::optional<StopRequest>& stop_request() const { return stop_; }

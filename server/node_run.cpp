@@ -21,30 +21,6 @@ Instant now() {
   return net::read_clock(net::ClockKind::monotonic);
 }
 
-NodeStart node_start(const Decision& decision, const Settings& settings, Instant start) {
-  NodeStart facts;
-  facts.node_id = decision.record.node_id;
-  facts.run_id = random_node_id();
-  facts.run = decision.record.run;
-  facts.hash_seed = net::system_random_seed();
-  facts.started_at = start;
-  facts.cause = restart_cause_name(decision.cause);
-  facts.delay = decision.delay;
-  facts.grant_from = decision.grant_from;
-  facts.snapshot_from = decision.snapshot_from;
-  facts.warning = decision.warning;
-  facts.admit_from = decision.admit_from;
-  facts.fence = {.first = decision.first_token,
-                 .bound = decision.record.fencing_bound,
-                 .fenced = decision.record.fenced};
-  facts.ledger = {.record = decision.record,
-                  .latest_deadline = round_up_to_tick(decision.latest_deadline),
-                  .max_ttl = settings.max_ttl,
-                  .fence_block = settings.fence_block,
-                  .now = start};
-  return facts;
-}
-
 }  // namespace
 
 std::string random_node_id() {
@@ -79,7 +55,8 @@ Status NodeRun::open() {
     decision_ = decide_without_folder(settings_, start, random_node_id());
   }
   node_.emplace(
-      settings_, node_start(decision_, settings_, start),
+      settings_,
+      node_start(decision_, settings_, start, random_node_id(), net::system_random_seed()),
       Node::World{process_inspector(options_.config_file, doors_->port(), options_.owns_process),
                   log_, &watchdog_, folder_ ? &folder_->latest_deadline_page() : nullptr});
   return restore();
@@ -178,12 +155,8 @@ Status NodeRun::finish() {
              "stopped within the restart delay: no snapshot, the next start waits in full");
     return Done{};
   }
-  auto written = folder_->write_snapshot(copied_at, [&](const SavedLockVisitor& save) {
-    node_->locks().for_each([&](const Lock& lock) {
-      if (lock.is_over(copied_at)) return;
-      save({lock.key(), lock.value(), lock.deadline, lock.token});
-    });
-  });
+  auto written = folder_->write_snapshot(
+      copied_at, [&](const SavedLockVisitor& save) { node_->save(copied_at, save); });
   if (!written) return written;
   log_.log(LogLevel::notice, "stopped cleanly: the locks are in the snapshot");
   return Done{};

@@ -30,4 +30,12 @@ struct NodeStart {
   Instant admit_from{};  // no admission before it (rule F7)
 };
 
+struct Decision;
+struct Settings;
+
+// What the decision means for the node that starts at `start`. run_id: 40 hexadecimal digits, and a
+// seed that no client knows, both new at each start.
+NodeStart node_start(const Decision& decision, const Settings& settings, Instant start,
+                     std::string run_id, std::uint64_t hash_seed);
+
 }  // namespace redlock::server

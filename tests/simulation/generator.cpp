@@ -1,0 +1,229 @@
+#include "tests/simulation/generator.h"
+
+#include "base/random.h"
+
+#include <algorithm>
+#include <array>
+
+namespace redlock::simulation {
+namespace {
+
+using std::chrono::milliseconds;
+
+class Generator {
+ public:
+  Generator(std::uint64_t seed, const Mix& mix) : random_(seed), mix_(mix) {
+    scenario_.seed = seed;
+  }
+
+  Scenario make() {
+    make_group();
+    make_times();
+    for (unsigned client = 1; client <= scenario_.clients; ++client) make_wants(client);
+    choose_faults();
+    if (!kinds_.empty()) make_faults();
+    std::stable_sort(scenario_.events.begin(), scenario_.events.end(),
+                     [](const Event& a, const Event& b) { return a.at < b.at; });
+    return std::move(scenario_);
+  }
+
+ private:
+  std::uint64_t below(std::uint64_t bound) { return random_.below(bound); }
+  std::uint64_t between(std::uint64_t least, std::uint64_t most) {
+    return least + random_.below(most - least + 1);
+  }
+  bool one_in(std::uint64_t many) { return random_.below(many) == 0; }
+  milliseconds ms_between(std::uint64_t least, std::uint64_t most) {
+    return milliseconds(between(least, most));
+  }
+  template <class T, std::size_t N>
+  T one_of(const std::array<T, N>& choices) {
+    return choices[random_.below(N)];
+  }
+  unsigned some_node() { return static_cast<unsigned>(between(1, scenario_.nodes)); }
+  unsigned some_client() { return static_cast<unsigned>(between(1, scenario_.clients)); }
+  TrueTime some_time() {
+    return TrueTime(Duration(below(static_cast<std::uint64_t>(scenario_.length.count()))));
+  }
+  // Mostly short; some as long as a lock lives.
+  Duration some_length() { return one_in(3) ? ms_between(200, 2500) : ms_between(5, 300); }
+
+  void make_group();
+  void make_times();
+  std::int64_t some_rate();
+  void make_wants(unsigned client);
+  void choose_faults();
+  void make_faults();
+  void make_burst();
+  void make_blackout();
+  void add_fault(Deed deed, TrueTime at);
+  void aim(Event& event);
+  bool may_lose_disk(unsigned node);
+
+  Random random_;
+  const Mix& mix_;
+  Scenario scenario_;
+  std::vector<Deed> kinds_;
+  std::vector<unsigned> disks_lost_;
+};
+
+void Generator::make_group() {
+  scenario_.nodes = mix_.nodes.value_or(one_in(3) ? 3 : 5);
+  scenario_.clients = mix_.clients.value_or(static_cast<unsigned>(between(2, 4)));
+  scenario_.keys = one_in(3) ? 2 : 1;
+  scenario_.drift_millionths = one_of(std::array<std::int64_t, 3>{10'000, 50'000, 200'000});
+  scenario_.fence_block = one_of(std::array<std::uint64_t, 3>{8, 64, 1'048'576});
+  scenario_.clocks_hold = mix_.clocks_hold;
+  for (unsigned i = 0; i < scenario_.nodes; ++i) scenario_.node_rates.push_back(some_rate());
+  for (unsigned i = 0; i < scenario_.clients; ++i) scenario_.client_rates.push_back(some_rate());
+}
+
+// Within the bound (rule C1), and often at its ends.
+std::int64_t Generator::some_rate() {
+  if (one_in(3)) return 0;
+  if (one_in(2)) return scenario_.drift_millionths;
+  return static_cast<std::int64_t>(
+      below(static_cast<std::uint64_t>(scenario_.drift_millionths) + 1));
+}
+
+void Generator::make_times() {
+  scenario_.length = ms_between(3000, 9000);
+  scenario_.max_ttl = ms_between(1000, 4000);
+  scenario_.delay_min = std::chrono::microseconds(between(100, 2000));
+  scenario_.delay_max =
+      scenario_.delay_min + one_of(std::array<milliseconds, 4>{milliseconds(1), milliseconds(5),
+                                                               milliseconds(20), milliseconds(80)});
+  // Longer than a round trip takes when nothing is wrong.
+  scenario_.node_timeout = 2 * scenario_.delay_max + ms_between(20, 300);
+  scenario_.resent_per_thousand = one_in(2) ? 0 : static_cast<unsigned>(below(30));
+  scenario_.disk_sync_max =
+      one_of(std::array<milliseconds, 3>{milliseconds(2), milliseconds(20), milliseconds(300)});
+}
+
+void Generator::make_wants(unsigned client) {
+  const std::uint64_t pause_max = one_of(std::array<std::uint64_t, 3>{300, 1000, 3000});
+  TrueTime at{ms_between(0, 500)};
+  while (at.time_since_epoch() < scenario_.length) {
+    Event event{.at = at, .deed = Deed::want, .client = client};
+    event.key = static_cast<unsigned>(between(1, scenario_.keys));
+    const auto ttl_max = static_cast<std::uint64_t>(floor_ms(scenario_.max_ttl));
+    event.ttl = one_in(4) ? scenario_.max_ttl : ms_between(200, ttl_max);
+    event.wait = one_in(3) ? milliseconds(0) : ms_between(0, 4000);
+    event.holding =
+        one_of(std::array<Holding, 3>{Holding::release, Holding::run_out, Holding::keep});
+    event.length = event.holding == Holding::run_out ? milliseconds(0) : ms_between(1, 2500);
+    event.fence = !one_in(8);
+    scenario_.events.push_back(event);
+    at += ms_between(20, pause_max);
+  }
+}
+
+void Generator::choose_faults() {
+  for (const Deed deed : mix_.faults) {
+    if (one_in(3)) kinds_.push_back(deed);
+  }
+  if (kinds_.empty() && !mix_.faults.empty()) {
+    kinds_.push_back(mix_.faults[below(mix_.faults.size())]);
+  }
+}
+
+void Generator::make_faults() {
+  const std::uint64_t count = between(1, one_in(2) ? 5 : 20);
+  for (std::uint64_t i = 0; i < count; ++i) add_fault(kinds_[below(kinds_.size())], some_time());
+  if (one_in(2)) make_burst();
+  const bool has_power_loss =
+      std::find(kinds_.begin(), kinds_.end(), Deed::power_loss) != kinds_.end();
+  if (has_power_loss && one_in(3)) make_blackout();
+}
+
+// Faults that come one upon the other, as the second crash does within the delay of the first.
+void Generator::make_burst() {
+  const TrueTime begin = some_time();
+  const std::uint64_t width = one_of(std::array<std::uint64_t, 3>{10, 200, 1500});
+  for (std::uint64_t i = between(2, 6); i > 0; --i) {
+    add_fault(kinds_[below(kinds_.size())], begin + ms_between(0, width));
+  }
+}
+
+// All machines lose their power at once, and perhaps again while they start.
+void Generator::make_blackout() {
+  const Duration down = ms_between(50, 500);
+  TrueTime at = some_time();
+  for (std::uint64_t i = between(1, 3); i > 0; --i) {
+    for (unsigned node = 1; node <= scenario_.nodes; ++node) {
+      scenario_.events.push_back(
+          {.at = at, .deed = Deed::power_loss, .node = node, .length = down});
+    }
+    at += down + ms_between(0, 40);
+  }
+}
+
+void Generator::add_fault(Deed deed, TrueTime at) {
+  Event event{.at = at, .deed = deed};
+  event.length = some_length();
+  aim(event);
+  if (deed == Deed::lose_disk && !may_lose_disk(event.node)) return;
+  scenario_.events.push_back(event);
+}
+
+// A group survives the loss of N - quorum ledgers (rule F6).
+bool Generator::may_lose_disk(unsigned node) {
+  const bool is_new = std::find(disks_lost_.begin(), disks_lost_.end(), node) == disks_lost_.end();
+  if (!is_new || disks_lost_.size() + 1 > scenario_.nodes - (scenario_.nodes / 2 + 1)) return false;
+  disks_lost_.push_back(node);
+  return true;
+}
+
+void Generator::aim(Event& event) {
+  event.node = some_node();
+  event.client = some_client();
+  switch (event.deed) {
+    case Deed::slow:
+      event.delay = ms_between(5, 600);
+      break;
+    case Deed::mislead:
+      event.other = event.node % scenario_.nodes + 1;
+      break;
+    case Deed::slow_disk:
+      event.delay = ms_between(20, 500);
+      break;
+    case Deed::set_wall:
+      event.delay = (one_in(2) ? 1 : -1) * ms_between(100, 20'000);
+      break;
+    case Deed::jump_node:
+    case Deed::jump_client:
+      event.delay = (one_in(4) ? -1 : 1) * ms_between(50, 5000);
+      break;
+    case Deed::race_node:
+    case Deed::race_client:
+      event.other = static_cast<unsigned>(between(0, 2000));
+      break;
+    default:
+      break;
+  }
+  const bool is_of_node = event.deed != Deed::pause_client && event.deed != Deed::kill_client &&
+                          event.deed != Deed::jump_client && event.deed != Deed::race_client;
+  const bool is_of_client = !is_of_node || (event.deed >= Deed::cut && event.deed <= Deed::mislead);
+  if (!is_of_node) event.node = 0;
+  if (!is_of_client) event.client = 0;
+}
+
+}  // namespace
+
+std::vector<Deed> faults_of(bool clocks_hold) {
+  std::vector<Deed> deeds;
+  for (int number = 0; number <= static_cast<int>(kLastDeed); ++number) {
+    const auto deed = static_cast<Deed>(number);
+    const bool breaks_clocks = deed >= Deed::jump_node;
+    if (deed == Deed::want || (clocks_hold && breaks_clocks)) continue;
+    if (!clocks_hold && deed == Deed::lose_disk) continue;
+    deeds.push_back(deed);
+  }
+  return deeds;
+}
+
+Scenario make_scenario(std::uint64_t seed, const Mix& mix) {
+  return Generator(seed, mix).make();
+}
+
+}  // namespace redlock::simulation

@@ -1,0 +1,28 @@
+// A scenario from a seed: a group of its own, clients that contend for few keys, and a mix of
+// faults that is another one for each seed. Some kinds are left out of each, so that the others get
+// their turn (swarm testing, Groce et al. 2012); some come in bursts, as one fault alone is what
+// everything was built for.
+#pragma once
+
+#include "tests/simulation/scenario.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace redlock::simulation {
+
+struct Mix {
+  std::optional<unsigned> nodes;    // else 3 or 5
+  std::optional<unsigned> clients;  // else 2 to 4
+  std::vector<Deed> faults;         // of these kinds; see faults_of()
+  bool clocks_hold = true;
+};
+
+// All kinds that a world has whose clocks hold, or one in which they do not. A world in which they
+// do not loses no ledger, so that tokens must rise all the same.
+std::vector<Deed> faults_of(bool clocks_hold);
+
+Scenario make_scenario(std::uint64_t seed, const Mix& mix);
+
+}  // namespace redlock::simulation

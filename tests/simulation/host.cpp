@@ -1,0 +1,396 @@
+#include "tests/simulation/host.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::simulation {
+namespace {
+
+// A new boot's clock begins near zero, the first one shows that the machine ran for a while.
+constexpr Instant kFirstReading{std::chrono::hours(1)};
+constexpr Instant kBootReading{std::chrono::seconds(5)};
+constexpr WallTime kFirstWallTime{std::chrono::seconds(1'700'000'000)};
+constexpr Duration kWriteTimeMax = 200us;  // into the page cache
+constexpr Duration kRetryStart = 500ms;    // of a node that could not write its ledger
+
+std::string make_id(char digit) {
+  return std::string(40, digit);
+}
+
+// What the node's own counters say that it gave.
+std::uint64_t given(const server::Node& node) {
+  return node.stats().granted + node.stats().extended;
+}
+
+}  // namespace
+
+Host::Host(const Surroundings& world, unsigned number)
+    : world_(world),
+      agenda_(world.agenda),
+      number_(number),
+      node_id_(make_id("0123456789abcdef"[number % 16])),
+      random_(world.scenario.seed * 4099 + number),
+      clock_(agenda_.now(), kFirstReading, world.scenario.node_rates[number - 1]),
+      alarm_(agenda_, [this] {
+        if (!process_ || agenda_.now() < paused_until_) return;
+        turn([](server::Node& node, Now now) { node.do_due_work(now); });
+      }) {
+  disk_.bootstrap(node_id_);
+}
+
+Host::~Host() = default;
+
+Now Host::read_clocks() const {
+  const Duration passed = agenda_.now().time_since_epoch();
+  return {clock_.at(agenda_.now()), kFirstWallTime + passed + wall_shift_};
+}
+
+server::Settings Host::settings() const {
+  server::Settings settings;
+  settings.max_ttl = world_.scenario.max_ttl;
+  settings.clock_drift = static_cast<double>(world_.scenario.drift_millionths) / 1e6;
+  settings.fence_block = world_.scenario.fence_block;
+  settings.node_id = node_id_;
+  return settings;
+}
+
+server::BootIdentity Host::boot_identity() const {
+  return {.boot_id = fmt::format("boot {}", boots_),
+          .time_offsets = "none",
+          .device = 1,
+          .inode = disk_.inode()};
+}
+
+void Host::tell(std::string_view what) {
+  const std::string who = fmt::format("node {}", number_);
+  world_.story.note(agenda_.now(), who);
+  world_.story.note(agenda_.now(), what);
+  if (world_.story.tells_events()) {
+    world_.story.tell(agenda_.now(), who, clock_.at(agenda_.now()), what);
+  }
+}
+
+// --- starts and ends
+
+// The order of a start is recovery.h's.
+void Host::start() {
+  waits_for_start_ = false;
+  is_on_ = true;
+  process_ = std::make_unique<Process>();
+  Process& process = *process_;
+  process.number = ++processes_;
+  process.settings = settings();
+  process.boot = boot_identity();
+  const Instant start = read_clocks().monotonic;
+  const server::Found found{.folder = "node",
+                            .ledger = disk_.ledger(),
+                            .snapshot = disk_.snapshot([](const server::SavedLock&) {}),
+                            .boot = process.boot};
+  process.decision = server::decide(found, process.settings, start, node_id_);
+  const auto on_disk = process.decision.restoration ? server::LedgerWriter::OnDisk::certain
+                                                    : server::LedgerWriter::OnDisk::doubtful;
+  process.writer.emplace(process.plan, found.ledger.write_first, on_disk);
+  process.node.emplace(
+      process.settings,
+      server::node_start(process.decision, process.settings, start,
+                         fmt::format("{:039x}{:x}", process.number, number_), random_()),
+      server::Node::World{[] { return server::ProcessFacts{}; }, process.log, nullptr, this});
+  restore(*process.node, process.decision);
+  tell(fmt::format("starts ({}): no new locks for {} ms",
+                   server::restart_cause_name(process.decision.cause),
+                   ceil_ms(process.decision.delay)));
+  if (!begin_run()) {
+    tell("cannot write its ledger, and ends");
+    die();
+    start_after(kRetryStart);
+  }
+}
+
+void Host::restore(server::Node& node, const server::Decision& decision) {
+  if (!decision.restoration) return;
+  disk_.snapshot([&](const server::SavedLock& saved) {
+    const auto deadline = decision.restoration->deadline(saved.deadline);
+    if (deadline) node.restore(saved.key, saved.value, *deadline, saved.token);
+  });
+}
+
+Status Host::begin_run() {
+  Process& process = *process_;
+  process.plan = DiskPlan(is_disk_broken());
+  const Status begun =
+      server::begin_run(process.decision, process.boot, process.plan, *process.writer,
+                        [&] { return process.plan.discard_snapshot(); });
+  if (!begun) return begun;
+  carry_out(process.plan.take_steps(), [this] {
+    if (process_->stops) return finish();
+    turn([](server::Node& node, Now now) { node.begin_run(now); });
+  });
+  return begun;
+}
+
+void Host::start_after(Duration wait) {
+  waits_for_start_ = true;
+  agenda_.after(wait, [this, number = ++start_number_] {
+    if (number != start_number_ || !waits_for_start_) return;
+    process_ ? start_after(kRetryStart) : start();  // one that stops may take its time
+  });
+}
+
+void Host::die() {
+  world_.network.end_all_of_node(number_);
+  ended_.push_back(std::move(process_));
+  inbox_.clear();
+  paused_until_ = {};
+}
+
+void Host::kill(Duration down) {
+  if (!process_) return;
+  ++faults_;
+  tell(fmt::format("is killed, and down for {} ms", ceil_ms(down)));
+  die();
+  start_after(down);
+}
+
+void Host::lose_power(Duration down) {
+  if (!is_on_) return;
+  ++faults_;
+  tell(fmt::format("loses its power for {} ms", ceil_ms(down)));
+  world_.network.forget_all_of_node(number_);
+  if (process_) die();
+  disk_.lose_power(random_);
+  is_on_ = false;
+  ++boots_;
+  clock_ = SkewedClock(agenda_.now(), kBootReading + Duration(random_.below(1'000'000'000)),
+                       world_.scenario.node_rates[number_ - 1]);
+  start_after(down);
+}
+
+void Host::lose_disk(Duration down) {
+  if (!process_) return;
+  kill(down);
+  tell("has a new, empty disk");
+  disk_.replace();
+}
+
+void Host::stop_cleanly(Duration down) {
+  if (!process_ || process_->stops || agenda_.now() < paused_until_) return;
+  ++faults_;
+  tell(fmt::format("is stopped, and down for {} ms", ceil_ms(down)));
+  process_->stops = true;
+  process_->node->stop({});
+  world_.network.end_all_of_node(number_);
+  start_after(down + 1s);  // after its end, however slow its disk is
+  if (!process_->writes) finish();
+}
+
+// As NodeRun::finish and StateFolder::write_snapshot do it.
+void Host::finish() {
+  const Instant copied_at = read_clocks().monotonic;
+  if (copied_at < process_->decision.snapshot_from || is_disk_broken()) return die();
+  std::vector<DiskPlan::Step> steps;
+  steps.push_back({[bytes = snapshot(copied_at)](Disk& disk) { disk.put_snapshot(bytes); }, true});
+  steps.push_back({[](Disk& disk) { disk.sync_folder(); }, true});
+  carry_out(std::move(steps), [this] {
+    tell("has stopped, and left a snapshot");
+    die();
+  });
+}
+
+std::string Host::snapshot(Instant copied_at) {
+  std::string bytes;
+  const auto sink = [&](std::string_view more) {
+    bytes += more;
+    return Status(Done{});
+  };
+  const server::DurableRecord& record = process_->decision.record;
+  server::SnapshotWriter writer({record.node_id, record.run, process_->boot, copied_at}, sink);
+  process_->node->save(copied_at, [&](const server::SavedLock& lock) { writer.add(lock); });
+  return writer.finish() ? bytes : std::string();
+}
+
+// --- the disk
+
+Status Host::write_latest_deadline(Instant latest_deadline) {
+  if (is_disk_broken()) return Failure{"no space left on device"};
+  const auto bytes = server::encode_latest_deadline(latest_deadline);
+  disk_.write_ledger(0, {bytes.data(), bytes.size()});
+  return Done{};
+}
+
+Duration Host::disk_time(bool is_sync) {
+  if (!is_sync) return Duration(random_.below(static_cast<std::uint64_t>(kWriteTimeMax.count())));
+  const auto most = static_cast<std::uint64_t>(world_.scenario.disk_sync_max.count());
+  const bool is_slow = agenda_.now() < disk_slow_until_;
+  return Duration(random_.below(most + 1)) + (is_slow ? disk_slow_by_ : 0ns);
+}
+
+void Host::carry_out(std::vector<DiskPlan::Step> steps, std::function<void()> done) {
+  process_->writes = true;
+  carry_out_next(std::make_shared<std::vector<DiskPlan::Step>>(std::move(steps)), 0,
+                 process_->number, done);
+}
+
+// One system call after the other, as long as the process lives and runs.
+void Host::carry_out_next(const Steps& steps, std::size_t index, std::uint64_t number,
+                          const std::function<void()>& done) {
+  const bool is_last = index == steps->size();
+  const Duration time = is_last ? 0ns : disk_time((*steps)[index].is_sync);
+  const TrueTime when = std::max(agenda_.now() + time, paused_until_);
+  agenda_.at(when, [=, this] {
+    if (!process_ || process_->number != number) return;
+    if (agenda_.now() < paused_until_) return carry_out_next(steps, index, number, done);
+    if (is_last) {
+      process_->writes = false;
+      return done();
+    }
+    (*steps)[index].carry_out(disk_);
+    carry_out_next(steps, index + 1, number, done);
+  });
+}
+
+void Host::slow_disk(Duration by, TrueTime until) {
+  ++faults_;
+  disk_slow_by_ = by;
+  disk_slow_until_ = until;
+}
+
+// --- turns
+
+// The clock is read after the bytes were (rule C4): a turn takes no time here, and what came during
+// a pause is executed after it.
+void Host::turn(const std::function<void(server::Node&, Now)>& what) {
+  if (!process_ || process_->stops) return;
+  server::Node& node = *process_->node;
+  const Now now = read_clocks();
+  const std::uint64_t before = given(node);
+  what(node, now);
+  if (node.is_recovering(now.monotonic) && given(node) > before) {
+    world_.referee.found(Breach::recovering,
+                         fmt::format("node {} grants a lock while it is recovering", number_));
+  }
+  flush();
+  look_after_ledger();
+  const auto next = node.next_work();
+  alarm_.set(next ? clock_.when(*next, agenda_.now()) : kEndOfTime);
+}
+
+void Host::flush() {
+  process_->node->sessions().for_each_touched(
+      [this](protocol::Session& session) { flush(session); });
+}
+
+void Host::flush(protocol::Session& session) {
+  Client& client = *static_cast<Client*>(session.transport);
+  std::string bytes(session.output().view());
+  session.output().clear();
+  if (client.is_there && !bytes.empty()) {
+    world_.network.send(client.connection, Network::to_client, std::move(bytes));
+  }
+  if (client.is_there || process_->node->owes_work(session)) return;
+  const ConnectionId connection = client.connection;
+  process_->node->close_session(session.id());
+  process_->clients.erase(connection);
+}
+
+void Host::look_after_ledger() {
+  Process& process = *process_;
+  if (process.writes) return;
+  const auto record = process.node->begin_ledger_write(read_clocks());
+  if (!record) return;
+  process.plan = DiskPlan(is_disk_broken());
+  const Status written = process.writer->write(*record);
+  carry_out(process.plan.take_steps(), [this, written] {
+    if (process_->stops) return finish();
+    turn([&written](server::Node& node, Now now) { node.end_ledger_write(written, now); });
+  });
+}
+
+void Host::on_connection(ConnectionId connection) {
+  if (agenda_.now() < paused_until_) {
+    inbox_.emplace_back([=, this] { on_connection(connection); });
+    return;
+  }
+  turn([=, this](server::Node& node, Now now) {
+    protocol::Session& session = node.open_session({}, now);
+    Client& client = process_->clients[connection];
+    client = {&session, connection};
+    session.transport = &client;
+  });
+}
+
+void Host::on_bytes(ConnectionId connection, const std::string& bytes) {
+  if (agenda_.now() < paused_until_) {
+    inbox_.emplace_back([=, this] { on_bytes(connection, bytes); });
+    return;
+  }
+  turn([&](server::Node& node, Now now) {
+    const auto found = process_->clients.find(connection);
+    if (found != process_->clients.end()) node.receive(*found->second.session, bytes, now);
+  });
+}
+
+void Host::on_end(ConnectionId connection) {
+  if (agenda_.now() < paused_until_) {
+    inbox_.emplace_back([=, this] { on_end(connection); });
+    return;
+  }
+  turn([=, this](server::Node& node, Now) {
+    const auto found = process_->clients.find(connection);
+    if (found == process_->clients.end()) return;
+    found->second.is_there = false;
+    if (node.owes_work(*found->second.session)) return;
+    node.close_session(found->second.session->id());
+    process_->clients.erase(found);
+  });
+}
+
+void Host::pause(TrueTime until) {
+  if (!process_ || process_->stops || agenda_.now() < paused_until_) return;
+  ++faults_;
+  tell("is paused");
+  paused_until_ = until;
+  agenda_.at(until, [this, number = process_->number] {
+    if (process_ && process_->number == number && agenda_.now() >= paused_until_) go_on();
+  });
+}
+
+// Timers first, then what came, as libuv has it.
+void Host::go_on() {
+  if (!process_) return;
+  tell("goes on");
+  turn([](server::Node& node, Now now) { node.do_due_work(now); });
+  for (const auto& come : std::exchange(inbox_, {})) come();
+}
+
+void Host::race(std::int64_t faster_millionths) {
+  clock_.set_rate(agenda_.now(), faster_millionths);
+  tell(fmt::format("'s clock runs {} millionths too fast", faster_millionths));
+}
+
+void Host::heal() {
+  disk_broken_until_ = std::min(disk_broken_until_, agenda_.now());
+  disk_slow_until_ = std::min(disk_slow_until_, agenda_.now());
+  if (agenda_.now() < paused_until_) {
+    paused_until_ = agenda_.now();
+    go_on();
+  }
+  if (waits_for_start_ && !process_) start();
+}
+
+bool Host::is_serving() const {
+  return process_ && !process_->node->is_recovering(read_clocks().monotonic);
+}
+
+std::string Host::leftovers() {
+  if (!process_) return "it is down";
+  server::Node& node = *process_->node;
+  const Now now = read_clocks();
+  while (node.next_work() && *node.next_work() <= now.monotonic) node.do_due_work(now);
+  if (!is_serving()) return "it is recovering";
+  if (node.locks().size() > 0) return fmt::format("it holds {} locks", node.locks().size());
+  return "";
+}
+
+}  // namespace redlock::simulation

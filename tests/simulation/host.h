@@ -1,0 +1,145 @@
+// Host: a machine with a clock and a disk, and the lock node on it: the shipped Node, its recovery
+// decision, and the bytes of its ledger and snapshot. The host does what the node's shells do
+// (node_run.h, node_server.h, state_folder.h): reads the clock, carries bytes, writes.
+#pragma once
+
+#include "base/random.h"
+#include "server/node.h"
+#include "server/recovery.h"
+#include "tests/simulation/agenda.h"
+#include "tests/simulation/disk.h"
+#include "tests/simulation/network.h"
+#include "tests/simulation/referee.h"
+#include "tests/simulation/scenario.h"
+#include "tests/simulation/skewed_clock.h"
+#include "tests/simulation/story.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redlock::simulation {
+
+// What all that live in a world share.
+struct Surroundings {
+  const Scenario& scenario;
+  Agenda& agenda;
+  Story& story;
+  Referee& referee;
+  Network& network;
+};
+
+class Host final : public NodeEnd, private server::LatestDeadlinePage {
+ public:
+  Host(const Surroundings& world, unsigned number);
+  ~Host() override;
+
+  void start();
+
+  // Faults. Each does nothing where it would make no sense, such as the death of a dead node.
+  void kill(Duration down);
+  void lose_power(Duration down);
+  void lose_disk(Duration down);
+  void stop_cleanly(Duration down);
+  void pause(TrueTime until);
+  void slow_disk(Duration by, TrueTime until);
+  void break_disk(TrueTime until) { disk_broken_until_ = until; }
+  void set_wall(Duration by) { wall_shift_ += by; }
+  void jump(Duration by) { clock_.jump(by); }
+  void race(std::int64_t faster_millionths);
+  // All of them end; a node that is down starts.
+  void heal();
+
+  bool is_serving() const;
+  // Looks for what the node should not have any more.
+  std::string leftovers();
+  SkewedClock& clock() { return clock_; }
+  // Faults that were done, not only planned.
+  std::uint64_t faults() const { return faults_; }
+
+  // NodeEnd
+  bool is_machine_on() const override { return is_on_; }
+  std::uint64_t process() const override { return process_ ? process_->number : 0; }
+  void on_connection(ConnectionId connection) override;
+  void on_bytes(ConnectionId connection, const std::string& bytes) override;
+  void on_end(ConnectionId connection) override;
+
+ private:
+  struct Silent final : LogSink {
+    void log(LogLevel, std::string_view) override {}
+  };
+  struct Client {
+    protocol::Session* session;
+    ConnectionId connection;
+    bool is_there = true;  // false: the session stays for what it owes (Node::owes_work)
+  };
+  struct Process {
+    std::uint64_t number;
+    server::Settings settings;
+    Silent log;
+    server::Decision decision;
+    server::BootIdentity boot;
+    DiskPlan plan{false};
+    std::optional<server::LedgerWriter> writer;
+    std::optional<server::Node> node;
+    std::map<ConnectionId, Client> clients;
+    bool writes = false;  // the disk carries out a plan
+    bool stops = false;
+  };
+  using Steps = std::shared_ptr<std::vector<DiskPlan::Step>>;
+
+  Status write_latest_deadline(Instant latest_deadline) override;
+
+  Now read_clocks() const;
+  server::Settings settings() const;
+  server::BootIdentity boot_identity() const;
+  bool is_disk_broken() const { return agenda_.now() < disk_broken_until_; }
+  void start_after(Duration wait);
+  void die();
+  void restore(server::Node& node, const server::Decision& decision);
+  Status begin_run();
+  void finish();
+  std::string snapshot(Instant copied_at);
+  void carry_out(std::vector<DiskPlan::Step> steps, std::function<void()> done);
+  void carry_out_next(const Steps& steps, std::size_t index, std::uint64_t process,
+                      const std::function<void()>& done);
+  Duration disk_time(bool is_sync);
+
+  // One turn of the node's loop.
+  void turn(const std::function<void(server::Node&, Now)>& what);
+  void flush();
+  void flush(protocol::Session& session);
+  void look_after_ledger();
+  void go_on();
+  void tell(std::string_view what);
+
+  const Surroundings world_;
+  Agenda& agenda_;
+  const unsigned number_;
+  const std::string node_id_;
+  Random random_;
+  Disk disk_;
+  SkewedClock clock_;
+  Duration wall_shift_{};
+  bool is_on_ = true;
+  std::uint64_t boots_ = 1;
+  std::uint64_t processes_ = 0;
+  std::unique_ptr<Process> process_;
+  // Ended ones stay until the run is over: what the agenda still holds may look at them.
+  std::vector<std::unique_ptr<Process>> ended_;
+  std::uint64_t start_number_ = 0;  // of the start that is to come; an older one is void
+  bool waits_for_start_ = false;
+  TrueTime paused_until_{};
+  std::vector<std::function<void()>> inbox_;  // what came while it was paused
+  TrueTime disk_broken_until_{};
+  TrueTime disk_slow_until_{};
+  Duration disk_slow_by_{};
+  std::uint64_t faults_ = 0;
+  Alarm alarm_;
+};
+
+}  // namespace redlock::simulation

@@ -1,0 +1,340 @@
+#include "tests/simulation/lock_user.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::simulation {
+namespace {
+
+using coordinator::AcquireResult;
+using coordinator::AcquisitionOutcome;
+using coordinator::ExtendResult;
+using coordinator::ExtensionOutcome;
+using coordinator::HeldLock;
+
+constexpr Instant kFirstReading{std::chrono::minutes(10)};
+// How long before the end of its validity a kept lock counts as lost, as a part of its TTL.
+constexpr int kNoticePart = 20;
+
+std::string key_name(unsigned key) {
+  return fmt::format("key{}", key);
+}
+
+std::string outcome_text(AcquisitionOutcome outcome) {
+  switch (outcome) {
+    case AcquisitionOutcome::held:
+      return "is held by another";
+    case AcquisitionOutcome::no_quorum:
+      return "no quorum";
+    case AcquisitionOutcome::too_late:
+      return "too late";
+    case AcquisitionOutcome::unfenced:
+      return "too few fenced nodes";
+    case AcquisitionOutcome::pending:
+    case AcquisitionOutcome::acquired:
+    case AcquisitionOutcome::abandoned:
+      break;
+  }
+  return "?";
+}
+
+}  // namespace
+
+LockUser::LockUser(const Surroundings& world, unsigned number)
+    : world_(world),
+      agenda_(world.agenda),
+      number_(number),
+      random_(world.scenario.seed * 8209 + number),
+      clock_(agenda_.now(), kFirstReading, world.scenario.client_rates[number - 1]),
+      connections_(world.scenario.nodes),
+      alarm_(agenda_, [this] { on_alarm(); }) {}
+
+LockUser::~LockUser() = default;
+
+void LockUser::start() {
+  ++life_;
+  Group::Options options;
+  options.node_timeout = world_.scenario.node_timeout;
+  options.clock_drift = static_cast<double>(world_.scenario.drift_millionths) / 1e6;
+  for (unsigned node = 1; node <= world_.scenario.nodes; ++node) {
+    options.nodes.push_back({fmt::format("node {}", node), {}});
+  }
+  group_ = std::make_unique<Group>(
+      std::move(options), [this] { return new_value(); }, random_());
+  group_->start(now());
+  tell("starts");
+  turn();
+}
+
+// An attempt makes its value before it sends a byte, so that is when it begins to ask.
+std::string LockUser::new_value() {
+  std::string value = fmt::format("{:016x}{:016x}", random_(), random_());
+  asked_[value] = agenda_.now();
+  return value;
+}
+
+coordinator::AcquireRequest LockUser::request(const Event& event) const {
+  return {.name = key_name(event.key),
+          .ttl = event.ttl,
+          .patience = {event.wait},
+          .fence = event.fence};
+}
+
+void LockUser::want(const Event& event) {
+  whenever([=, this] {
+    if (!group_) return;
+    tell(fmt::format("wants key {} for {} ms", event.key, ceil_ms(event.ttl)));
+    wanting_.push_back(group_->acquire(
+        request(event), now(), [=, this](const AcquireResult& got) { on_acquired(event, got); }));
+    turn();
+  });
+}
+
+void LockUser::on_acquired(const Event& event, const AcquireResult& result) {
+  if (result.outcome != AcquisitionOutcome::acquired) {
+    return tell(fmt::format("does not get key {}: {}", event.key, outcome_text(result.outcome)));
+  }
+  ++acquired_;
+  const HeldLock& lock = result.lock;
+  tell(fmt::format("has key {} with token {}, valid for {} ms", event.key, lock.token,
+                   floor_ms(lock.valid_until - now())));
+  const HeldId id = ++last_held_;
+  Held& held = held_[id];
+  held = {
+      .wanted = event,
+      .lock = lock,
+      .hold = world_.referee.begin({.client = number_,
+                                    .key = event.key,
+                                    .token = lock.token,
+                                    .asked = asked_.at(lock.claim->value),
+                                    .valid_until = lock.valid_until,
+                                    .clock = &clock_}),
+      .release_at = event.holding == Holding::run_out ? kEndOfTime : agenda_.now() + event.length,
+      .keeper = {}};
+  if (event.holding == Holding::keep) {
+    held.keeper.emplace(
+        coordinator::Keeper::Terms{.ttl = lock.ttl, .notice = lock.ttl / kNoticePart},
+        lock.valid_until, clocks());
+  }
+  look_after(id);
+}
+
+// As Guard::Keeping::look does it, and as a program does that lets its lock run out.
+void LockUser::look_after(HeldId id) {
+  const auto found = held_.find(id);
+  if (found == held_.end() || !group_) return;
+  Held& held = found->second;
+  if (agenda_.now() >= held.release_at) return let_go(id, true);
+  if (!held.keeper) {
+    if (now() >= held.lock.valid_until) return let_go(id, held.wanted.holding == Holding::release);
+  } else {
+    held.keeper->on_time(clocks());
+    if (held.keeper->loss()) return let_go(id, true);
+    if (held.keeper->wants_extension()) extend(id);
+  }
+  const Instant next =
+      held.keeper ? held.keeper->next_deadline().value_or(kNever) : held.lock.valid_until;
+  const TrueTime when = std::min(held.release_at, clock_.when(next, agenda_.now()));
+  agenda_.at(when, [=, this, number = ++held.looks] {
+    whenever([=, this] {
+      const auto again = held_.find(id);
+      if (again == held_.end() || again->second.looks != number) return;
+      look_after(id);
+      turn();
+    });
+  });
+}
+
+void LockUser::extend(HeldId id) {
+  Held& held = held_.at(id);
+  held.keeper->begin_extension(now());
+  held.extension = group_->extend(
+      held.lock, now(), [=, this](const ExtendResult& result) { on_extended(id, result); });
+}
+
+void LockUser::on_extended(HeldId id, const ExtendResult& result) {
+  const auto found = held_.find(id);
+  if (found == held_.end()) return;
+  Held& held = found->second;
+  held.extension = coordinator::kNobody;
+  held.keeper->on_extended(result, now());
+  held.lock.valid_until = held.keeper->valid_until();
+  if (result.outcome == ExtensionOutcome::extended) {
+    ++extended_;
+    tell(fmt::format("has extended key {}, valid for {} ms", held.wanted.key,
+                     floor_ms(held.lock.valid_until - now())));
+    world_.referee.extend(held.hold, held.lock.valid_until);
+  }
+  look_after(id);
+}
+
+void LockUser::let_go(HeldId id, bool releases) {
+  const auto found = held_.find(id);
+  if (found == held_.end()) return;
+  const Held held = std::move(found->second);
+  held_.erase(found);
+  world_.referee.end(held.hold);
+  if (held.extension != coordinator::kNobody) group_->cancel(held.extension, now());
+  tell(fmt::format("{} key {}", releases ? "releases" : "no longer relies on", held.wanted.key));
+  if (releases) group_->release(held.lock, now(), [](const coordinator::ReleaseResult&) {});
+}
+
+// --- the process
+
+void LockUser::tell(std::string_view what) {
+  const std::string who = fmt::format("client {}", number_);
+  world_.story.note(agenda_.now(), who);
+  world_.story.note(agenda_.now(), what);
+  if (world_.story.tells_events()) world_.story.tell(agenda_.now(), who, now(), what);
+}
+
+void LockUser::whenever(std::function<void()> what) {
+  is_paused() ? inbox_.push_back(std::move(what)) : what();
+}
+
+void LockUser::turn() {
+  if (!group_) return;
+  collect();
+  const auto next = group_->next_deadline();
+  alarm_.set(next ? clock_.when(*next, agenda_.now()) : kEndOfTime);
+}
+
+// What the links wish: as lock_client.cpp does it.
+void LockUser::collect() {
+  using Wish = coordinator::Pipeline::Wish;
+  for (coordinator::NodeIndex node = 0; node < group_->size(); ++node) {
+    coordinator::Pipeline& link = group_->link(node);
+    std::optional<ConnectionId>& connection = connections_[node];
+    const Wish wish = link.take_wish();
+    if (wish != Wish::none && connection) {
+      world_.network.close(*connection, Network::to_node);
+      connection.reset();
+    }
+    if (wish == Wish::dial) connection = world_.network.dial(number_, node + 1);
+    if (link.outgoing().empty()) continue;
+    if (connection) {
+      world_.network.send(*connection, Network::to_node, std::string(link.outgoing()));
+    }
+    link.outgoing_written();
+  }
+}
+
+void LockUser::on_alarm() {
+  if (!group_ || is_paused()) return;
+  group_->on_time(now());
+  turn();
+}
+
+void LockUser::on_connected(ConnectionId connection) {
+  whenever([=, this] {
+    const auto found = std::find(connections_.begin(), connections_.end(), connection);
+    if (!group_ || found == connections_.end()) return;
+    group_->on_connected(static_cast<coordinator::NodeIndex>(found - connections_.begin()), now());
+    turn();
+  });
+}
+
+void LockUser::on_bytes(ConnectionId connection, const std::string& bytes) {
+  whenever([=, this] {
+    const auto found = std::find(connections_.begin(), connections_.end(), connection);
+    if (!group_ || found == connections_.end()) return;
+    group_->on_bytes(static_cast<coordinator::NodeIndex>(found - connections_.begin()), bytes,
+                     now());
+    turn();
+  });
+}
+
+void LockUser::on_end(ConnectionId connection, std::string_view reason) {
+  whenever([=, this] {
+    const auto found = std::find(connections_.begin(), connections_.end(), connection);
+    if (!group_ || found == connections_.end()) return;
+    found->reset();
+    group_->on_end(static_cast<coordinator::NodeIndex>(found - connections_.begin()), reason,
+                   now());
+    turn();
+  });
+}
+
+// --- faults
+
+void LockUser::pause(TrueTime until) {
+  if (!group_ || is_paused()) return;
+  ++faults_;
+  tell("is paused");
+  paused_until_ = until;
+  agenda_.at(until, [this, life = life_] {
+    if (life != life_ || is_paused() || !group_) return;
+    tell("goes on");
+    on_alarm();
+    for (const auto& come : std::exchange(inbox_, {})) come();
+  });
+}
+
+void LockUser::die() {
+  for (const auto& [id, held] : held_) world_.referee.end(held.hold);
+  held_.clear();
+  wanting_.clear();
+  inbox_.clear();
+  paused_until_ = {};
+  connections_.assign(connections_.size(), std::nullopt);
+  ended_.push_back(std::move(group_));
+  world_.network.end_all_of_client(number_);
+}
+
+void LockUser::kill(Duration down) {
+  if (!group_) return;
+  ++faults_;
+  tell("is killed");
+  die();
+  agenda_.after(down, [this, life = life_] {
+    if (life == life_ && !group_) start();
+  });
+}
+
+void LockUser::jump(Duration by) {
+  clock_.jump(by);
+  tell("'s clock jumps");
+}
+
+void LockUser::race(std::int64_t faster_millionths) {
+  clock_.set_rate(agenda_.now(), faster_millionths);
+  tell("'s clock has another rate");
+}
+
+void LockUser::heal() {
+  if (is_paused()) {
+    paused_until_ = agenda_.now();
+    on_alarm();
+    for (const auto& come : std::exchange(inbox_, {})) come();
+  }
+  if (!group_) start();
+}
+
+void LockUser::stop_wanting() {
+  for (const coordinator::OperationId id : std::exchange(wanting_, {})) group_->cancel(id, now());
+  std::vector<HeldId> kept;
+  for (const auto& [id, held] : held_) {
+    if (held.wanted.holding == Holding::keep) kept.push_back(id);
+  }
+  for (const HeldId id : kept) let_go(id, true);
+  turn();
+}
+
+void LockUser::probe(unsigned key, Duration wait,
+                     std::function<void(bool got, std::string why)> done) {
+  const Event event{.client = number_,
+                    .key = key,
+                    .length = Duration(0),
+                    .ttl = world_.scenario.max_ttl,
+                    .wait = wait};
+  group_->acquire(request(event), now(), [=, this](const AcquireResult& result) {
+    on_acquired(event, result);
+    const bool got = result.outcome == AcquisitionOutcome::acquired;
+    done(got, got ? "" : outcome_text(result.outcome));
+  });
+  turn();
+}
+
+}  // namespace redlock::simulation

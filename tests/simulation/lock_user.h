@@ -1,0 +1,105 @@
+// LockUser: a client process that wants locks, works under them and gives them back: the shipped
+// Group over the world's network, and for locks that it keeps the shipped Keeper. It does what the
+// client's shells do (lock_client.h, guard_keeping.h).
+#pragma once
+
+#include "coordinator/group.h"
+#include "coordinator/keeper.h"
+#include "tests/simulation/host.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redlock::simulation {
+
+class LockUser final : public ClientEnd {
+ public:
+  LockUser(const Surroundings& world, unsigned number);
+  ~LockUser() override;
+
+  void start();
+  void want(const Event& event);
+
+  // Faults.
+  void pause(TrueTime until);
+  void kill(Duration down);
+  void jump(Duration by);
+  void race(std::int64_t faster_millionths);
+  void heal();
+
+  // It wants nothing more, and lets go of what it has.
+  void stop_wanting();
+  // Asks for a key that nobody has. done: what it got, and with which token.
+  void probe(unsigned key, Duration wait, std::function<void(bool got, std::string why)> done);
+
+  std::uint64_t faults() const { return faults_; }
+  std::uint64_t acquired() const { return acquired_; }
+  std::uint64_t extended() const { return extended_; }
+
+  // ClientEnd
+  void on_connected(ConnectionId connection) override;
+  void on_bytes(ConnectionId connection, const std::string& bytes) override;
+  void on_end(ConnectionId connection, std::string_view reason) override;
+
+ private:
+  using Group = coordinator::Group;
+
+  // A lock that it relies on.
+  struct Held {
+    Event wanted;
+    coordinator::HeldLock lock;
+    Referee::HoldId hold;
+    TrueTime release_at;
+    std::optional<coordinator::Keeper> keeper;
+    coordinator::OperationId extension = coordinator::kNobody;
+    std::uint64_t looks = 0;  // what was scheduled before the last one is void
+  };
+  using HeldId = std::uint64_t;
+
+  Instant now() const { return clock_.at(agenda_.now()); }
+  coordinator::ClockReading clocks() const { return {now(), now()}; }
+  bool is_paused() const { return agenda_.now() < paused_until_; }
+  std::string new_value();
+  coordinator::AcquireRequest request(const Event& event) const;
+
+  // Runs it now, or when the process goes on.
+  void whenever(std::function<void()> what);
+  void turn();
+  void collect();
+  void on_alarm();
+
+  void on_acquired(const Event& event, const coordinator::AcquireResult& result);
+  void look_after(HeldId id);
+  void extend(HeldId id);
+  void on_extended(HeldId id, const coordinator::ExtendResult& result);
+  void let_go(HeldId id, bool releases);
+  void die();
+  void tell(std::string_view what);
+
+  const Surroundings world_;
+  Agenda& agenda_;
+  const unsigned number_;
+  Random random_;
+  SkewedClock clock_;
+  std::unique_ptr<Group> group_;                          // none while it is down
+  std::vector<std::unique_ptr<Group>> ended_;             // until the run is over
+  std::vector<std::optional<ConnectionId>> connections_;  // by address, from 0
+  std::map<std::string, TrueTime> asked_;                 // when each value was made
+  std::map<HeldId, Held> held_;
+  std::vector<coordinator::OperationId> wanting_;
+  HeldId last_held_ = 0;
+  std::uint64_t life_ = 0;
+  TrueTime paused_until_{};
+  std::vector<std::function<void()>> inbox_;  // what came while it was paused
+  std::uint64_t faults_ = 0;
+  std::uint64_t acquired_ = 0;
+  std::uint64_t extended_ = 0;
+  Alarm alarm_;
+};
+
+}  // namespace redlock::simulation

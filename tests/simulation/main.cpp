@@ -1,0 +1,286 @@
+// redlock-sim: the shipped nodes and coordinators in a simulated world. See docs/proof.md.
+#include "base/number.h"
+#include "tests/simulation/shrink.h"
+#include "tests/simulation/sweep.h"
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace redlock::simulation {
+namespace {
+
+constexpr int kNothingFound = 0;
+constexpr int kFound = 1;
+constexpr int kUsage = 64;
+
+struct Options {
+  std::optional<std::uint64_t> seed;
+  std::string seeds = "1..1000";
+  std::optional<double> minutes;
+  std::string faults;
+  Mix mix;
+  bool clocks_break = false;
+  bool trace = false;
+  bool messages = false;
+  bool json = false;
+  bool no_shrink = false;
+  bool must_find = false;
+  std::string replay;
+  std::string save;
+  unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
+
+  Story::Telling telling() const {
+    if (messages) return Story::Telling::messages;
+    return trace ? Story::Telling::events : Story::Telling::nothing;
+  }
+};
+
+int complain(const std::string& text) {
+  fmt::print(stderr, "redlock-sim: {}\n", text);
+  return kUsage;
+}
+
+std::string hash_text(std::uint64_t hash) {
+  return fmt::format("{:016x}", hash);
+}
+
+// --- what was found
+
+void print_story(const Outcome& outcome) {
+  for (const std::string& line : outcome.story) fmt::print("{}\n", line);
+}
+
+void print_scenario(const Scenario& scenario) {
+  fmt::print("\nThe scenario, for --replay:\n\n{}", write_scenario(scenario));
+}
+
+int write_file(const std::string& path, const Scenario& scenario) {
+  std::ofstream file(path);
+  file << write_scenario(scenario);
+  file.close();
+  if (!file) return complain(fmt::format("{} cannot be written", path));
+  fmt::print("\nThe scenario is in {}: redlock-sim --replay {}\n", path, path);
+  return kFound;
+}
+
+// As short as it can be told, and as a file that replays.
+int tell(const Options& options, const Scenario& scenario, const Violation& violation) {
+  Scenario told = scenario;
+  if (!options.no_shrink) {
+    Shrunk shrunk = shrink(scenario, violation.breach, [&](const Scenario& simpler) {
+      if (isatty(STDERR_FILENO) != 0) {
+        fmt::print(stderr, "\rshrinking: {} events  ", simpler.events.size());
+      }
+    });
+    fmt::print("\nShrunk from {} events to {}, in {} runs.\n", scenario.events.size(),
+               shrunk.scenario.events.size(), shrunk.runs);
+    told = std::move(shrunk.scenario);
+  }
+  fmt::print("\n{:>13}  {:<9} {:>16}  {}\n", "true time", "who", "its clock", "what");
+  print_story(run(told, options.messages ? Story::Telling::messages : Story::Telling::events));
+  if (!options.save.empty()) return write_file(options.save, told);
+  print_scenario(told);
+  return kFound;
+}
+
+// --- one run
+
+nlohmann::json json_of(const Outcome& outcome) {
+  nlohmann::json json = {{"hash", hash_text(outcome.hash)},
+                         {"steps", outcome.steps},
+                         {"faults", outcome.faults},
+                         {"acquired", outcome.acquired},
+                         {"extended", outcome.extended},
+                         {"overlaps", outcome.overlaps},
+                         {"simulated_ms", floor_ms(outcome.simulated)}};
+  if (outcome.violation) {
+    json["violation"] = {{"breach", breach_name(outcome.violation->breach)},
+                         {"text", outcome.violation->text},
+                         {"true_time_ns", outcome.violation->when.time_since_epoch().count()}};
+  }
+  return json;
+}
+
+int run_one(const Options& options, const Scenario& scenario) {
+  const Outcome outcome = run(scenario, options.telling());
+  print_story(outcome);
+  if (options.json) {
+    fmt::print("{}\n", json_of(outcome).dump());
+  } else {
+    fmt::print("{} steps, {} faults, {} locks acquired, {} extensions, hash {}\n", outcome.steps,
+               outcome.faults, outcome.acquired, outcome.extended, hash_text(outcome.hash));
+  }
+  if (!outcome.violation) return kNothingFound;
+  if (options.json) return kFound;
+  fmt::print("VIOLATION ({}): {}\n", breach_name(outcome.violation->breach),
+             outcome.violation->text);
+  return options.trace ? kFound : tell(options, scenario, *outcome.violation);
+}
+
+int replay(const Options& options) {
+  std::ifstream file(options.replay);
+  if (!file) return complain(fmt::format("{} cannot be read", options.replay));
+  std::stringstream text;
+  text << file.rdbuf();
+  const auto scenario = read_scenario(text.str());
+  if (!scenario) return complain(fmt::format("{}: {}", options.replay, scenario.error()));
+  return run_one(options, scenario.value());
+}
+
+// --- many
+
+std::optional<Sweep::Range> range_of(const Options& options) {
+  const std::size_t dots = options.seeds.find("..");
+  if (dots == std::string::npos) return std::nullopt;
+  const auto number = [](const std::string& text) -> std::uint64_t {
+    const bool is_number = !text.empty() && text.size() < 19 &&
+                           text.find_first_not_of("0123456789") == std::string::npos;
+    return is_number ? std::stoull(text) : 0;
+  };
+  Sweep::Range range{.first = number(options.seeds.substr(0, dots)),
+                     .last = number(options.seeds.substr(dots + 2)),
+                     .jobs = options.jobs};
+  if (options.minutes) {
+    range.time = std::chrono::duration<double>(*options.minutes * 60);
+    range.last = UINT64_MAX - 1;
+  }
+  if (range.first == 0 || range.last < range.first) return std::nullopt;
+  return range;
+}
+
+void show_progress(const SweepResult& result) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  fmt::print(stderr, "\r{} seeds, {:.0f}/s, {:.1f} simulated hours, {} faults ", result.seeds,
+             result.seeds_per_second(), result.simulated.count() / 3600, result.faults);
+}
+
+void print_sums(const Options& options, const SweepResult& result) {
+  const double hours = result.simulated.count() / 3600;
+  if (options.json) {
+    nlohmann::json json = {{"seeds", result.seeds},
+                           {"seconds", result.took.count()},
+                           {"simulated_hours", hours},
+                           {"faults", result.faults},
+                           {"acquired", result.acquired},
+                           {"extended", result.extended},
+                           {"runs_with_two_holders", result.runs_with_overlap},
+                           {"hash", hash_text(result.hash)}};
+    if (result.first_failing) json["first_failing"] = *result.first_failing;
+    fmt::print("{}\n", json.dump());
+    return;
+  }
+  if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
+  fmt::print(
+      "{} seeds in {:.1f} s ({:.0f}/s): {:.1f} simulated hours, {} faults, {} locks acquired, {} "
+      "extensions, hash {}\n",
+      result.seeds, result.took.count(), result.seeds_per_second(), hours, result.faults,
+      result.acquired, result.extended, hash_text(result.hash));
+  if (options.clocks_break) {
+    fmt::print("two holders at once in {} runs, as clocks broke their bounds\n",
+               result.runs_with_overlap);
+  }
+}
+
+int sweep(const Options& options) {
+  const auto range = range_of(options);
+  if (!range) return complain("--seeds wants a range such as 1..1000");
+  const SweepResult result = Sweep(*range, options.mix).run(show_progress);
+  print_sums(options, result);
+  if (!result.first_failing) return kNothingFound;
+  const Scenario scenario = make_scenario(*result.first_failing, options.mix);
+  const Outcome outcome = run(scenario, Story::Telling::nothing);
+  if (options.json) return kFound;
+  fmt::print("VIOLATION with seed {} ({}): {}\n", *result.first_failing,
+             breach_name(outcome.violation->breach), outcome.violation->text);
+  return tell(options, scenario, *outcome.violation);
+}
+
+// --- the command line
+
+bool read_faults(Options& options) {
+  const std::vector<Deed> known = faults_of(!options.clocks_break);
+  options.mix.clocks_hold = !options.clocks_break;
+  if (options.faults.empty()) {
+    options.mix.faults = known;
+    return true;
+  }
+  if (options.faults == "none") return true;
+  std::stringstream names(options.faults);
+  for (std::string name; std::getline(names, name, ',');) {
+    const auto found = std::find_if(known.begin(), known.end(),
+                                    [&](Deed deed) { return deed_name(deed) == name; });
+    if (found == known.end()) return false;
+    options.mix.faults.push_back(*found);
+  }
+  return true;
+}
+
+std::string known_faults(bool clocks_hold) {
+  std::string names = "none";
+  for (const Deed deed : faults_of(clocks_hold)) names += ", " + std::string(deed_name(deed));
+  return names;
+}
+
+void describe(CLI::App& app, Options& options) {
+  app.add_option("--seed", options.seed, "run this seed alone");
+  app.add_option("--seeds", options.seeds, "run this range of seeds, A..B (1..1000)");
+  app.add_option("--minutes", options.minutes, "run seeds for so long");
+  app.add_option("--faults", options.faults,
+                 fmt::format("only these, separated by commas: {}", known_faults(true)));
+  app.add_option("--nodes", options.mix.nodes, "so many nodes (3 or 5)")->check(CLI::Range(1U, 9U));
+  app.add_option("--clients", options.mix.clients, "so many clients (2 to 4)")
+      ->check(CLI::Range(1U, 16U));
+  app.add_flag("--clocks-break", options.clocks_break,
+               "a world in which clocks break their bounds: locks may have two holders there, and "
+               "tokens must rise all the same");
+  app.add_option("--replay", options.replay, "run the scenario of this file");
+  app.add_flag("--trace", options.trace, "tell what happens, with --seed or --replay");
+  app.add_flag("--messages", options.messages, "the same, with every message");
+  app.add_flag("--no-shrink", options.no_shrink, "tell a failure as it was found");
+  app.add_option("--save", options.save, "write the scenario of a failure to this file");
+  app.add_option("--jobs", options.jobs, "threads (as many as there are cores)")
+      ->check(CLI::Range(1U, 256U));
+  app.add_flag("--must-find", options.must_find,
+               "end with 0 if a violation was found, with 1 if none was");
+  app.add_flag("--json", options.json, "the results as JSON");
+}
+
+int start(Options& options) {
+  if (!read_faults(options)) {
+    return complain(fmt::format("--faults: {}", known_faults(!options.clocks_break)));
+  }
+  if (!options.replay.empty()) return replay(options);
+  if (options.seed) return run_one(options, make_scenario(*options.seed, options.mix));
+  return sweep(options);
+}
+
+int main(int argc, char** argv) {
+  CLI::App app("The shipped lock nodes and coordinators in a simulated world, from seeds.",
+               "redlock-sim");
+  Options options;
+  describe(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kNothingFound : kUsage;
+  }
+  const int status = start(options);
+  if (!options.must_find || status == kUsage) return status;
+  return status == kFound ? kNothingFound : kFound;
+}
+
+}  // namespace
+}  // namespace redlock::simulation
+
+int main(int argc, char** argv) {
+  return redlock::simulation::main(argc, argv);
+}

@@ -1,0 +1,78 @@
+#include "tests/simulation/referee.h"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::simulation {
+
+std::string_view breach_name(Breach breach) {
+  constexpr std::array<std::string_view, 6> kNames = {"overlap", "token",     "recovering",
+                                                      "undone",  "left-over", "not-free"};
+  return kNames[static_cast<std::size_t>(breach)];
+}
+
+void Referee::found(Breach breach, std::string text) {
+  if (breach == Breach::overlap) {
+    ++overlaps_;
+    if (overlaps_expected_) return;
+  }
+  if (violation_) return;
+  if (story_.tells_events()) story_.tell(agenda_.now(), "VIOLATION", std::nullopt, text);
+  violation_ = Violation{breach, agenda_.now(), std::move(text)};
+}
+
+Referee::HoldId Referee::begin(Hold hold) {
+  hold.began = agenda_.now();
+  const HoldId id = holds_.size();
+  check_alone(hold);
+  if (hold.token > 0) check_token(hold);
+  by_key_[hold.key].push_back(id);
+  holds_.push_back(hold);
+  return id;
+}
+
+void Referee::extend(HoldId id, Instant valid_until) {
+  Hold& hold = holds_[id];
+  hold.valid_until = valid_until;
+  // While it is extended nobody counts on it twice.
+  hold.has_ended = true;
+  check_alone(hold);
+  hold.has_ended = false;
+}
+
+bool Referee::is_relied_on(const Hold& hold) const {
+  return !hold.has_ended && hold.clock->at(agenda_.now()) < hold.valid_until;
+}
+
+void Referee::check_alone(const Hold& hold) {
+  if (hold.clock->at(agenda_.now()) >= hold.valid_until) return;  // nobody relies on that
+  for (const HoldId id : by_key_[hold.key]) {
+    const Hold& other = holds_[id];
+    if (!is_relied_on(other)) continue;
+    found(Breach::overlap,
+          fmt::format("client {} relies on key {}, and so does client {}, who got it at {} and may "
+                      "rely on it for {} ms more",
+                      hold.client, hold.key, other.client,
+                      seconds_text(other.began.time_since_epoch()),
+                      floor_ms(other.valid_until - other.clock->at(agenda_.now()))));
+  }
+}
+
+void Referee::check_token(const Hold& hold) {
+  for (const HoldId id : by_key_[hold.key]) {
+    const Hold& other = holds_[id];
+    const bool is_same = other.token == hold.token;
+    const bool must_be_less = other.token > 0 && other.began < hold.asked;
+    if (!is_same && !(must_be_less && other.token > hold.token)) continue;
+    found(
+        Breach::token,
+        fmt::format("client {} got token {} for key {}, which it asked for at {}; client {} got "
+                    "{} at {}",
+                    hold.client, hold.token, hold.key, seconds_text(hold.asked.time_since_epoch()),
+                    other.client, other.token, seconds_text(other.began.time_since_epoch())));
+  }
+}
+
+}  // namespace redlock::simulation

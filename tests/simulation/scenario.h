@@ -1,0 +1,103 @@
+// Scenario: all that happens to a world from outside, as a list that can be read, written, cut down
+// and replayed. The same scenario gives the same run on every machine.
+//
+//   Scenario scenario = make_scenario(17, {});   // generator.h
+//   std::string text = write_scenario(scenario); // a line for each event
+//
+// Nodes, clients and keys are numbered from 1; 0: the event has none.
+#pragma once
+
+#include "tests/simulation/true_time.h"
+#include <redlock/result.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redlock::simulation {
+
+enum class Deed : std::uint8_t {
+  want,          // a client wants a lock
+  kill,          // a node's process; starts again after `length`
+  power_loss,    // of a node's machine: what was not synced may be lost, or torn
+  lose_disk,     // the node is killed, and its folder is empty when it starts again
+  stop,          // a clean stop
+  pause_node,    // SIGSTOP, SIGCONT after `length`
+  pause_client,  // the same
+  kill_client,   // a new client in its place after `length`
+  cut,           // between a client and a node nothing arrives for `length`
+  cut_requests,  // in the direction of the node only
+  cut_replies,   // in the direction of the client only
+  hang_up,       // their connection breaks; what is on its way still arrives
+  slow,          // messages between them take `delay` longer for `length`
+  mislead,       // the client's address of `node` leads to node `other` for `length`
+  slow_disk,     // each sync of the node's disk takes `delay` for `length`
+  broken_disk,   // nothing can be written for `length`
+  set_wall,      // the node's wall clock jumps by `delay`
+  // Only where clocks break their bounds.
+  jump_node,    // the node's monotonic clock jumps by `delay`
+  jump_client,  // the client's
+  race_node,    // the node's clock runs faster by `other` thousandths from now on
+  race_client,  // the client's
+};
+inline constexpr Deed kLastDeed = Deed::race_client;
+
+std::string_view deed_name(Deed deed);
+
+// What a client does with a lock that it got.
+enum class Holding : std::uint8_t {
+  release,  // after `length`
+  run_out,  // relies on it to the end
+  keep,     // extends it, and releases it after `length`
+};
+
+std::string_view holding_name(Holding holding);
+
+struct Event {
+  TrueTime at{};
+  Deed deed = Deed::want;
+  unsigned client = 0;
+  unsigned node = 0;
+  unsigned other = 0;
+  unsigned key = 0;
+  Duration length{};
+  Duration delay{};
+  // want
+  Duration ttl{};
+  Duration wait{};
+  Holding holding = Holding::release;
+  bool fence = true;
+
+  friend bool operator==(const Event&, const Event&) = default;
+};
+
+struct Scenario {
+  std::uint64_t seed = 1;  // of what is left to chance: delays, values, how writes tear
+  unsigned nodes = 5;
+  unsigned clients = 3;
+  unsigned keys = 2;
+  std::int64_t drift_millionths = 10'000;  // the drift bound, as all members have it (rule C1)
+  std::vector<std::int64_t> node_rates;    // faster than true time by so many millionths
+  std::vector<std::int64_t> client_rates;
+  Duration max_ttl = std::chrono::seconds(4);
+  Duration node_timeout = std::chrono::milliseconds(300);
+  std::uint64_t fence_block = 1024;
+  Duration delay_min = std::chrono::milliseconds(1);  // of a message
+  Duration delay_max = std::chrono::milliseconds(5);
+  unsigned resent_per_thousand = 0;  // messages that take a retransmission's time longer
+  Duration disk_sync_max = std::chrono::milliseconds(5);
+  bool clocks_hold = true;    // no event breaks the bound on clocks
+  Duration length{};          // faults and wants come before it
+  std::vector<Event> events;  // by time
+
+  friend bool operator==(const Scenario&, const Scenario&) = default;
+};
+
+std::string write_scenario(const Scenario& scenario);
+// The failure says which line, and what it should be.
+Result<Scenario> read_scenario(std::string_view text);
+// One line, without its end.
+std::string write_event(const Event& event);
+
+}  // namespace redlock::simulation

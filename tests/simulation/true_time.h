@@ -1,0 +1,20 @@
+// True time: the world's own, which no process can read. What the checks speak of (safety.md §1).
+#pragma once
+
+#include "base/time.h"
+
+namespace redlock::simulation {
+
+struct TrueClock {
+  using duration = Duration;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<TrueClock>;
+  static constexpr bool is_steady = true;
+};
+
+using TrueTime = TrueClock::time_point;  // since the world's beginning
+
+inline constexpr TrueTime kEndOfTime = TrueTime::max();
+
+}  // namespace redlock::simulation

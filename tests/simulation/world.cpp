@@ -1,0 +1,214 @@
+#include "tests/simulation/world.h"
+
+#include "tests/simulation/host.h"
+#include "tests/simulation/lock_user.h"
+
+#include <memory>
+
+#include <fmt/format.h>
+
+namespace redlock::simulation {
+namespace {
+
+// More than a reconnection with its longest backoff, and the retry of an admission, take.
+constexpr Duration kCalmTime = 4s;
+// A free lock is got within this time once all is calm: a broken connection's backoff, twice.
+constexpr Duration kProbeTime = 3s;
+
+class World {
+ public:
+  World(const Scenario& scenario, Story::Telling telling)
+      : scenario_(scenario), story_(telling), network_(agenda_, story_, scenario_) {
+    const Surroundings surroundings{scenario_, agenda_, story_, referee_, network_};
+    for (unsigned number = 1; number <= scenario_.nodes; ++number) {
+      hosts_.push_back(std::make_unique<Host>(surroundings, number));
+      network_.add_node(*hosts_.back());
+    }
+    for (unsigned number = 1; number <= scenario_.clients; ++number) {
+      users_.push_back(std::make_unique<LockUser>(surroundings, number));
+      network_.add_client(*users_.back());
+    }
+    if (!scenario_.clocks_hold) referee_.expect_overlaps();
+  }
+
+  Outcome run() {
+    for (const auto& host : hosts_) host->start();
+    for (const auto& user : users_) user->start();
+    for (const Event& event : scenario_.events) {
+      agenda_.at(event.at, [this, &event] { happen(event); });
+    }
+    const bool is_calm = pass(scenario_.length) && calm_down();
+    if (is_calm && probe_all()) look_for_leftovers();
+    return outcome();
+  }
+
+ private:
+  Host& node(const Event& event) { return *hosts_[event.node - 1]; }
+  LockUser& client(const Event& event) { return *users_[event.client - 1]; }
+
+  void happen(const Event& event);
+  void happen_to_network(const Event& event);
+  // False: a violation was found meanwhile, and the run is over.
+  bool pass(Duration length);
+  bool calm_down();
+  bool probe_all();
+  void look_for_leftovers();
+  Outcome outcome();
+
+  const Scenario& scenario_;
+  Agenda agenda_;
+  Story story_;
+  Referee referee_{agenda_, story_};
+  Network network_;
+  std::vector<std::unique_ptr<Host>> hosts_;
+  std::vector<std::unique_ptr<LockUser>> users_;
+  std::uint64_t network_faults_ = 0;
+};
+
+void World::happen(const Event& event) {
+  story_.note(agenda_.now(), deed_name(event.deed));
+  const TrueTime until = agenda_.now() + event.length;
+  const std::int64_t rate = std::int64_t{event.other} * 1000;
+  switch (event.deed) {
+    case Deed::want:
+      return client(event).want(event);
+    case Deed::kill:
+      return node(event).kill(event.length);
+    case Deed::power_loss:
+      return node(event).lose_power(event.length);
+    case Deed::lose_disk:
+      return node(event).lose_disk(event.length);
+    case Deed::stop:
+      return node(event).stop_cleanly(event.length);
+    case Deed::pause_node:
+      return node(event).pause(until);
+    case Deed::pause_client:
+      return client(event).pause(until);
+    case Deed::kill_client:
+      return client(event).kill(event.length);
+    case Deed::slow_disk:
+      return node(event).slow_disk(event.delay, until);
+    case Deed::broken_disk:
+      return node(event).break_disk(until);
+    case Deed::set_wall:
+      return node(event).set_wall(event.delay);
+    case Deed::jump_node:
+      return node(event).jump(event.delay);
+    case Deed::jump_client:
+      return client(event).jump(event.delay);
+    case Deed::race_node:
+      return node(event).race(rate);
+    case Deed::race_client:
+      return client(event).race(rate);
+    case Deed::cut:
+    case Deed::cut_requests:
+    case Deed::cut_replies:
+    case Deed::hang_up:
+    case Deed::slow:
+    case Deed::mislead:
+      return happen_to_network(event);
+  }
+}
+
+void World::happen_to_network(const Event& event) {
+  ++network_faults_;
+  const TrueTime until = agenda_.now() + event.length;
+  const unsigned from = event.client, to = event.node;
+  if (story_.tells_events()) {
+    story_.tell(agenda_.now(), "network", std::nullopt, write_event(event));
+  }
+  switch (event.deed) {
+    case Deed::cut:
+      network_.cut(from, to, Network::to_client, until);
+      return network_.cut(from, to, Network::to_node, until);
+    case Deed::cut_requests:
+      return network_.cut(from, to, Network::to_node, until);
+    case Deed::cut_replies:
+      return network_.cut(from, to, Network::to_client, until);
+    case Deed::hang_up:
+      return network_.hang_up(from, to);
+    case Deed::slow:
+      return network_.slow(from, to, event.delay, until);
+    case Deed::mislead:
+      network_.mislead(from, to, event.other);
+      return agenda_.at(until, [=, this] { network_.mislead(from, to, to); });
+    default:
+      return;
+  }
+}
+
+bool World::pass(Duration length) {
+  const TrueTime end = agenda_.now() + length;
+  while (!referee_.violation() && agenda_.step(end)) {
+  }
+  return !referee_.violation();
+}
+
+// Until no lock and no delay of before can be left (rules R, L1, F7).
+bool World::calm_down() {
+  network_.heal();
+  for (const auto& host : hosts_) host->heal();
+  for (const auto& user : users_) user->heal();
+  for (const auto& user : users_) user->stop_wanting();
+  const double drift = static_cast<double>(scenario_.drift_millionths) / 1e6;
+  return pass(server::full_delay(scenario_.max_ttl, drift) + kCalmTime);
+}
+
+bool World::probe_all() {
+  for (unsigned index = 0; index < users_.size(); ++index) {
+    bool has_answer = false;
+    users_[index]->probe(
+        index % scenario_.keys + 1, kProbeTime, [&](bool got, const std::string& why) {
+          has_answer = true;
+          if (got) return;
+          referee_.found(Breach::not_free,
+                         fmt::format("client {} does not get a free lock: {}", index + 1, why));
+        });
+    const TrueTime end = agenda_.now() + 2 * kProbeTime;
+    while (!has_answer && agenda_.step(end)) {
+    }
+    if (!has_answer) {
+      referee_.found(Breach::not_free, fmt::format("client {} waits for ever", index + 1));
+    }
+    if (!pass(100ms)) return false;
+  }
+  return true;
+}
+
+void World::look_for_leftovers() {
+  const double drift = static_cast<double>(scenario_.drift_millionths) / 1e6;
+  if (!pass(stretch(scenario_.max_ttl, drift) + 1s)) return;
+  for (unsigned index = 0; index < hosts_.size(); ++index) {
+    const std::string leftovers = hosts_[index]->leftovers();
+    if (leftovers.empty()) continue;
+    referee_.found(Breach::left_over,
+                   fmt::format("node {}, when all is over: {}", index + 1, leftovers));
+  }
+}
+
+Outcome World::outcome() {
+  Outcome outcome;
+  outcome.violation = referee_.violation();
+  outcome.hash = story_.hash();
+  outcome.steps = agenda_.steps();
+  outcome.faults = network_faults_;
+  for (const auto& host : hosts_) outcome.faults += host->faults();
+  for (const auto& user : users_) {
+    outcome.faults += user->faults();
+    outcome.acquired += user->acquired();
+    outcome.extended += user->extended();
+  }
+  outcome.overlaps = referee_.overlaps();
+  outcome.simulated = agenda_.now().time_since_epoch();
+  outcome.story = story_.lines();
+  return outcome;
+}
+
+}  // namespace
+
+Outcome run(const Scenario& scenario, Story::Telling telling) {
+  World world(scenario, telling);
+  return world.run();
+}
+
+}  // namespace redlock::simulation
