@@ -23,7 +23,7 @@ class Agenda {
   std::uint64_t steps() const { return steps_; }
 
   void at(TrueTime when, std::function<void()> what) {
-    entries_.push({std::max(when, now_), ++last_, std::move(what)});
+    entries_.push({std::max(when, now_), ++last_, keep(std::move(what))});
   }
   void after(Duration wait, std::function<void()> what) { at(now_ + wait, std::move(what)); }
 
@@ -33,12 +33,13 @@ class Agenda {
       now_ = std::max(now_, end);
       return false;
     }
-    // The top of a priority_queue is const for the sake of its order, which is past caring here.
-    Entry entry = std::move(const_cast<Entry&>(entries_.top()));
+    const Entry entry = entries_.top();
     entries_.pop();
     now_ = entry.when;
     ++steps_;
-    entry.what();
+    const std::function<void()> what = std::move(deeds_[entry.deed]);
+    free_.push_back(entry.deed);
+    what();
     return true;
   }
 
@@ -46,17 +47,30 @@ class Agenda {
   struct Entry {
     TrueTime when;
     std::uint64_t number;
-    std::function<void()> what;
+    std::uint32_t deed;  // its place in deeds_: what a heap moves about should be small
 
     bool operator<(const Entry& other) const {  // a priority_queue has the largest on top
       return std::pair(when, number) > std::pair(other.when, other.number);
     }
   };
 
+  std::uint32_t keep(std::function<void()> what) {
+    if (free_.empty()) {
+      deeds_.push_back(std::move(what));
+      return static_cast<std::uint32_t>(deeds_.size() - 1);
+    }
+    const std::uint32_t place = free_.back();
+    free_.pop_back();
+    deeds_[place] = std::move(what);
+    return place;
+  }
+
   TrueTime now_{};
   std::uint64_t last_ = 0;
   std::uint64_t steps_ = 0;
   std::priority_queue<Entry> entries_;
+  std::vector<std::function<void()>> deeds_;
+  std::vector<std::uint32_t> free_;  // places in deeds_
 };
 
 class Alarm {

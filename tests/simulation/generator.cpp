@@ -87,7 +87,7 @@ std::int64_t Generator::some_rate() {
 }
 
 void Generator::make_times() {
-  scenario_.length = ms_between(3000, 9000);
+  scenario_.length = ms_between(2000, 8000);
   scenario_.max_ttl = ms_between(1000, 4000);
   scenario_.delay_min = std::chrono::microseconds(between(100, 2000));
   scenario_.delay_max =
@@ -101,7 +101,7 @@ void Generator::make_times() {
 }
 
 void Generator::make_wants(unsigned client) {
-  const std::uint64_t pause_max = one_of(std::array<std::uint64_t, 3>{300, 1000, 3000});
+  const std::uint64_t pause_max = one_of(std::array<std::uint64_t, 3>{400, 1200, 4000});
   TrueTime at{ms_between(0, 500)};
   while (at.time_since_epoch() < scenario_.length) {
     Event event{.at = at, .deed = Deed::want, .client = client};

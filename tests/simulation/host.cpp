@@ -327,7 +327,11 @@ void Host::on_bytes(ConnectionId connection, const std::string& bytes) {
   }
   turn([&](server::Node& node, Now now) {
     const auto found = process_->clients.find(connection);
-    if (found != process_->clients.end()) node.receive(*found->second.session, bytes, now);
+    if (found == process_->clients.end()) return;
+    for (const std::string& value : released_values(bytes)) {
+      world_.referee.note_release_arrived(value, number_);
+    }
+    node.receive(*found->second.session, bytes, now);
   });
 }
 
@@ -381,6 +385,16 @@ void Host::heal() {
 
 bool Host::is_serving() const {
   return process_ && !process_->node->is_recovering(read_clocks().monotonic);
+}
+
+std::vector<std::string> Host::values() const {
+  std::vector<std::string> values;
+  if (!process_) return values;
+  const Instant now = read_clocks().monotonic;
+  process_->node->locks().for_each([&](const server::Lock& lock) {
+    if (!lock.is_over(now)) values.emplace_back(lock.value());
+  });
+  return values;
 }
 
 std::string Host::leftovers() {

@@ -57,6 +57,8 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
   bool is_serving() const;
   // Looks for what the node should not have any more.
   std::string leftovers();
+  // The values of the locks that it has.
+  std::vector<std::string> values() const;
   SkewedClock& clock() { return clock_; }
   // Faults that were done, not only planned.
   std::uint64_t faults() const { return faults_; }

@@ -194,6 +194,11 @@ void LockUser::whenever(std::function<void()> what) {
   is_paused() ? inbox_.push_back(std::move(what)) : what();
 }
 
+bool LockUser::is_held(const std::string& value) const {
+  return std::any_of(held_.begin(), held_.end(),
+                     [&](const auto& entry) { return entry.second.lock.claim->value == value; });
+}
+
 void LockUser::turn() {
   if (!group_) return;
   collect();
@@ -214,6 +219,10 @@ void LockUser::collect() {
     }
     if (wish == Wish::dial) connection = world_.network.dial(number_, node + 1);
     if (link.outgoing().empty()) continue;
+    // A top-up that came too late is released on its node alone, and the lock goes on.
+    for (const std::string& value : released_values(link.outgoing())) {
+      if (!is_held(value)) world_.referee.note_release_sent(value, number_);
+    }
     if (connection) {
       world_.network.send(*connection, Network::to_node, std::string(link.outgoing()));
     }
@@ -274,6 +283,7 @@ void LockUser::pause(TrueTime until) {
 
 void LockUser::die() {
   for (const auto& [id, held] : held_) world_.referee.end(held.hold);
+  world_.referee.forget_debts_of(number_);
   held_.clear();
   wanting_.clear();
   inbox_.clear();

@@ -65,6 +65,7 @@ class LockUser final : public ClientEnd {
   coordinator::ClockReading clocks() const { return {now(), now()}; }
   bool is_paused() const { return agenda_.now() < paused_until_; }
   std::string new_value();
+  bool is_held(const std::string& value) const;
   coordinator::AcquireRequest request(const Event& event) const;
 
   // Runs it now, or when the process goes on.

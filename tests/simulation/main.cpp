@@ -174,16 +174,23 @@ void print_sums(const Options& options, const SweepResult& result) {
                            {"extended", result.extended},
                            {"runs_with_two_holders", result.runs_with_overlap},
                            {"hash", hash_text(result.hash)}};
-    if (result.first_failing) json["first_failing"] = *result.first_failing;
+    if (result.first_failing) {
+      const auto found =
+          run(make_scenario(*result.first_failing, options.mix), Story::Telling::nothing);
+      json["seed"] = *result.first_failing;
+      json["breach"] = breach_name(found.violation->breach);
+      json["text"] = found.violation->text;
+    }
     fmt::print("{}\n", json.dump());
     return;
   }
   if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
   fmt::print(
-      "{} seeds in {:.1f} s ({:.0f}/s): {:.1f} simulated hours, {} faults, {} locks acquired, {} "
+      "{} seeds in {:.1f} s ({:.0f}/s): {:.1f} simulated hours, {} steps, {} faults, {} locks "
+      "acquired, {} "
       "extensions, hash {}\n",
-      result.seeds, result.took.count(), result.seeds_per_second(), hours, result.faults,
-      result.acquired, result.extended, hash_text(result.hash));
+      result.seeds, result.took.count(), result.seeds_per_second(), hours, result.steps,
+      result.faults, result.acquired, result.extended, hash_text(result.hash));
   if (options.clocks_break) {
     fmt::print("two holders at once in {} runs, as clocks broke their bounds\n",
                result.runs_with_overlap);

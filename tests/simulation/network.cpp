@@ -96,9 +96,8 @@ void Network::pump(ConnectionId id, Direction direction) {
 
 void Network::deliver(ConnectionId id, Direction direction, Message message) {
   const Connection& connection = connections_[id];
-  story_.note(agenda_.now(),
-              fmt::format("{} {} {} {}", connection.client, connection.node,
-                          static_cast<int>(direction), static_cast<int>(message.what)));
+  story_.note(agenda_.now(), (std::uint64_t{id} << 8) | (std::uint64_t{direction} << 4) |
+                                 static_cast<std::uint64_t>(message.what));
   story_.note(agenda_.now(), message.bytes);
   if (story_.tells_messages()) tell(connection, direction, message);
   if (direction == to_node) {

@@ -8,8 +8,8 @@
 namespace redlock::simulation {
 
 std::string_view breach_name(Breach breach) {
-  constexpr std::array<std::string_view, 6> kNames = {"overlap", "token",     "recovering",
-                                                      "undone",  "left-over", "not-free"};
+  constexpr std::array<std::string_view, 7> kNames = {
+      "overlap", "token", "recovering", "revived", "undone", "left-over", "not-free"};
   return kNames[static_cast<std::size_t>(breach)];
 }
 
@@ -26,6 +26,7 @@ void Referee::found(Breach breach, std::string text) {
 Referee::HoldId Referee::begin(Hold hold) {
   hold.began = agenda_.now();
   const HoldId id = holds_.size();
+  check_valid(hold, "gets");
   check_alone(hold);
   if (hold.token > 0) check_token(hold);
   by_key_[hold.key].push_back(id);
@@ -35,11 +36,38 @@ Referee::HoldId Referee::begin(Hold hold) {
 
 void Referee::extend(HoldId id, Instant valid_until) {
   Hold& hold = holds_[id];
+  check_valid(hold, "extends");
   hold.valid_until = valid_until;
   // While it is extended nobody counts on it twice.
   hold.has_ended = true;
   check_alone(hold);
   hold.has_ended = false;
+}
+
+void Referee::check_valid(const Hold& hold, std::string_view what) {
+  const Duration late = hold.clock->at(agenda_.now()) - hold.valid_until;
+  if (late < 0ns) return;
+  found(Breach::revived, fmt::format("client {} {} key {} {} ms after the end of its validity",
+                                     hold.client, what, hold.key, floor_ms(late)));
+}
+
+void Referee::note_release_sent(const std::string& value, unsigned client) {
+  given_up_.try_emplace(value, GivenUp{{client, agenda_.now()}});
+}
+
+void Referee::note_release_arrived(const std::string& value, unsigned node) {
+  const auto found = given_up_.find(value);
+  if (found != given_up_.end()) found->second.arrived.insert(node);
+}
+
+void Referee::forget_debts_of(unsigned client) {
+  std::erase_if(given_up_, [=](const auto& entry) { return entry.second.debt.client == client; });
+}
+
+std::optional<Referee::Debt> Referee::debt(const std::string& value, unsigned node) const {
+  const auto found = given_up_.find(value);
+  if (found == given_up_.end() || found->second.arrived.contains(node)) return std::nullopt;
+  return found->second.debt;
 }
 
 bool Referee::is_relied_on(const Hold& hold) const {

@@ -6,8 +6,9 @@
 //   tokens      no two holders of a key have the same; whoever began to ask after a token was given
 //               gets a larger one
 //   recovering  a recovering node grants and extends nothing
-//   undone      what an attempt left behind on a node is released there, soon, while the two can
-//               reach each other (rule Q3)
+//   revived     a validity that has ended is not begun, nor extended (rules Q2, Q4)
+//   undone      what a client gave up is released on every node, soon, while the two can reach each
+//               other (rule Q3)
 //   left over   when all is over no node holds anything
 //   not free    when the faults have ended, a free lock is got within a bound
 #pragma once
@@ -20,12 +21,22 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace redlock::simulation {
 
-enum class Breach : std::uint8_t { overlap, token, recovering, undone, left_over, not_free };
+enum class Breach : std::uint8_t {
+  overlap,
+  token,
+  recovering,
+  revived,
+  undone,
+  left_over,
+  not_free
+};
 
 std::string_view breach_name(Breach breach);
 
@@ -57,6 +68,18 @@ class Referee {
   void extend(HoldId id, Instant valid_until);
   void end(HoldId id) { holds_[id].has_ended = true; }
 
+  // A client has sent the first release of a value, and what of it arrived where.
+  void note_release_sent(const std::string& value, unsigned client);
+  void note_release_arrived(const std::string& value, unsigned node);
+  // A client that was killed owes nothing any more.
+  void forget_debts_of(unsigned client);
+  // Who gave the value up, and since when, if no release of it has arrived at the node yet.
+  struct Debt {
+    unsigned client;
+    TrueTime since;
+  };
+  std::optional<Debt> debt(const std::string& value, unsigned node) const;
+
   void found(Breach breach, std::string text);
 
   // The first that counts: where clocks break their bounds, two holders are only counted.
@@ -69,11 +92,17 @@ class Referee {
   bool is_relied_on(const Hold& hold) const;
   void check_alone(const Hold& hold);
   void check_token(const Hold& hold);
+  void check_valid(const Hold& hold, std::string_view what);
 
   Agenda& agenda_;
   Story& story_;
   std::vector<Hold> holds_;
   std::map<unsigned, std::vector<HoldId>> by_key_;
+  struct GivenUp {
+    Debt debt;
+    std::set<unsigned> arrived = {};  // nodes
+  };
+  std::unordered_map<std::string, GivenUp> given_up_;  // by value; never walked in its order
   std::optional<Violation> violation_;
   bool overlaps_expected_ = false;
   std::uint64_t overlaps_ = 0;

@@ -44,6 +44,20 @@ std::string resp_text(std::string_view bytes) {
   return text;
 }
 
+std::vector<std::string> released_values(std::string_view bytes) {
+  constexpr std::string_view kRelease = "LOCK.RELEASE";
+  std::vector<std::string> values;
+  if (bytes.find(kRelease) == std::string_view::npos) return values;
+  while (!bytes.empty()) {
+    const ParsedReply parsed = protocol::parse_reply(bytes);
+    if (parsed.state != ParsedReply::State::complete) break;
+    const auto& words = parsed.reply.items();
+    if (words.size() == 3 && words[0].text() == kRelease) values.emplace_back(words[2].text());
+    bytes.remove_prefix(parsed.consumed);
+  }
+  return values;
+}
+
 void Story::tell(TrueTime when, const std::string& who, std::optional<Instant> clock,
                  std::string_view what) {
   const std::string shown = clock ? seconds_text(clock->time_since_epoch()) : "";

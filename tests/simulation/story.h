@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "tests/simulation/true_time.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +30,11 @@ class Story {
   void note(TrueTime when, std::string_view bytes) {
     hash_ = keyed_hash(bytes, hash_ ^ static_cast<std::uint64_t>(when.time_since_epoch().count()));
   }
+  void note(TrueTime when, std::uint64_t number) {
+    const std::array<std::uint64_t, 2> words = {
+        number, static_cast<std::uint64_t>(when.time_since_epoch().count())};
+    hash_ = XXH3_64bits_withSeed(words.data(), sizeof words, hash_);
+  }
   std::uint64_t hash() const { return hash_; }
 
   void tell(TrueTime when, const std::string& who, std::optional<Instant> clock,
@@ -45,5 +51,7 @@ class Story {
 std::string seconds_text(Duration since);
 // RESP as redis-cli shows it, on one line.
 std::string resp_text(std::string_view bytes);
+// The values that the requests among these bytes release.
+std::vector<std::string> released_values(std::string_view bytes);
 
 }  // namespace redlock::simulation

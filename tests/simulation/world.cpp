@@ -3,7 +3,9 @@
 #include "tests/simulation/host.h"
 #include "tests/simulation/lock_user.h"
 
+#include <map>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,6 +16,13 @@ namespace {
 constexpr Duration kCalmTime = 4s;
 // A free lock is got within this time once all is calm: a broken connection's backoff, twice.
 constexpr Duration kProbeTime = 3s;
+// Nodes are looked at for what they should not have any more.
+constexpr Duration kLookEvery = 200ms;
+// A release that has to be sent anew is there within this time: the longest backoff, some lost
+// segments.
+constexpr Duration kReleaseTime = 1700ms;
+// What a node takes, after its fault, until it executes requests: some syncs.
+constexpr Duration kStartTime = 1500ms;
 
 class World {
  public:
@@ -37,8 +46,10 @@ class World {
     for (const Event& event : scenario_.events) {
       agenda_.at(event.at, [this, &event] { happen(event); });
     }
+    agenda_.after(kLookEvery, [this] { look_for_debts(); });
+    // Where clocks break their bounds nothing is promised but tokens.
     const bool is_calm = pass(scenario_.length) && calm_down();
-    if (is_calm && probe_all()) look_for_leftovers();
+    if (is_calm && scenario_.clocks_hold && probe_all()) look_for_leftovers();
     return outcome();
   }
 
@@ -47,6 +58,8 @@ class World {
   LockUser& client(const Event& event) { return *users_[event.client - 1]; }
 
   void happen(const Event& event);
+  void note_trouble(const Event& event);
+  void look_for_debts();
   void happen_to_network(const Event& event);
   // False: a violation was found meanwhile, and the run is over.
   bool pass(Duration length);
@@ -63,9 +76,46 @@ class World {
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<std::unique_ptr<LockUser>> users_;
   std::uint64_t network_faults_ = 0;
+  std::map<std::pair<unsigned, unsigned>, TrueTime> trouble_until_;  // by client and node
 };
 
+// Until when a fault may keep a client and a node from each other.
+void World::note_trouble(const Event& event) {
+  if (event.deed == Deed::want) return;
+  const TrueTime until = agenda_.now() + event.length + event.delay + kStartTime;
+  for (unsigned client = 1; client <= scenario_.clients; ++client) {
+    for (unsigned node = 1; node <= scenario_.nodes; ++node) {
+      if (event.client != 0 && event.client != client) continue;
+      const bool is_of_node = event.node == 0 || event.node == node || event.other == node;
+      if (!is_of_node) continue;
+      TrueTime& known = trouble_until_[{client, node}];
+      known = std::max(known, until);
+    }
+  }
+}
+
+// Rule Q3: nodes must not be left with what nobody wants any more, when there is nothing to stop
+// the release. What arrived before its lock, on another connection, is a ghost that its TTL ends.
+void World::look_for_debts() {
+  agenda_.after(kLookEvery, [this] { look_for_debts(); });
+  if (!scenario_.clocks_hold) return;
+  const Duration time = kReleaseTime + 10 * scenario_.delay_max + 8 * scenario_.disk_sync_max;
+  for (unsigned node = 1; node <= scenario_.nodes; ++node) {
+    for (const std::string& value : hosts_[node - 1]->values()) {
+      const auto debt = referee_.debt(value, node);
+      if (!debt) continue;
+      const TrueTime since = std::max(debt->since, trouble_until_[{debt->client, node}]);
+      if (agenda_.now() < since + time) continue;
+      referee_.found(Breach::undone,
+                     fmt::format("node {} still holds what client {} gave up at {}: nothing kept "
+                                 "the release from it",
+                                 node, debt->client, seconds_text(debt->since.time_since_epoch())));
+    }
+  }
+}
+
 void World::happen(const Event& event) {
+  note_trouble(event);
   story_.note(agenda_.now(), deed_name(event.deed));
   const TrueTime until = agenda_.now() + event.length;
   const std::int64_t rate = std::int64_t{event.other} * 1000;
