@@ -70,7 +70,8 @@ void LockUser::start() {
 
 // An attempt makes its value before it sends a byte, so that is when it begins to ask.
 std::string LockUser::new_value() {
-  std::string value = fmt::format("{:016x}{:016x}", random_(), random_());
+  const std::uint64_t first = random_();  // in this order, whatever the compiler
+  std::string value = fmt::format("{:016x}{:016x}", first, random_());
   asked_[value] = agenda_.now();
   return value;
 }
