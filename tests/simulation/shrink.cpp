@@ -15,8 +15,8 @@ class Shrinker {
     bool is_simpler = true;
     while (is_simpler) {
       is_simpler = end_early();
-      is_simpler = leave_out_events() || is_simpler;
       is_simpler = simplify_settings() || is_simpler;
+      is_simpler = leave_out_events() || is_simpler;
       is_simpler = simplify_events() || is_simpler;
     }
     Outcome outcome = run(best_, Story::Telling::events);
@@ -24,9 +24,19 @@ class Shrinker {
   }
 
  private:
-  // Takes it if it still fails in the same way.
-  bool attempt(Scenario candidate) {
+  // Takes it if it still fails in the same way: by the same chances, or by some others, as what is
+  // left out may shift them.
+  bool attempt(const Scenario& candidate) {
     if (candidate == best_) return false;
+    for (std::uint64_t more = 0; more < kChances; ++more) {
+      Scenario other = candidate;
+      other.seed += more;
+      if (attempt_once(std::move(other))) return true;
+    }
+    return false;
+  }
+
+  bool attempt_once(Scenario candidate) {
     ++runs_;
     const Outcome outcome = run(candidate, Story::Telling::nothing);
     if (!outcome.violation || outcome.violation->breach != breach_) return false;
@@ -41,7 +51,7 @@ class Shrinker {
     const TrueTime end = outcome.violation ? outcome.violation->when : TrueTime(best_.length);
     Scenario candidate = best_;
     std::erase_if(candidate.events, [end](const Event& event) { return event.at > end; });
-    return attempt(std::move(candidate));
+    return attempt(candidate);
   }
 
   bool leave_out_events() {
@@ -71,7 +81,7 @@ class Shrinker {
   bool attempt_with(const std::function<void(Scenario&)>& change) {
     Scenario candidate = best_;
     change(candidate);
-    return attempt(std::move(candidate));
+    return attempt(candidate);
   }
 
   bool simplify_settings() {
@@ -100,12 +110,18 @@ class Shrinker {
     bool is_simpler = false;
     for (std::size_t i = 0; i < best_.events.size(); ++i) {
       is_simpler |= attempt_with([i](Scenario& s) { s.events[i].wait = Duration(0); });
+      is_simpler |= attempt_with([i](Scenario& s) { s.events[i].fence = true; });
+      is_simpler |= attempt_with([i](Scenario& s) {
+        s.events[i].at = std::chrono::floor<std::chrono::milliseconds>(s.events[i].at);
+      });
       is_simpler |= attempt_with([i](Scenario& s) {
         if (s.events[i].holding == Holding::keep) s.events[i].holding = Holding::run_out;
       });
     }
     return is_simpler;
   }
+
+  static constexpr std::uint64_t kChances = 4;
 
   Scenario best_;
   Breach breach_;
