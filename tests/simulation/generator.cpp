@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace redlock::simulation {
 namespace {
@@ -42,6 +43,10 @@ class Generator {
   T one_of(const std::array<T, N>& choices) {
     return choices[random_.below(N)];
   }
+  bool has(Deed deed) const {
+    return std::find(kinds_.begin(), kinds_.end(), deed) != kinds_.end();
+  }
+  Deed some_kind() { return kinds_[below(kinds_.size())]; }
   unsigned some_node() { return static_cast<unsigned>(between(1, scenario_.nodes)); }
   unsigned some_client() { return static_cast<unsigned>(between(1, scenario_.clients)); }
   TrueTime some_time() {
@@ -57,9 +62,11 @@ class Generator {
   void choose_faults();
   void make_faults();
   void make_burst();
-  void make_blackout();
-  void add_fault(TrueTime at);
-  void aim(Event& event);
+  void make_blackout(Deed deed);
+  void make_partition();
+  // victim: the node, when it is a fault of nodes; 0: any.
+  void add_fault(Deed deed, TrueTime at, unsigned victim = 0);
+  void aim(Event& event, unsigned victim);
   bool may_lose_disk(unsigned node);
 
   Random random_;
@@ -130,41 +137,66 @@ void Generator::choose_faults() {
 }
 
 void Generator::make_faults() {
-  const std::uint64_t count = between(1, one_in(2) ? 5 : 20);
-  for (std::uint64_t i = 0; i < count; ++i) add_fault(some_time());
+  const std::uint64_t most = one_in(2) ? 5 : 20;
+  for (std::uint64_t i = between(1, most); i > 0; --i) {
+    const Deed deed = some_kind();
+    add_fault(deed, some_time());
+  }
   if (one_in(2)) make_burst();
-  const bool has_power_loss =
-      std::find(kinds_.begin(), kinds_.end(), Deed::power_loss) != kinds_.end();
-  if (has_power_loss && one_in(3)) make_blackout();
+  for (const Deed deed : {Deed::power_loss, Deed::kill, Deed::stop}) {
+    if (has(deed) && one_in(3)) make_blackout(deed);
+  }
+  if (has(Deed::cut) && one_in(2)) make_partition();
 }
 
-// Faults that come one upon the other, as the second crash does within the delay of the first.
+// Faults that come one upon the other, as the second crash does within the delay of the first;
+// often all at one node.
 void Generator::make_burst() {
   const TrueTime begin = some_time();
   const std::uint64_t width = one_of(std::array<std::uint64_t, 3>{10, 200, 1500});
+  const unsigned victim = one_in(2) ? some_node() : 0;
   for (std::uint64_t i = between(2, 6); i > 0; --i) {
-    add_fault(begin + ms_between(0, width));
+    const Deed deed = some_kind();
+    add_fault(deed, begin + ms_between(0, width), victim);
   }
 }
 
-// All machines lose their power at once, and perhaps again while they start.
-void Generator::make_blackout() {
+// All nodes at once, and perhaps again while they start.
+void Generator::make_blackout(Deed deed) {
   const Duration down = ms_between(50, 500);
   TrueTime at = some_time();
   for (std::uint64_t i = between(1, 3); i > 0; --i) {
     for (unsigned node = 1; node <= scenario_.nodes; ++node) {
-      scenario_.events.push_back(
-          {.at = at, .deed = Deed::power_loss, .node = node, .length = down});
+      scenario_.events.push_back({.at = at, .deed = deed, .node = node, .length = down});
     }
-    at += down + ms_between(0, 40);
+    const std::uint64_t width = one_in(2) ? 40 : 1500;
+    at += down + ms_between(0, width);
   }
 }
 
-void Generator::add_fault(TrueTime at) {
-  Event event{.at = at, .deed = kinds_[below(kinds_.size())]};
+// A client reaches some of the nodes alone, and perhaps one of them by two addresses.
+void Generator::make_partition() {
+  const TrueTime at = some_time();
+  const Duration length = ms_between(300, 5000);
+  const unsigned client = some_client();
+  unsigned reached = 0;
+  for (unsigned node = 1; node <= scenario_.nodes; ++node) {
+    Event event{.at = at, .deed = Deed::cut, .client = client, .node = node, .length = length};
+    if (one_in(2)) {
+      scenario_.events.push_back(event);
+    } else if (std::exchange(reached, node) != 0 && has(Deed::mislead) && one_in(2)) {
+      event.deed = Deed::mislead;
+      event.other = node == 1 ? scenario_.nodes : node - 1;
+      scenario_.events.push_back(event);
+    }
+  }
+}
+
+void Generator::add_fault(Deed deed, TrueTime at, unsigned victim) {
+  Event event{.at = at, .deed = deed};
   event.length = some_length();
-  aim(event);
-  if (event.deed == Deed::lose_disk && !may_lose_disk(event.node)) return;
+  aim(event, victim);
+  if (deed == Deed::lose_disk && !may_lose_disk(event.node)) return;
   scenario_.events.push_back(event);
 }
 
@@ -176,8 +208,8 @@ bool Generator::may_lose_disk(unsigned node) {
   return true;
 }
 
-void Generator::aim(Event& event) {
-  event.node = some_node();
+void Generator::aim(Event& event, unsigned victim) {
+  event.node = victim != 0 ? victim : some_node();
   event.client = some_client();
   switch (event.deed) {
     case Deed::slow:
