@@ -170,13 +170,26 @@ std::optional<Event> read_event(std::string_view line, std::string& problem) {
   return event;
 }
 
+bool is_of_client(Deed deed) {
+  return deed == Deed::want || deed == Deed::pause_client || deed == Deed::kill_client ||
+         deed == Deed::jump_client || deed == Deed::race_client;
+}
+
+bool is_of_link(Deed deed) {
+  return deed >= Deed::cut && deed <= Deed::mislead;
+}
+
 // Numbers that lead to nobody would be indices out of range.
 std::string misfit(const Scenario& scenario, const Event& event) {
-  const bool node_needed = event.deed != Deed::want && event.deed != Deed::pause_client &&
-                           event.deed != Deed::kill_client && event.deed != Deed::jump_client &&
-                           event.deed != Deed::race_client;
-  if (event.client > scenario.clients || event.node > scenario.nodes || event.key > scenario.keys ||
-      (node_needed && event.node == 0)) {
+  const bool needs_client = is_of_client(event.deed) || is_of_link(event.deed);
+  const bool needs_node = !is_of_client(event.deed);
+  const bool needs_key = event.deed == Deed::want;
+  const auto is_wrong = [](bool is_needed, unsigned number, unsigned count) {
+    return number > count || (is_needed && number == 0);
+  };
+  if (is_wrong(needs_client, event.client, scenario.clients) ||
+      is_wrong(needs_node, event.node, scenario.nodes) ||
+      is_wrong(needs_key, event.key, scenario.keys)) {
     return "it names a client, node or key that is not there";
   }
   if (event.deed == Deed::mislead && (event.other == 0 || event.other > scenario.nodes)) {

@@ -1,0 +1,64 @@
+"""The simulator runs the code that ships: it links the very archives that the programs link, and
+compiles nothing of theirs. Read from the link lines of a build: test_links.py BUILD-FOLDER."""
+
+import pathlib
+import re
+import sys
+
+# What a node and a coordinator are made of, but for their shells.
+CORE = {"server/libredlock_node_core.a", "server/libredlock_recovery.a",
+        "server/libredlock_lock_table.a", "coordinator/libredlock_coordinator_core.a",
+        "protocol/libredlock_protocol.a", "lua/libredlock_lua.a", "base/libredlock_base.a"}
+ROOMS = ("base/", "protocol/", "lua/", "server/", "coordinator/")
+
+
+def link_inputs(ninja, program):
+    """What ninja's build line of a program names: objects and archives."""
+    line = re.search(rf"^build {re.escape(program)}: CXX_EXECUTABLE_LINKER\S+ (.*)$", ninja, re.M)
+    return set(line.group(1).split("||")[0].replace("|", " ").split()) if line else set()
+
+
+def complaints(ninja):
+    simulator = link_inputs(ninja, "redlock-sim")
+    shipped = link_inputs(ninja, "redlock-node") | link_inputs(ninja, "redlock")
+    for archive in sorted(CORE - simulator):
+        yield f"redlock-sim does not link {archive}"
+    for archive in sorted(CORE - shipped):
+        yield f"no program links {archive}: is it what ships?"
+    objects = re.findall(r"^build (tests/simulation/(?!broken)\S+\.o): CXX_COMPILER\S+ (\S+)",
+                         ninja, re.M)
+    if not objects:
+        yield "no object of the simulator is built"
+    for built, source in objects:
+        if not re.search(r"/tests/simulation/[^/]+\.cpp$", source):
+            yield f"{built} is compiled from {source}"
+    link = re.search(r"^build redlock-sim: .*?(?=^build )", ninja, re.M | re.S).group()
+    if "wrap" in link or re.search(r"LINK_FLAGS = .*[^ ]", link):
+        yield "redlock-sim is linked with options of its own"
+
+
+ARCHIVES = " ".join(sorted(CORE))
+GOOD = f"""build redlock-sim: CXX_EXECUTABLE_LINKER__sim tests/simulation/main.o | {ARCHIVES} || x
+  FLAGS = -O2
+build redlock-node: CXX_EXECUTABLE_LINKER__node server/main.o | {ARCHIVES} || x
+build tests/simulation/host.cpp.o: CXX_COMPILER__sim /src/tests/simulation/host.cpp || x
+build end: phony
+"""
+BAD = [GOOD.replace("server/libredlock_node_core.a", "tests/node_core.a", 1),
+       GOOD.replace("/src/tests/simulation/host.cpp", "/src/server/node.cpp"),
+       GOOD.replace("  FLAGS = -O2", "  LINK_FLAGS = -Wl,--wrap=decide"),
+       GOOD.replace("build tests/simulation/host", "build tests/other/host")]
+
+
+def main():
+    if list(complaints(GOOD)):
+        sys.exit(f"the check refuses what is good: {list(complaints(GOOD))}")
+    for bad in BAD:
+        if not list(complaints(bad)):
+            sys.exit(f"the check accepts what is bad:\n{bad}")
+    found = list(complaints((pathlib.Path(sys.argv[1]) / "build.ninja").read_text()))
+    if found:
+        sys.exit("\n".join(found))
+
+
+main()
