@@ -1,5 +1,5 @@
 // redlock drill restart: the classic story on real nodes, with the restart delay off and on.
-#include "coordinator/drill_restart.h"
+#include "coordinator/drill/restart.h"
 #include "coordinator/local_group.h"
 #include "coordinator/node_report.h"
 #include "coordinator/word.h"

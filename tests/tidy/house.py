@@ -42,7 +42,10 @@ SHELLS = [
     "coordinator/*process*",
     "coordinator/job_terminal.*",
     "coordinator/local_*",
-    "coordinator/drill_*",
+    "coordinator/drill/nodes.*",
+    "coordinator/drill/report.*",
+    "coordinator/drill/restart.*",
+    "coordinator/drill/stage.*",
 ]
 
 # Pure but for one thing that it is there for.

@@ -1,4 +1,4 @@
-#include "coordinator/drill_report.h"
+#include "coordinator/drill/report.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "coordinator/drill_nodes.h"
+#include "coordinator/drill/nodes.h"
 
 #include "base/duration_text.h"
 #include "base/net/listener.h"

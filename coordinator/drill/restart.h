@@ -10,8 +10,8 @@
 // program has them (redlock/client.h); whoever looks at what each node holds is a third.
 #pragma once
 
-#include "coordinator/drill_nodes.h"
-#include "coordinator/drill_report.h"
+#include "coordinator/drill/nodes.h"
+#include "coordinator/drill/report.h"
 #include <redlock/client.h>
 
 #include <optional>

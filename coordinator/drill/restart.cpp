@@ -1,4 +1,4 @@
-#include "coordinator/drill_restart.h"
+#include "coordinator/drill/restart.h"
 
 #include "base/duration_text.h"
 #include "coordinator/lock_client.h"

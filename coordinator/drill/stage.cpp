@@ -1,4 +1,4 @@
-#include "coordinator/drill_stage.h"
+#include "coordinator/drill/stage.h"
 
 #include "base/duration_text.h"
 #include "coordinator/child_process.h"

@@ -4,7 +4,7 @@
 // All calls wait, on the drill's stage, until what they do is done. Errors are for people.
 #pragma once
 
-#include "coordinator/drill_stage.h"
+#include "coordinator/drill/stage.h"
 #include "coordinator/local_node.h"
 #include "coordinator/node_address.h"
 
