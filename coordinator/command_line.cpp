@@ -1,12 +1,8 @@
-#include "coordinator/command_line.h"
-
 #include "base/duration_text.h"
 #include "base/number.h"
 #include "base/version.h"
-#include "coordinator/node_address.h"
+#include "coordinator/command_line_parts.h"
 #include "coordinator/node_facts.h"
-#include "coordinator/settings.h"
-#include "coordinator/validity.h"
 
 #include <algorithm>
 #include <array>
@@ -44,45 +40,10 @@ constexpr const char* kExitCodes =
     "Nodes: --nodes, REDLOCK_NODES, or `nodes` in /etc/redlock/redlock.conf;\n"
     "       redis://[user:password@]host:port or unix:///path, separated by commas.";
 
-constexpr std::string_view kHowToNameNodes =
-    "no nodes are named: use --nodes redis://host:port,…, or set REDLOCK_NODES, or write a line "
-    "`nodes redis://host:port,…` into /etc/redlock/redlock.conf (for a try: `redlock up`)";
-
-// A mistake, with the exit code that it earns.
-struct Mistake {
-  int exit_code;
-  std::string text;
-};
-using Problem = std::optional<Mistake>;
-
-Mistake mistake(const Setting& setting, std::string_view text) {
-  return {setting.is_flag ? exit_code::kUsage : exit_code::kConfiguration,
-          fmt::format("{}: {}", setting.origin, text)};
-}
-
-Problem read_duration(const Settings& settings, std::string_view name, Duration& value) {
-  const Setting* setting = settings.find(name);
-  if (setting == nullptr) return {};
-  const Result<Duration> parsed = parse_duration(setting->value);
-  if (!parsed) return mistake(*setting, parsed.error());
-  value = parsed.value();
-  return {};
-}
-
 Problem read_optional_duration(const Settings& settings, std::string_view name,
                                std::optional<Duration>& value) {
   if (settings.find(name) == nullptr) return {};
   return read_duration(settings, name, value.emplace());
-}
-
-Problem read_drift(const Settings& settings, double& drift) {
-  const Setting* setting = settings.find("clock-drift");
-  if (setting == nullptr) return {};
-  char* end = nullptr;
-  drift = std::strtod(setting->value.c_str(), &end);
-  const bool is_number = !setting->value.empty() && *end == '\0';
-  if (is_number && drift >= 0 && drift <= 0.5) return {};
-  return mistake(*setting, "the drift bound must be a number from 0 to 0.5, such as 0.01");
 }
 
 Problem read_signal(const Settings& settings, int& number) {
@@ -113,21 +74,6 @@ Problem read_signal(const Settings& settings, int& number) {
                                        setting->value));
 }
 
-Problem read_nodes(const Settings& settings, CommandLine& line) {
-  const Setting* setting = settings.find("nodes");
-  if (setting == nullptr) return Mistake{exit_code::kConfiguration, std::string(kHowToNameNodes)};
-  auto parsed = parse_node_addresses(setting->value);
-  if (!parsed) return mistake(*setting, parsed.error());
-  line.options.nodes = setting->value;
-  const std::size_t count = line.options.node_count = parsed.value().size();
-  if (count % 2 == 0) {
-    line.warnings.push_back(
-        fmt::format("{} nodes survive no more failures than {}: name an odd number of nodes", count,
-                    count - 1));
-  }
-  return {};
-}
-
 Problem read_wait(const Settings& settings, Word word, bool no_wait, Patience& patience) {
   if (word == Word::run) patience.wait = std::nullopt;
   if (Problem problem = read_optional_duration(settings, "wait", patience.wait)) return problem;
@@ -143,35 +89,6 @@ Problem read_fence(const Settings& settings, bool& fence) {
   fence = !is_yes;
   if (is_yes || equals_ignoring_case(setting->value, "no")) return {};
   return mistake(*setting, fmt::format("'{}' is neither yes nor no", setting->value));
-}
-
-// What depends on more than one setting.
-Problem check_times(const Settings& settings, Options& options) {
-  if (drift_allowance(options.ttl, options.clock_drift) >= options.ttl) {
-    return Mistake{exit_code::kUsage,
-                   fmt::format("a TTL of {} leaves no validity: clock drift and rounding take {}",
-                               duration_text(options.ttl),
-                               spoken_duration(drift_allowance(options.ttl, options.clock_drift)))};
-  }
-  const Duration timeout_max = std::max<Duration>(options.ttl / 3, 1ms);
-  const Setting* timeout = settings.find("node-timeout");
-  if (timeout != nullptr && options.node_timeout < 1ms) {
-    return mistake(*timeout, "a node timeout must be at least 1ms");
-  }
-  // Within the default it follows a short TTL by itself; what was asked for is not changed
-  // silently.
-  if (timeout != nullptr && timeout->is_flag && options.node_timeout > timeout_max) {
-    return mistake(*timeout, fmt::format("a node timeout is at most a third of the TTL: {} here",
-                                         spoken_duration(timeout_max)));
-  }
-  options.node_timeout = std::min(options.node_timeout, timeout_max);
-  if (settings.find("kill-after") == nullptr) {
-    options.kill_after = std::min<Duration>(options.ttl / 10, 5s);
-  } else if (options.kill_after > options.ttl / 2) {
-    return mistake(*settings.find("kill-after"),
-                   "at most half of the TTL: the command must be gone before the validity ends");
-  }
-  return {};
 }
 
 Problem read_all(const Settings& settings, bool no_wait, CommandLine& line) {
@@ -220,19 +137,6 @@ Problem read_value(Word word, Options& options) {
                  "from standard input"};
 }
 
-// CLI11's options write here; what the file may also say goes through Settings.
-struct Flags {
-  std::string config;
-  bool no_wait = false;
-  bool no_fence = false;
-  std::map<std::string, std::string> values;
-};
-
-void add_setting(CLI::App& app, Flags& flags, const std::string& names, const std::string& name,
-                 const std::string& help, const std::string& type) {
-  app.add_option(names, flags.values[name], help)->type_name(type);
-}
-
 void add_common(CLI::App& app, Flags& flags, Options& options) {
   add_setting(app, flags, "--nodes", "nodes", "the nodes, separated by commas", "URL,…");
   app.add_option("--config", flags.config, "settings file")->type_name("FILE");
@@ -273,21 +177,6 @@ void add_run(CLI::App& app, Flags& flags, Options& options) {
               "KILL so long after the signal (a tenth of the TTL, at most 5s)", "D");
 }
 
-void add_drill(CLI::App& app, Flags& flags, Options& options) {
-  CLI::App& word = *app.add_subcommand("drill", "inject a fault and show whether locks stay safe");
-  word.add_option("DRILL", options.drill,
-                  "restart: a node that holds a lock is killed and started again")
-      ->required()
-      ->check(CLI::IsMember({"restart"}));
-  add_setting(word, flags, "--ttl", "ttl", "how long locks are taken for (3s)", "D");
-  word.add_option("--node-binary", options.node_program,
-                  "the program of the drill's own nodes (redlock-node)");
-  word.add_option("--kill-command", options.kill_command,
-                  "with --nodes: kills the node {address}, as a crash does");
-  word.add_option("--start-command", options.start_command,
-                  "with --nodes: starts the node {address} again");
-}
-
 void add_admit(CLI::App& app, Options& options) {
   CLI::App& word = *app.add_subcommand("admit", "give unfenced nodes their part in tokens again");
   CLI::Option* new_group = word.add_flag("--new-group", options.new_group,
@@ -320,7 +209,7 @@ void add_words(CLI::App& app, Flags& flags, Options& options) {
   up.add_option("--port", options.first_port, "the first one's port (7001)");
   up.add_option("--dir", options.folder, "where they keep their state (redlock-up)");
   up.add_option("--node-binary", options.node_program, "the redlock-node program");
-  add_drill(app, flags, options);
+  add_drills(app, flags, options);
 }
 
 std::optional<Word> word_of(const CLI::App& app) {
@@ -352,50 +241,6 @@ std::vector<std::string> split_off_command(int argc, char** argv, std::vector<st
   return ours;
 }
 
-// Nodes are killed: only those that --nodes names, never those of the environment or a file.
-Problem check_drill_nodes(const Options& options, bool are_named) {
-  const bool has_commands = !options.kill_command.empty() && !options.start_command.empty();
-  if (!are_named) {
-    if (options.kill_command.empty() && options.start_command.empty()) return {};
-    return Mistake{exit_code::kUsage, "--kill-command and --start-command need --nodes"};
-  }
-  if (!has_commands) {
-    return Mistake{exit_code::kUsage,
-                   "--nodes needs --kill-command and --start-command: nodes elsewhere cannot be "
-                   "killed and started without them"};
-  }
-  if (!options.node_program.empty()) {
-    return Mistake{exit_code::kUsage, "--node-binary is for nodes of the drill's own, not --nodes"};
-  }
-  if (options.node_count < 3 || options.node_count % 2 == 0) {
-    return Mistake{exit_code::kUsage, "--nodes: an odd number of nodes is needed, three or more"};
-  }
-  return {};
-}
-
-constexpr Duration kDrillTtl = 3s;  // the whole drill takes seconds
-// In it a process is killed and another one started, on a busy machine too.
-constexpr Duration kDrillTtlMin = 1s;
-
-Problem read_drill(const Settings& settings, CommandLine& line) {
-  Options& options = line.options;
-  options.ttl = kDrillTtl;
-  const bool are_named = settings.find("nodes") != nullptr;
-  if (are_named) {
-    if (Problem problem = read_nodes(settings, line)) return problem;
-  }
-  if (Problem problem = check_drill_nodes(options, are_named)) return problem;
-  if (Problem problem = read_duration(settings, "node-timeout", options.node_timeout)) {
-    return problem;
-  }
-  if (Problem problem = read_drift(settings, options.clock_drift)) return problem;
-  if (Problem problem = read_duration(settings, "ttl", options.ttl)) return problem;
-  if (options.ttl < kDrillTtlMin) {
-    return mistake(*settings.find("ttl"), "at least 1s: within it a node is killed and started");
-  }
-  return check_times(settings, options);
-}
-
 void add_flags(const Flags& flags, Settings& settings) {
   for (const auto& [name, value] : flags.values) {
     if (!value.empty()) settings.set(name, {value, "--" + name, true});
@@ -403,21 +248,22 @@ void add_flags(const Flags& flags, Settings& settings) {
   if (flags.no_fence) settings.set("no-fence", {"yes", "--no-fence", true});
 }
 
-CommandLine resolve_drill(const Flags& flags, CommandLine line) {
-  Settings settings;
-  add_flags(flags, settings);
-  if (Problem problem = read_drill(settings, line)) return failed(*problem);
-  return line;
-}
-
 bool names_a_lock(Word word) {
   return word != Word::status && word != Word::admit;
 }
 
-CommandLine resolve(const Flags& flags, CommandLine line) {
+// Neither the file nor the environment has a say in what is drilled: nodes are killed.
+CommandLine resolve_drill(const CLI::App& app, const Flags& flags, CommandLine line) {
+  Settings settings;
+  add_flags(flags, settings);
+  if (Problem problem = read_drill(app, settings, line)) return failed(*problem);
+  return line;
+}
+
+CommandLine resolve(const CLI::App& app, const Flags& flags, CommandLine line) {
   const Word word = *line.word;
   if (word == Word::up) return line;
-  if (word == Word::drill) return resolve_drill(flags, std::move(line));
+  if (word == Word::drill) return resolve_drill(app, flags, std::move(line));
   if (names_a_lock(word) && line.options.name.empty()) {
     return failed({exit_code::kUsage, "the lock's name is empty"});
   }
@@ -456,10 +302,12 @@ CommandLine parse_command_line(int argc, char** argv) {
     line.text = app.help();
     return line;
   } catch (const CLI::ParseError& error) {
-    return failed({exit_code::kUsage, fmt::format("{} (redlock --help)", error.what())});
+    const std::string unnamed = no_drill_named(app);
+    return failed({exit_code::kUsage,
+                   fmt::format("{} (redlock --help)", unnamed.empty() ? error.what() : unnamed)});
   }
   line.word = word_of(app);
-  return resolve(flags, std::move(line));
+  return resolve(app, flags, std::move(line));
 }
 
 }  // namespace redlock::coordinator

@@ -13,6 +13,7 @@
 namespace redlock::coordinator {
 
 enum class Word { run, acquire, extend, release, holder, status, admit, up, drill };
+enum class Drill { restart, chaos, client };
 
 struct Options {
   // Of all words but up; drill: empty for nodes of its own.
@@ -43,9 +44,19 @@ struct Options {
   std::uint64_t floor = 0;
 
   // drill
-  std::string drill;  // which: "restart"
-  std::string kill_command;
-  std::string start_command;
+  Drill drill = Drill::restart;
+  std::string kill_command;   // restart
+  std::string start_command;  // restart
+  // Those with clients at work.
+  Duration length = 1min;
+  int minutes = 0;  // as it was given; counts as `length`
+  std::uint64_t seed = 1;
+  int clients = 8;
+  int locks = 3;
+  std::string out_folder = "redlock-drill";
+  // client
+  std::string store;
+  std::string history_file;
 
   // up
   int count = 5;

@@ -1,6 +1,7 @@
 # bash completion for redlock(1). Works with and without the package bash-completion.
 
 _redlock_words="run acquire extend release holder status admit up drill"
+_redlock_drills="restart chaos"
 
 _redlock_options_of() {
   local common="--nodes --config --node-timeout --clock-drift --json --help --version"
@@ -12,24 +13,29 @@ _redlock_options_of() {
     status) echo "$common --watch" ;;
     admit) echo "$common --new-group --floor" ;;
     up) echo "$common --count --port --dir --node-binary" ;;
-    drill) echo "$common --ttl --node-binary --kill-command --start-command" ;;
+    "drill restart") echo "$common --ttl --node-binary --kill-command --start-command" ;;
+    "drill chaos")
+      echo "$common --ttl --node-binary --for --minutes --seed --clients --locks --out"
+      ;;
     *) echo "$common" ;;
   esac
 }
 
 # The word of redlock before the cursor, if there is one: what is no option and no option's value.
+# A drill has two.
 _redlock_word() {
-  local i
+  local i word
   for ((i = 1; i < COMP_CWORD; ++i)); do
     case ${COMP_WORDS[i]} in
       --nodes | --config | --node-timeout | --clock-drift) ((++i)) ;;
       -*) ;;
       *)
-        echo "${COMP_WORDS[i]}"
-        return
+        word+=${word:+ }${COMP_WORDS[i]}
+        [[ $word == drill ]] || break
         ;;
     esac
   done
+  echo "$word"
 }
 
 # Where the command of `redlock run NAME -- COMMAND` begins; nothing before a --.
@@ -71,7 +77,7 @@ _redlock() {
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
       ;;
-    --dir)
+    --dir | --out)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -d -- "$current")
       return
@@ -81,7 +87,8 @@ _redlock() {
       return
       ;;
     --nodes | --node-timeout | --clock-drift | -w | --wait | --ttl | --max-hold | -E | -L | \
-      --kill-after | --value | --floor | --count | --port | --kill-command | --start-command)
+      --kill-after | --value | --floor | --count | --port | --kill-command | --start-command | \
+      --for | --minutes | --seed | --clients | --locks)
       return
       ;;
   esac
@@ -92,7 +99,7 @@ _redlock() {
   elif [[ -z $word ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$_redlock_words" -- "$current")
   elif [[ $word == drill ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "restart" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "$_redlock_drills" -- "$current")
   fi
 }
 

@@ -19,10 +19,16 @@ def redlock_help(*word):
     return run(BUILD / "redlock", *word, "--help")
 
 
-def redlock_words():
-    """The words: the lines below "Subcommands:"."""
-    section = redlock_help().split("Subcommands:\n")[1].split("\n\n")[0]
+def redlock_words(*word):
+    """The words, or the drills of `drill`: the lines below "Subcommands:"."""
+    section = redlock_help(*word).split("Subcommands:\n")[1].split("\n\n")[0]
     return re.findall(r"^  ([a-z]+) ", section, re.M)
+
+
+def redlock_commands():
+    """All that has options of its own: [("run",), …, ("drill", "restart"), …]."""
+    drills = [("drill", drill) for drill in redlock_words("drill")]
+    return [(word,) for word in redlock_words() if word != "drill"] + drills
 
 
 def redlock_options(*word):

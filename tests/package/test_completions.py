@@ -47,10 +47,10 @@ class Bash(unittest.TestCase):
     def test_redlock_offers_the_options_of_each_word(self):
         common = programs.redlock_options()
         self.assertEqual(completed("redlock", "-"), common)
-        for word in programs.redlock_words():
-            with self.subTest(word):
-                own = common | programs.redlock_options(word)
-                self.assertEqual(completed("redlock", word, "-") - {"--"}, own)
+        for words in programs.redlock_commands():
+            with self.subTest(words):
+                own = common | programs.redlock_options(*words)
+                self.assertEqual(completed("redlock", *words, "-") - {"--"}, own)
 
     def test_redlock_offers_files_and_signals_as_values(self):
         self.assertEqual(self.here("redlock", "--config", "a"), {"a.conf"})
@@ -59,7 +59,8 @@ class Bash(unittest.TestCase):
         self.assertEqual(completed("redlock", "run", "--ttl", ""), set())
 
     def test_redlock_drill_offers_its_drills(self):
-        self.assertEqual(completed("redlock", "drill", ""), {"restart"})
+        self.assertEqual(completed("redlock", "drill", ""), set(programs.redlock_words("drill")))
+        self.assertEqual(completed("redlock", "drill", "--json", "res"), {"restart"})
 
     def test_redlock_run_offers_commands_after_the_dashes(self):
         self.assertIn("mktemp", completed("redlock", "run", "nightly", "--", "mktem"))
@@ -86,7 +87,8 @@ class Zsh(unittest.TestCase):
         options = set(programs.redlock_options())
         for word in programs.redlock_words():
             self.assertIn(f"'{word}:", redlock)
-            options |= programs.redlock_options(word)
+        for words in programs.redlock_commands():
+            options |= programs.redlock_options(*words)
         for option in options:
             self.assertRegex(redlock, rf"['{{,]{re.escape(option)}[}}\[]")
         node = (FOLDER / "_redlock-node").read_text()

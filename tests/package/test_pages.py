@@ -33,9 +33,9 @@ class Pages(unittest.TestCase):
         text = shown("redlock.1")
         heads = entries(text)
         options = programs.redlock_options()
-        for word in programs.redlock_words():
-            self.assertIn(word, heads)
-            options |= programs.redlock_options(word)
+        for words in programs.redlock_commands():
+            self.assertIn(words[-1], heads)
+            options |= programs.redlock_options(*words)
         self.assertGreater(len(options), 20)
         self.assertEqual(options - heads, set(), "are not explained")
         section = programs.redlock_help().split("Exit codes:\n")[1].split("\n\n")[0]
@@ -44,8 +44,8 @@ class Pages(unittest.TestCase):
 
     def test_redlock_has_nothing_else(self):
         known = set(programs.redlock_options())
-        for word in programs.redlock_words():
-            known |= programs.redlock_options(word)
+        for words in programs.redlock_commands():
+            known |= programs.redlock_options(*words)
         told = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", shown("redlock.1")))
         self.assertEqual(told - known, set())
 

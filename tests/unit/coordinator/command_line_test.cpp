@@ -93,8 +93,29 @@ TEST_CASE("a drill kills no nodes but its own and those that --nodes names") {
   CHECK(named.options.ttl == 9s);
   CHECK(parsed("drill restart --nodes d,e,f").exit_code == exit_code::kUsage);
   CHECK(parsed("drill restart --kill-command k").exit_code == exit_code::kUsage);
-  CHECK(parsed("drill").exit_code == exit_code::kUsage);
-  CHECK(parsed("drill earthquake").exit_code == exit_code::kUsage);
+}
+
+TEST_CASE("a drill that is not there is told which there are") {
+  for (const char* words : {"drill", "drill earthquake", "drill --json"}) {
+    const CommandLine line = parsed(words);
+    CHECK(line.exit_code == exit_code::kUsage);
+    CHECK_THAT(line.text, Catch::Contains("restart chaos"));
+  }
+}
+
+TEST_CASE("each drill has options of its own") {
+  const CommandLine line = parsed("drill chaos --minutes 10 --seed 1");
+  REQUIRE(line.word == Word::drill);
+  CHECK(line.options.drill == Drill::chaos);
+  CHECK(line.options.length == 10min);
+  CHECK(line.options.seed == 1);
+  CHECK(parsed("drill chaos --for 90s --locks 5").options.length == 90s);
+  for (const char* wrong :
+       {"drill chaos --kill-command k", "drill restart --seed 1", "drill chaos --nodes d,e,f",
+        "drill chaos --for 1s --minutes 1", "drill chaos --for 3d", "drill chaos --minutes 0",
+        "drill chaos --clients 1", "drill chaos --ttl 500ms"}) {
+    CHECK(parsed(wrong).exit_code == exit_code::kUsage);
+  }
 }
 
 TEST_CASE("an even number of nodes is warned of") {

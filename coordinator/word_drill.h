@@ -1,0 +1,10 @@
+// The drills of `redlock drill`. Each takes the options, does its work, and returns the exit code.
+#pragma once
+
+#include "coordinator/command_line.h"
+
+namespace redlock::coordinator {
+
+int drill_restart(const Options& options);
+
+}  // namespace redlock::coordinator
