@@ -43,6 +43,7 @@ SHELLS = [
     "coordinator/job_terminal.*",
     "coordinator/local_*",
     "coordinator/drill/folder.*",
+    "coordinator/drill/history_file.*",
     "coordinator/drill/nodes.*",
     "coordinator/drill/report.*",
     "coordinator/drill/restart.*",
