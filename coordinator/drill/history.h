@@ -44,6 +44,7 @@ enum class What {
   unslowed,
   clock_jumped,
 };
+inline constexpr std::size_t kWhats = 18;
 
 // Which messages of its party a cut stops.
 enum class Direction { both, in, out };

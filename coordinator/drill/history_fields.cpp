@@ -44,6 +44,7 @@ constexpr std::array kKinds = {
     KindOfEvent{What::unslowed, "unslowed", false, 0, 0},
     KindOfEvent{What::clock_jumped, "clock_jumped", false, kByMs, 0},
 };
+static_assert(kKinds.size() == kWhats);
 
 constexpr std::string_view kNameIs = "a text of 1 to 256 bytes";
 constexpr std::string_view kTimeIs = "a whole number of nanoseconds, from 0 to 2^62";

@@ -1,0 +1,215 @@
+#include "coordinator/drill/check_report.h"
+
+#include "coordinator/drill/figures.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace redlock::coordinator {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, kFindingKinds> kTitles = {
+    "two holders at once", "tokens out of order", "tokens given twice", "old writes accepted",
+    "losses noticed too late"};
+
+std::string plural(std::size_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string listed(const std::vector<std::string>& parts) {
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string refusals_text(const Summary& summary) {
+  std::vector<std::string> parts;
+  for (const auto& [why, count] : summary.refused)
+    parts.push_back(fmt::format("{} {}", why, count));
+  if (summary.unanswered > 0) parts.push_back(fmt::format("unanswered {}", summary.unanswered));
+  return parts.empty() ? "" : fmt::format(" ({})", listed(parts));
+}
+
+std::size_t attempts_of(const Summary& summary) {
+  std::size_t sum = summary.acquired + summary.unanswered;
+  for (const auto& [why, count] : summary.refused) sum += count;
+  return sum;
+}
+
+std::string latency_text(const Latency& latency) {
+  if (latency.count == 0) return "";
+  return fmt::format("; half within {}, 99 % within {}, the slowest {}",
+                     precise_duration(latency.median), precise_duration(latency.p99),
+                     precise_duration(latency.max));
+}
+
+std::string availability_text(const Story& story, const Availability& availability) {
+  std::string text =
+      fmt::format("{:.2f} % of the time in which a lock was wanted", 100 * availability.share());
+  if (availability.longest.is_empty()) return text;
+  return text + fmt::format("; the longest gap {}, at {} (lock \"{}\")",
+                            precise_duration(availability.longest.length()),
+                            clock_text(story, availability.longest.from),
+                            story.locks[availability.longest_lock]);
+}
+
+std::string losses_text(const Summary& summary) {
+  const Losses& losses = summary.losses;
+  std::vector<std::string> parts = {fmt::format("{} noticed in time", losses.in_time)};
+  if (losses.least_ahead) {
+    parts.back() += fmt::format(" (at least {} before the end of the validity)",
+                                precise_duration(*losses.least_ahead));
+  }
+  if (losses.by_paused > 0) parts.push_back(fmt::format("{} of stopped clients", losses.by_paused));
+  if (losses.slowest_after_pause) {
+    parts.back() += fmt::format(" (at most {} after they went on)",
+                                precise_duration(*losses.slowest_after_pause));
+  }
+  if (losses.by_killed > 0) parts.push_back(fmt::format("{} of killed ones", losses.by_killed));
+  return listed(parts);
+}
+
+std::string faults_text(const std::array<std::size_t, kWhats>& faults) {
+  std::size_t sum = 0;
+  std::vector<std::string> parts;
+  for (const What what :
+       {What::killed, What::stopped, What::cut, What::slowed, What::clock_jumped}) {
+    const std::size_t count = faults.at(static_cast<std::size_t>(what));
+    sum += count;
+    if (count > 0) parts.push_back(fmt::format("{} {}", name_of(what), count));
+  }
+  return sum == 0 ? "none" : fmt::format("{} ({})", sum, listed(parts));
+}
+
+std::string line_of(std::string_view name, std::string_view text) {
+  return fmt::format("  {:<11}{}\n", name, text);
+}
+
+std::string findings_text(const Report& report) {
+  std::string text;
+  for (std::size_t i = 0; i < kFindingKinds; ++i) {
+    if (report.counts[i] == 0) continue;
+    text += fmt::format("\n{}: {}\n", kTitles[i], report.counts[i]);
+    std::size_t printed = 0;
+    for (const Finding& finding : report.findings) {
+      if (static_cast<std::size_t>(finding.kind) != i) continue;
+      if (++printed > kFindingsPrinted) break;
+      text += fmt::format("  {}\n", finding.text);
+    }
+    if (report.counts[i] > kFindingsPrinted)
+      text += fmt::format("  … and {} more\n", report.counts[i] - kFindingsPrinted);
+  }
+  return text;
+}
+
+Json figures_json(const Summary& summary) {
+  const auto ms = [](Duration d) { return std::chrono::duration<double, std::milli>(d).count(); };
+  const auto optional_ms = [&](const std::optional<Duration>& d) {
+    return d ? Json(ms(*d)) : Json();
+  };
+  const auto& [latency, availability, losses, writes] =
+      std::tie(summary.latency, summary.availability, summary.losses, summary.writes);
+  Json json = {{"events", summary.events},     {"attempts", attempts_of(summary)},
+               {"acquired", summary.acquired}, {"fenced", summary.fenced},
+               {"refused", summary.refused},   {"unanswered", summary.unanswered},
+               {"extended", summary.extended}, {"released", summary.released}};
+  json["latency_ms"] = {
+      {"median", ms(latency.median)}, {"p99", ms(latency.p99)}, {"max", ms(latency.max)}};
+  json["availability"] = {{"share", availability.share()},
+                          {"longest_gap_ms", ms(availability.longest.length())}};
+  json["losses"] = {{"in_time", losses.in_time},
+                    {"least_ahead_ms", optional_ms(losses.least_ahead)},
+                    {"by_paused", losses.by_paused},
+                    {"slowest_after_pause_ms", optional_ms(losses.slowest_after_pause)},
+                    {"by_killed", losses.by_killed}};
+  json["writes"] = {{"accepted", writes.accepted},
+                    {"refused", writes.refused},
+                    {"late_accepted", writes.late_accepted},
+                    {"late_refused", writes.late_refused}};
+  for (What what = What::killed; what <= What::clock_jumped;
+       what = static_cast<What>(static_cast<int>(what) + 1)) {
+    const auto index = static_cast<std::size_t>(what);
+    json["nodes"][std::string(name_of(what))] = summary.faults_of_nodes.at(index);
+    json["clients"][std::string(name_of(what))] = summary.faults_of_clients.at(index);
+  }
+  json["clients"]["stopped_over_an_end"] = summary.pauses_over_an_end;
+  return json;
+}
+
+}  // namespace
+
+std::string verdict_text(const Report& report) {
+  if (report.is_clean()) {
+    return "Nothing found: no two holders at once, no token out of order, no old write accepted, "
+           "every loss noticed in time.";
+  }
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < kFindingKinds; ++i) {
+    if (report.counts[i] > 0) parts.push_back(fmt::format("{}: {}", kTitles[i], report.counts[i]));
+  }
+  return fmt::format("{}: {}.", plural(report.count(), "finding", "findings"), listed(parts));
+}
+
+std::string report_text(const History& history, const Story& story, const Report& report) {
+  const Summary& summary = report.summary;
+  const std::string& title = history.header.title;
+  std::string text =
+      fmt::format("{}{}{}, {}, {}, {}\n", title, title.empty() ? "" : ": ",
+                  precise_duration(story.time.length()), plural(story.clients, "client", "clients"),
+                  plural(story.parties.size() - story.clients, "node", "nodes"),
+                  plural(story.locks.size(), "lock", "locks"));
+  text += line_of("acquired",
+                  fmt::format("{} of {} attempts{}{}", summary.acquired, attempts_of(summary),
+                              refusals_text(summary), latency_text(summary.latency)));
+  text += line_of("kept",
+                  fmt::format("{} extensions, {} releases", summary.extended, summary.released));
+  text += line_of("available", availability_text(story, summary.availability));
+  text += line_of("nodes", "faults: " + faults_text(summary.faults_of_nodes));
+  text += line_of("clients", fmt::format("faults: {}; {} beyond the end of a validity",
+                                         faults_text(summary.faults_of_clients),
+                                         plural(summary.pauses_over_an_end, "stop", "stops")));
+  text += line_of("losses", losses_text(summary));
+  const Writes& writes = summary.writes;
+  text +=
+      line_of("writes", fmt::format("{} accepted, {} refused; late ones: {} refused, {} accepted",
+                                    writes.accepted, writes.refused, writes.late_refused,
+                                    writes.late_accepted));
+  if (summary.fenced < summary.acquired) {
+    text += line_of("tokens", fmt::format("{} of {} acquisitions have none",
+                                          summary.acquired - summary.fenced, summary.acquired));
+  }
+  if (history.unfinished_lines > 0) {
+    text += line_of("file", plural(history.unfinished_lines, "unfinished last line was left out",
+                                   "unfinished last lines were left out"));
+  }
+  return text + findings_text(report) + "\n" + verdict_text(report) + "\n";
+}
+
+std::string report_json(const History& history, const Story& story, const Report& report) {
+  Json json = {{"title", history.header.title},
+               {"clean", report.is_clean()},
+               {"seconds", std::chrono::duration<double>(story.time.length()).count()},
+               {"clients", story.clients},
+               {"nodes", story.parties.size() - story.clients},
+               {"locks", story.locks.size()}};
+  for (std::size_t i = 0; i < kFindingKinds; ++i) {
+    json["counts"][std::string(name_of(static_cast<FindingKind>(i)))] = report.counts[i];
+  }
+  json["figures"] = figures_json(report.summary);
+  json["findings"] = Json::array();
+  for (const Finding& finding : report.findings) {
+    Json& line = json["findings"].emplace_back();
+    line = {{"kind", name_of(finding.kind)},
+            {"lock", story.locks[finding.lock]},
+            {"t", finding.time.from.time_since_epoch().count()},
+            {"until", finding.time.to.time_since_epoch().count()},
+            {"places", Json::array()},
+            {"text", finding.text}};
+    for (const std::size_t event : finding.events) {
+      line["places"].push_back(place_of(history, history.events[event]));
+    }
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace redlock::coordinator
