@@ -105,7 +105,7 @@ void LocalNode::start_process(const std::vector<std::string>& options, State sta
   command.words.insert(command.words.end(), options.begin(), options.end());
   command.output_file = log_file_;
   command.is_job = false;
-  command.on_parent_death = OnParentDeath::terminate;
+  command.on_parent_death = settings_.on_parent_death;
   state_ = state;
   if (const auto failure = process_.start(command)) {
     return fail("could not be started: " + failure->text);

@@ -25,6 +25,8 @@ struct LocalNodeSettings {
   std::string folder;                // absolute
   std::vector<std::string> options;  // "--max-ttl", "10s", …
   Duration ready_within = 10s;       // to the first answer to PING
+  // kill_group: for one that may be stopped (SIGSTOP) when we die, and would not take a SIGTERM.
+  OnParentDeath on_parent_death = OnParentDeath::terminate;
 };
 
 // What went wrong with one node.

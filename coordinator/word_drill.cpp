@@ -10,8 +10,9 @@ int word_drill(const Options& options) {
     case Drill::restart:
       return drill_restart(options);
     case Drill::chaos:
+      return drill_chaos(options);
     case Drill::client:
-      break;
+      return drill_client(options);
   }
   return exit_code::kUsage;
 }

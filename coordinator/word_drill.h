@@ -6,5 +6,7 @@
 namespace redlock::coordinator {
 
 int drill_restart(const Options& options);
+int drill_chaos(const Options& options);
+int drill_client(const Options& options);
 
 }  // namespace redlock::coordinator

@@ -118,7 +118,8 @@ Status OwnNodes::make_node(const std::string& folder, std::vector<std::string> o
   if (error) return Failure{fmt::format("{} cannot be made: {}", folder, error.message())};
   const std::uint16_t port = free_port(stage_.loop(), addresses_);
   addresses_.push_back(url(port));
-  nodes_.push_back(node_process({program_, port, folder, std::move(options), kReadyWithin}));
+  nodes_.push_back(node_process(
+      {program_, port, folder, std::move(options), kReadyWithin, OnParentDeath::kill_group}));
   return Done{};
 }
 
@@ -154,9 +155,13 @@ Result<std::string> OwnNodes::kill(std::size_t node) {
   return fmt::format("SIGKILL to process {}", pid);
 }
 
-Status OwnNodes::start_again(std::size_t node) {
+void OwnNodes::begin_again(std::size_t node) {
   nodes_[node] = node_process(nodes_[node]->settings());
   nodes_[node]->serve();
+}
+
+Status OwnNodes::start_again(std::size_t node) {
+  begin_again(node);
   return wait_until_all(LocalNode::State::ready);
 }
 

@@ -53,6 +53,11 @@ class OwnNodes : public DrillNodes {
   // Asks the program what it is; first of all.
   Status look_at_program();
 
+  // For drills in which much happens at once (nodes_at_work.h).
+  LocalNode& process(std::size_t node) { return *nodes_[node]; }
+  // As start_again, without waiting. REQUIRES: it does not run.
+  void begin_again(std::size_t node);
+
  private:
   Status make_node(const std::string& folder, std::vector<std::string> options);
   std::unique_ptr<LocalNode> node_process(LocalNodeSettings settings);

@@ -1,0 +1,157 @@
+#include "coordinator/drill/chaos.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+namespace {
+
+constexpr Duration kTurn = 200ms;
+
+}  // namespace
+
+ChaosDrill::ChaosDrill(DrillStage& stage, const std::string& folder, ChaosSettings settings)
+    : stage_(stage),
+      folder_(folder),
+      settings_(std::move(settings)),
+      nodes_(stage, folder, settings_.node_program, settings_.ttl) {}
+
+Status ChaosDrill::begin() {
+  if (auto looked = nodes_.look_at_program(); !looked) return looked;
+  if (auto started = nodes_.start("auto"); !started) return started;
+  auto file = HistoryWriter::open(own_history());
+  if (!file) return file.failure();
+  recorder_.emplace(std::move(file).value());
+  tell_header();
+  nodes_at_work_.emplace(nodes_, *recorder_);
+  watch_.emplace(stage_, *recorder_, nodes_.addresses());
+  return start_clients();
+}
+
+void ChaosDrill::tell_header() {
+  HistoryHeader header;
+  header.title = fmt::format("chaos, seed {}", settings_.seed);
+  header.clock_drift = settings_.clock_drift;
+  for (const std::string& address : nodes_.addresses()) {
+    header.nodes.push_back(address_text(address));
+  }
+  for (std::size_t i = 0; i < settings_.clients; ++i) header.clients.push_back(client_name(i));
+  header.about = {{"seed", std::to_string(settings_.seed)},
+                  {"nodes", settings_.node_program},
+                  {"ttl", fmt::format("{} ms", floor_ms(settings_.ttl))}};
+  recorder_->tell(header);
+}
+
+Status ChaosDrill::start_clients() {
+  network_.emplace(stage_.loop(), *recorder_, folder_);
+  if (auto made = network_->connect(nodes_.addresses(), settings_.clients); !made) return made;
+  ClientProcessSettings settings;
+  settings.seed = settings_.seed;
+  settings.ttl = settings_.ttl;
+  settings.node_timeout = settings_.node_timeout;
+  settings.clock_drift = settings_.clock_drift;
+  settings.fence = nodes_.has_restart_delay();  // a redlock-node; plain Redis has no tokens
+  settings.locks = settings_.locks;
+  settings.store = folder_ + "/store";
+  store_.emplace(stage_.loop(),
+                 [this](const StoreWrite& write, bool accepted) { on_write(write, accepted); });
+  if (auto listens = store_->listen(settings.store); !listens) return listens;
+  clients_.emplace(stage_, *recorder_, folder_, settings);
+  for (std::size_t i = 0; i < settings_.clients; ++i) {
+    if (auto added = clients_->add(network_->nodes_of(i)); !added) return added;
+  }
+  return Done{};
+}
+
+// The store tells of a write, not its client: that may be stopped before it hears the answer.
+void ChaosDrill::on_write(const StoreWrite& write, bool accepted) {
+  ++progress_.writes;
+  if (!accepted) ++progress_.refused_writes;
+  std::string& last = last_hold_[write.client];
+  if (std::exchange(last, write.hold) != write.hold) ++progress_.holds;
+  recorder_->tell(Event{.who = write.client,
+                        .what = What::wrote,
+                        .lock = write.lock,
+                        .hold = write.hold,
+                        .token = write.token,
+                        .accepted = accepted});
+}
+
+Status ChaosDrill::play(const std::function<void(const ChaosProgress&)>& on_turn) {
+  began_ = stage_.elapsed();
+  const auto plan = plan_faults({.seed = settings_.seed,
+                                 .length = settings_.length,
+                                 .ttl = settings_.ttl,
+                                 .nodes = nodes_.addresses().size(),
+                                 .clients = settings_.clients});
+  for (const PlannedFault& fault : plan) {
+    if (auto went_on = go_on_until(fault.at, on_turn); !went_on) return went_on;
+    if (stage_.interrupted() != 0) return Done{};
+    befall(fault);
+  }
+  return go_on_until(settings_.length, on_turn);
+}
+
+Status ChaosDrill::go_on_until(Duration at,
+                               const std::function<void(const ChaosProgress&)>& on_turn) {
+  Status state = Done{};
+  const auto stuck = [&] {
+    state = nodes_at_work_->look();
+    if (state) state = clients_->look();
+    if (state) state = recorder_->problem();
+    return !state;
+  };
+  do {
+    progress_.passed = passed();
+    on_turn(progress_);
+    const Duration left = std::max(at - passed(), Duration::zero());
+    if (stage_.until(stuck, std::min(left, kTurn))) return state;
+  } while (passed() < at && stage_.interrupted() == 0);
+  return Done{};
+}
+
+void ChaosDrill::befall(const PlannedFault& fault) {
+  if (begins_harm(fault.fault)) ++(fault.is_node ? progress_.node_faults : progress_.client_faults);
+  const std::size_t victim = fault.victim;
+  switch (fault.fault) {
+    case Fault::kill:
+      return fault.is_node ? nodes_at_work_->kill(victim) : clients_->kill(victim);
+    case Fault::start:
+      return fault.is_node ? nodes_at_work_->start(victim) : clients_->start(victim);
+    case Fault::stop:
+      return fault.is_node ? nodes_at_work_->stop(victim) : clients_->stop(victim);
+    case Fault::resume:
+      return fault.is_node ? nodes_at_work_->resume(victim) : clients_->resume(victim);
+    case Fault::restart:
+      return nodes_at_work_->restart(victim);
+    case Fault::cut:
+    case Fault::heal:
+    case Fault::slow:
+    case Fault::unslow:
+      return network_->befall(fault);
+  }
+}
+
+Status ChaosDrill::end() {
+  stage_.clean_up();
+  if (network_) network_->restore();
+  if (nodes_at_work_) nodes_at_work_->restore();
+  if (clients_) {
+    static_cast<void>(nodes_at_work_->look());
+    clients_->end();
+  }
+  watch_.reset();
+  return nodes_.end();
+}
+
+std::vector<std::string> ChaosDrill::history_files() const {
+  std::vector<std::string> files = {own_history()};
+  if (!clients_) return files;
+  const auto& of_clients = clients_->history_files();
+  files.insert(files.end(), of_clients.begin(), of_clients.end());
+  return files;
+}
+
+}  // namespace redlock::coordinator

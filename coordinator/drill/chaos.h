@@ -1,0 +1,93 @@
+// ChaosDrill: clients lock, work and let go for a given time, while nodes and clients are killed,
+// stopped and restarted, and the network between them is cut and slowed, by a plan that a seed
+// makes (faults.h). Everything is real: five node processes, client processes with the public
+// library, a store that checks tokens. What comes of it is a history; whoever reads it judges.
+//
+//   ChaosDrill drill(stage, settings);
+//   if (auto made = drill.begin(); !made) …
+//   auto played = drill.play(on_turn);  // until its time is over, or it is interrupted
+//   drill.end();                        // in any case
+//   judge(drill.history_files())
+#pragma once
+
+#include "coordinator/drill/clients_at_work.h"
+#include "coordinator/drill/faults.h"
+#include "coordinator/drill/network.h"
+#include "coordinator/drill/node_watch.h"
+#include "coordinator/drill/nodes.h"
+#include "coordinator/drill/nodes_at_work.h"
+#include "coordinator/drill/recorder.h"
+#include "coordinator/drill/stage.h"
+#include "coordinator/drill/store.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::coordinator {
+
+struct ChaosSettings {
+  std::string node_program;  // as find_program found it
+  Duration length = 1min;
+  std::uint64_t seed = 1;
+  std::size_t clients = 10;
+  int locks = 5;
+  Duration ttl = 2s;
+  Duration node_timeout = 500ms;
+  double clock_drift = 0.01;
+};
+
+// How far it is, for whoever watches.
+struct ChaosProgress {
+  Duration passed{0};
+  std::size_t node_faults = 0;
+  std::size_t client_faults = 0;
+  std::size_t holds = 0;  // in which a client came to write
+  std::size_t writes = 0;
+  std::size_t refused_writes = 0;
+};
+
+class ChaosDrill {
+ public:
+  // The folder is the drill's own, and outlives it.
+  ChaosDrill(DrillStage& stage, const std::string& folder, ChaosSettings settings);
+
+  // Starts the nodes and the clients. The error says what is wrong on this machine.
+  Status begin();
+  // Lets the plan come true. An error: the drill could not go on, so it shows nothing. on_turn is
+  // called some times a second.
+  Status play(const std::function<void(const ChaosProgress&)>& on_turn);
+  // Ends every process, cleanly where it can.
+  Status end();
+
+  // In the order in which parse_history wants them: the one with the header first.
+  std::vector<std::string> history_files() const;
+
+ private:
+  std::string own_history() const { return folder_ + "/history.jsonl"; }
+  Status start_clients();
+  void tell_header();
+  void on_write(const StoreWrite& write, bool accepted);
+  Status go_on_until(Duration at, const std::function<void(const ChaosProgress&)>& on_turn);
+  void befall(const PlannedFault& fault);
+  Duration passed() const { return stage_.elapsed() - began_; }
+
+  DrillStage& stage_;
+  const std::string folder_;
+  const ChaosSettings settings_;
+  OwnNodes nodes_;
+  std::optional<Recorder> recorder_;
+  std::optional<NodesAtWork> nodes_at_work_;
+  std::optional<DrillNetwork> network_;
+  std::optional<Store> store_;
+  std::optional<ClientsAtWork> clients_;
+  std::optional<NodeWatch> watch_;
+
+  Duration began_{0};
+  ChaosProgress progress_;
+  std::map<std::string, std::string> last_hold_;  // of a client
+};
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,58 @@
+// The plan of a drill: what befalls whom and when, derived from a seed before anything runs. The
+// same terms make the same plan, on every machine.
+//
+// Two strands run beside each other, one of nodes and one of clients. A strand is a row of
+// episodes: a single fault with its end (a node is killed, and started again later), or several
+// that belong together (a majority killed within moments). Episodes are dealt as from a pack of
+// cards, so that each kind comes as often as its terms say, and in an order that nobody chose.
+// Whatever an episode breaks is whole again before the next one of its strand begins: so there are
+// always moments in which locks can be had, and there is something to be lost.
+#pragma once
+
+#include "base/time.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace redlock::coordinator {
+
+enum class Fault {
+  kill,     // SIGKILL
+  start,    // again, after a kill or a clean stop
+  stop,     // SIGSTOP
+  resume,   // SIGCONT
+  restart,  // a clean stop; it is started again as soon as it has ended. Nodes only
+  cut,      // nothing gets through between the node and these clients any more
+  heal,     // what was held back arrives
+  slow,     // each message between the node and these clients takes so much longer
+  unslow,
+};
+
+struct PlannedFault {
+  Duration at;  // since the faults began
+  Fault fault = Fault::kill;
+  bool is_node = true;     // else a client
+  std::size_t victim = 0;  // index of the node or client
+  // cut, slow
+  std::vector<std::size_t> clients = {};  // that it is cut off from; empty: from all
+  enum class Way { both, to_node, from_node } way = Way::both;
+  Duration delay{0};
+};
+
+struct PlanTerms {
+  std::uint64_t seed = 1;
+  Duration length = 60s;
+  Duration ttl = 2s;
+  std::size_t nodes = 5;
+  std::size_t clients = 8;
+};
+
+// By time. All is whole again at the end: `length` at the latest for episodes that fit into it, and
+// at least one majority is killed however short it is.
+std::vector<PlannedFault> plan_faults(const PlanTerms& terms);
+
+// What counts as a fault of a node, or a client: each deed but those that end one.
+bool begins_harm(Fault fault);
+
+}  // namespace redlock::coordinator
