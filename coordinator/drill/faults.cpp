@@ -30,7 +30,7 @@ class Planner {
   void play(std::span<const Card> pack, const Card* first);
   bool fits(const Card& card, Duration& at);
 
-  Duration kill_one(Duration at) { return kill(at, pick(terms_.nodes)); }
+  Duration kill_one(Duration at) { return kill_node(at, pick(terms_.nodes)); }
   Duration kill_two(Duration at);
   Duration kill_majority(Duration at);
   Duration kill_again_and_again(Duration at);
@@ -47,7 +47,7 @@ class Planner {
   Duration pause_short(Duration at);
   Duration kill_client(Duration at);
 
-  Duration kill(Duration at, std::size_t node);
+  Duration kill_node(Duration at, std::size_t node);
   Duration stop(Duration at, bool is_node, std::size_t victim, Duration length);
   Duration slow(Duration at, std::size_t node);
   void add(Duration at, Fault fault, std::size_t node) {
@@ -124,7 +124,7 @@ bool Planner::fits(const Card& card, Duration& at) {
   return true;
 }
 
-Duration Planner::kill(Duration at, std::size_t node) {
+Duration Planner::kill_node(Duration at, std::size_t node) {
   const Duration again = at + between(20ms, 400ms);
   add(at, Fault::kill, node);
   add(again, Fault::start, node);
@@ -133,7 +133,7 @@ Duration Planner::kill(Duration at, std::size_t node) {
 
 Duration Planner::kill_two(Duration at) {
   const auto victims = pick_several(2, terms_.nodes);
-  return std::max(kill(at, victims[0]), kill(at + between(0ms, 400ms), victims[1]));
+  return std::max(kill_node(at, victims[0]), kill_node(at + between(0ms, 400ms), victims[1]));
 }
 
 // What a lock store without a memory does not survive: most of those who knew of a lock forget it
@@ -153,7 +153,7 @@ Duration Planner::kill_majority(Duration at) {
 // Within the restart delay that the kill before has caused (rule R3).
 Duration Planner::kill_again_and_again(Duration at) {
   const std::size_t node = pick(terms_.nodes);
-  for (int i = 0; i < 3; ++i) at = kill(at, node) + ttls(0.1, 0.3);
+  for (int i = 0; i < 3; ++i) at = kill_node(at, node) + ttls(0.1, 0.3);
   return at;
 }
 
