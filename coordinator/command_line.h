@@ -51,8 +51,8 @@ struct Options {
   Duration length = 1min;
   int minutes = 0;  // as it was given; counts as `length`
   std::uint64_t seed = 1;
-  int clients = 10;
-  int locks = 5;
+  int clients = 16;
+  int locks = 8;
   std::string out_folder = "redlock-drill";
   // client
   std::string store;

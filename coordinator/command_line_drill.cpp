@@ -49,9 +49,9 @@ void add_clients_at_work(CLI::App& drill, Flags& flags, Options& options) {
       ->excludes(length)
       ->check(CLI::Range(1, 24 * 60));
   drill.add_option("--seed", options.seed, "what happens when: the same seed, the same faults (1)");
-  drill.add_option("--clients", options.clients, "how many processes work under locks (10)")
+  drill.add_option("--clients", options.clients, "how many processes work under locks (16)")
       ->check(CLI::Range(2, kClientsMax));
-  drill.add_option("--locks", options.locks, "how many locks they share (5)")
+  drill.add_option("--locks", options.locks, "how many locks they share (8)")
       ->check(CLI::Range(1, kLocksMax));
   drill
       .add_option("--out", options.out_folder,

@@ -32,8 +32,8 @@ struct ChaosSettings {
   std::string node_program;  // as find_program found it
   Duration length = 1min;
   std::uint64_t seed = 1;
-  std::size_t clients = 10;
-  int locks = 5;
+  std::size_t clients = 16;
+  int locks = 8;
   Duration ttl = 2s;
   Duration node_timeout = 500ms;
   double clock_drift = 0.01;

@@ -48,7 +48,7 @@ class Belief {
     event.valid_until = valid_until_;
     began_ = true;
     tell(event);
-    if (over_) tell(early_end_);
+    if (over_) tell_end();
   }
   // The guard may have extended it.
   void see(const Lock& lock) {
@@ -60,12 +60,8 @@ class Belief {
     event.valid_until = valid_until;
     tell(event);
   }
-  void lose(std::string why) {
-    Event event = its(What::lost);
-    event.why = std::move(why);
-    end(event);
-  }
-  void release() { end(its(What::releases)); }
+  void lose(std::string why) { end(What::lost, std::move(why)); }
+  void release() { end(What::releases, {}); }
 
   bool is_over() const {
     const std::lock_guard guard(mutex_);
@@ -77,13 +73,19 @@ class Belief {
   Event its(What what) const {
     return {.at = now(), .who = client_, .what = what, .lock = lock_, .hold = hold_};
   }
-  void end(const Event& event) {
+  void end(What what, std::string why) {
     const std::lock_guard guard(mutex_);
     if (over_) return;
     over_ = true;
-    // A guard may tell of the loss before its caller has it in hands (after a pause, say).
-    if (began_) return tell(event);
-    early_end_ = event;
+    end_ = what;
+    why_ = std::move(why);
+    // A guard may tell of a loss before its caller has it in hands (after a pause, say).
+    if (began_) tell_end();
+  }
+  void tell_end() {
+    Event event = its(end_);
+    event.why = why_;
+    tell(event);
   }
   // A history that cannot be written proves nothing: the drill sees this process end, and says so.
   void tell(const Event& event) {
@@ -98,7 +100,8 @@ class Belief {
   Instant valid_until_{};
   bool began_ = false;
   bool over_ = false;
-  Event early_end_;
+  What end_ = What::releases;  // once it is over
+  std::string why_;
 };
 
 class ClientProcess {
@@ -118,7 +121,7 @@ class ClientProcess {
       if (chance(kWithoutExtension)) {
         hold_without_extension();
       } else {
-        hold_under_guard(chance(kLong) ? ttls(0.3, 1.8) : between(1ms, 40ms));
+        hold_under_guard(chance(kLong) ? ttls(0.3, 1.6) : between(1ms, 40ms));
       }
       sleep(between(0ms, 20ms));
     }
@@ -127,8 +130,8 @@ class ClientProcess {
 
  private:
   // Of a hundred holdings. Few are long, and yet the locks are under a long one most of the time.
-  static constexpr std::uint64_t kLong = 4;
-  static constexpr std::uint64_t kWithoutExtension = 2;
+  static constexpr std::uint64_t kLong = 3;
+  static constexpr std::uint64_t kWithoutExtension = 1;
 
   void next_lock();
   void hold_under_guard(Duration length);

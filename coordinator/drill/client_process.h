@@ -26,7 +26,7 @@ struct ClientProcessSettings {
   Duration node_timeout = 500ms;
   double clock_drift = 0.01;
   bool fence = true;
-  int locks = 5;             // "lock 1" and so on
+  int locks = 8;             // "lock 1" and so on
   std::string store;         // the path of its socket
   std::string history_file;  // is added to
 };

@@ -45,7 +45,7 @@ struct PlanTerms {
   Duration length = 60s;
   Duration ttl = 2s;
   std::size_t nodes = 5;
-  std::size_t clients = 8;
+  std::size_t clients = 16;
 };
 
 // By time. All is whole again at the end: `length` at the latest for episodes that fit into it, and

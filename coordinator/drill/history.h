@@ -60,7 +60,7 @@ struct Event {
   Instant asked{};          // acquired: when its attempt began
   std::uint64_t token = 0;  // 0: none
   Instant valid_until{};    // acquired, extended
-  std::string why = {};     // refused: "held", "no_quorum"; lost: what the client was told
+  std::string why = {};     // refused: "held", "no_quorum"; lost: what it was told; killed
   bool accepted = false;    // wrote: as the store answered
   Instant until{};          // recovering
   std::vector<std::string> from = {};  // cut: off from whom; empty: from everybody

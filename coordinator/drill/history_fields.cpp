@@ -32,7 +32,7 @@ constexpr std::array kKinds = {
     KindOfEvent{What::releases, "releases", true, kLock | kHold, 0},
     KindOfEvent{What::lost, "lost", true, kLock | kHold, kWhy},
     KindOfEvent{What::wrote, "wrote", true, kLock | kHold | kAccepted, kToken},
-    KindOfEvent{What::killed, "killed", false, 0, 0},
+    KindOfEvent{What::killed, "killed", false, 0, kWhy},
     KindOfEvent{What::started, "started", false, 0, 0},
     KindOfEvent{What::stopped, "stopped", false, 0, 0},
     KindOfEvent{What::continued, "continued", false, 0, 0},

@@ -28,9 +28,7 @@ void NodesAtWork::restart(std::size_t node) {
   State& state = states_[node];
   if (state.is_down) return;
   resume(node);
-  // Of what is told, a node that ends is a node that is killed; that its locks are there again
-  // afterwards is its own affair.
-  recorder_.tell(node_name(node), What::killed);
+  recorder_.tell({.who = node_name(node), .what = What::killed, .why = "a clean stop"});
   state = {.is_down = true, .is_wanted = true};
   nodes_.process(node).stop(kStoppedWithin);
 }

@@ -1,5 +1,6 @@
 #include "coordinator/drill/verdict.h"
 
+#include "coordinator/drill/check_report.h"
 #include "coordinator/drill/history_file.h"
 
 #include <cerrno>
@@ -41,14 +42,18 @@ Status make_result_folder(const std::string& folder) {
                              std::strerror(errno))};
 }
 
-Result<Verdict> judge(const std::vector<std::string>& files, const std::string& folder, bool) {
-  const auto history = read_history(files);
-  if (!history) return history.failure();
+// What is judged is the file that stays: its lines are named.
+Result<Verdict> judge(const std::vector<std::string>& files, const std::string& folder, bool json) {
+  const auto parts = read_history(files);
+  if (!parts) return parts.failure();
   const std::string file = folder + "/history.jsonl";
-  if (auto written = write_file(file, text_of(history.value())); !written) {
-    return written.failure();
-  }
-  return Verdict{true, fmt::format("{} events in {}", history.value().events.size(), file)};
+  if (auto written = write_file(file, text_of(parts.value())); !written) return written.failure();
+  const auto history = read_history({file});
+  if (!history) return history.failure();
+  const Story story = tell(history.value());
+  const Report report = check(history.value(), story);
+  const auto text = json ? report_json : report_text;
+  return Verdict{report.is_clean(), text(history.value(), story, report)};
 }
 
 }  // namespace redlock::coordinator
