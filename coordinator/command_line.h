@@ -13,7 +13,7 @@
 namespace redlock::coordinator {
 
 enum class Word { run, acquire, extend, release, holder, status, admit, up, drill };
-enum class Drill { restart, chaos, client };
+enum class Drill { restart, chaos, check, client };
 
 struct Options {
   // Of all words but up; drill: empty for nodes of its own.
@@ -54,6 +54,9 @@ struct Options {
   int clients = 16;
   int locks = 8;
   std::string out_folder = "redlock-drill";
+  // check
+  std::vector<std::string> history_files;
+  std::string html_file;
   // client
   std::string store;
   std::string history_file;

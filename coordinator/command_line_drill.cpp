@@ -65,6 +65,19 @@ void add_chaos(CLI::App& word, Flags& flags, Options& options) {
   add_clients_at_work(drill, flags, options);
 }
 
+void add_check(CLI::App& word, Flags& /*flags*/, Options& options) {
+  CLI::App& check = *word.add_subcommand(
+      "check", "read a history, of a drill or of your own system, and judge it");
+  check
+      .add_option("FILE", options.history_files,
+                  "the history, as docs/history.md has it; several files make one; - is standard "
+                  "input")
+      ->required()
+      ->type_name("");
+  check.add_option("--html", options.html_file, "where the timeline is put, a page for a browser")
+      ->type_name("OUT");
+}
+
 // One of the clients at work, which the drills start: no word for people.
 void add_client(CLI::App& word, Flags& flags, Options& options) {
   CLI::App& client = *word.add_subcommand("client", "a client of a drill")->group("");
@@ -129,6 +142,10 @@ Problem read_clients_at_work(const Settings& settings, CommandLine& line) {
   return read_ttl(settings, kChaosTtl, options);
 }
 
+Problem read_check(const Settings& /*settings*/, CommandLine& /*line*/) {
+  return {};
+}
+
 Problem read_client(const Settings& settings, CommandLine& line) {
   if (Problem problem = read_nodes(settings, line)) return problem;
   line.options.fence = settings.find("no-fence") == nullptr;
@@ -146,6 +163,7 @@ struct DrillWord {
 constexpr std::array kDrills = {
     DrillWord{"restart", Drill::restart, add_restart, read_restart},
     DrillWord{"chaos", Drill::chaos, add_chaos, read_clients_at_work},
+    DrillWord{"check", Drill::check, add_check, read_check},
     DrillWord{"client", Drill::client, add_client, read_client},
 };
 

@@ -9,6 +9,7 @@ namespace exit_code {
 inline constexpr int kDone = 0;
 inline constexpr int kNo = 1;      // not this holder's, free, too few grant, unfenced, a node died
 inline constexpr int kUsage = 64;  // EX_USAGE
+inline constexpr int kData = 65;   // EX_DATAERR
 inline constexpr int kNoQuorum = 69;       // EX_UNAVAILABLE
 inline constexpr int kOutput = 74;         // EX_IOERR
 inline constexpr int kHeld = 75;           // EX_TEMPFAIL

@@ -9,6 +9,8 @@ int word_drill(const Options& options) {
   switch (options.drill) {
     case Drill::restart:
       return drill_restart(options);
+    case Drill::check:
+      return drill_check(options);
     case Drill::chaos:
       return drill_chaos(options);
     case Drill::client:

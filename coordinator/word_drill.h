@@ -5,6 +5,7 @@
 
 namespace redlock::coordinator {
 
+int drill_check(const Options& options);
 int drill_restart(const Options& options);
 int drill_chaos(const Options& options);
 int drill_client(const Options& options);

@@ -22,54 +22,39 @@ std::string listed(const std::vector<std::string>& parts) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string refusals_text(const Summary& summary) {
-  std::vector<std::string> parts;
-  for (const auto& [why, count] : summary.refused)
-    parts.push_back(fmt::format("{} {}", why, count));
-  if (summary.unanswered > 0) parts.push_back(fmt::format("unanswered {}", summary.unanswered));
-  return parts.empty() ? "" : fmt::format(" ({})", listed(parts));
-}
-
 std::size_t attempts_of(const Summary& summary) {
   std::size_t sum = summary.acquired + summary.unanswered;
   for (const auto& [why, count] : summary.refused) sum += count;
   return sum;
 }
 
-std::string latency_text(const Latency& latency) {
-  if (latency.count == 0) return "";
-  return fmt::format("; half within {}, 99 % within {}, the slowest {}",
-                     precise_duration(latency.median), precise_duration(latency.p99),
-                     precise_duration(latency.max));
+Figure attempts_figure(const Summary& summary) {
+  std::vector<std::string> parts;
+  for (const auto& [why, count] : summary.refused)
+    parts.push_back(fmt::format("{} {}", why, count));
+  if (summary.unanswered > 0) parts.push_back(fmt::format("unanswered {}", summary.unanswered));
+  return {"acquired", fmt::format("{} of {} attempts", summary.acquired, attempts_of(summary)),
+          listed(parts)};
 }
 
-std::string availability_text(const Story& story, const Availability& availability) {
-  std::string text =
-      fmt::format("{:.2f} % of the time in which a lock was wanted", 100 * availability.share());
-  if (availability.longest.is_empty()) return text;
-  return text + fmt::format("; the longest gap {}, at {} (lock \"{}\")",
-                            precise_duration(availability.longest.length()),
-                            clock_text(story, availability.longest.from),
-                            story.locks[availability.longest_lock]);
+Figure latency_figure(const Latency& latency) {
+  if (latency.count == 0) return {"time to acquire", "none", ""};
+  return {"time to acquire", fmt::format("{} (median)", precise_duration(latency.median)),
+          fmt::format("99 % within {}, the slowest {}", precise_duration(latency.p99),
+                      precise_duration(latency.max))};
 }
 
-std::string losses_text(const Summary& summary) {
-  const Losses& losses = summary.losses;
-  std::vector<std::string> parts = {fmt::format("{} noticed in time", losses.in_time)};
-  if (losses.least_ahead) {
-    parts.back() += fmt::format(" (at least {} before the end of the validity)",
-                                precise_duration(*losses.least_ahead));
-  }
-  if (losses.by_paused > 0) parts.push_back(fmt::format("{} of stopped clients", losses.by_paused));
-  if (losses.slowest_after_pause) {
-    parts.back() += fmt::format(" (at most {} after they went on)",
-                                precise_duration(*losses.slowest_after_pause));
-  }
-  if (losses.by_killed > 0) parts.push_back(fmt::format("{} of killed ones", losses.by_killed));
-  return listed(parts);
+Figure availability_figure(const Story& story, const Availability& availability) {
+  Figure figure{"available", fmt::format("{:.2f} %", 100 * availability.share()),
+                "of the time in which a lock was wanted"};
+  if (availability.longest.is_empty()) return figure;
+  figure.note += fmt::format(
+      "; longest gap {}, at {}, lock \"{}\"", precise_duration(availability.longest.length()),
+      clock_text(story, availability.longest.from), story.locks[availability.longest_lock]);
+  return figure;
 }
 
-std::string faults_text(const std::array<std::size_t, kWhats>& faults) {
+Figure faults_figure(std::string name, const std::array<std::size_t, kWhats>& faults) {
   std::size_t sum = 0;
   std::vector<std::string> parts;
   for (const What what :
@@ -78,11 +63,40 @@ std::string faults_text(const std::array<std::size_t, kWhats>& faults) {
     sum += count;
     if (count > 0) parts.push_back(fmt::format("{} {}", name_of(what), count));
   }
-  return sum == 0 ? "none" : fmt::format("{} ({})", sum, listed(parts));
+  return {std::move(name), std::to_string(sum), listed(parts)};
 }
 
-std::string line_of(std::string_view name, std::string_view text) {
-  return fmt::format("  {:<11}{}\n", name, text);
+Figure client_faults_figure(const Summary& summary) {
+  Figure figure = faults_figure("faults of clients", summary.faults_of_clients);
+  if (summary.pauses_over_an_end > 0) {
+    figure.note += fmt::format("; {} beyond the end of a validity",
+                               plural(summary.pauses_over_an_end, "stop", "stops"));
+  }
+  return figure;
+}
+
+Figure losses_figure(const Losses& losses) {
+  std::vector<std::string> parts;
+  if (losses.least_ahead) {
+    parts.push_back(fmt::format("at least {} before the end of the validity",
+                                precise_duration(*losses.least_ahead)));
+  }
+  if (losses.by_paused > 0) {
+    parts.push_back(fmt::format("{} more of stopped clients", losses.by_paused));
+    if (losses.slowest_after_pause) {
+      parts.back() += fmt::format(", noticed at most {} after they went on",
+                                  precise_duration(*losses.slowest_after_pause));
+    }
+  }
+  if (losses.by_killed > 0) parts.push_back(fmt::format("{} of killed ones", losses.by_killed));
+  return {"losses", fmt::format("{} noticed in time", losses.in_time),
+          fmt::format("{}", fmt::join(parts, "; "))};
+}
+
+Figure writes_figure(const Writes& writes) {
+  return {
+      "writes", fmt::format("{} accepted, {} refused", writes.accepted, writes.refused),
+      fmt::format("late ones: {} refused, {} accepted", writes.late_refused, writes.late_accepted)};
 }
 
 std::string findings_text(const Report& report) {
@@ -150,37 +164,41 @@ std::string verdict_text(const Report& report) {
   return fmt::format("{}: {}.", plural(report.count(), "finding", "findings"), listed(parts));
 }
 
-std::string report_text(const History& history, const Story& story, const Report& report) {
+std::string scale_text(const Story& story) {
+  return fmt::format("{}, {}, {}, {}", precise_duration(story.time.length()),
+                     plural(story.clients, "client", "clients"),
+                     plural(story.parties.size() - story.clients, "node", "nodes"),
+                     plural(story.locks.size(), "lock", "locks"));
+}
+
+std::vector<Figure> figures_of(const History& history, const Story& story, const Report& report) {
   const Summary& summary = report.summary;
-  const std::string& title = history.header.title;
-  std::string text =
-      fmt::format("{}{}{}, {}, {}, {}\n", title, title.empty() ? "" : ": ",
-                  precise_duration(story.time.length()), plural(story.clients, "client", "clients"),
-                  plural(story.parties.size() - story.clients, "node", "nodes"),
-                  plural(story.locks.size(), "lock", "locks"));
-  text += line_of("acquired",
-                  fmt::format("{} of {} attempts{}{}", summary.acquired, attempts_of(summary),
-                              refusals_text(summary), latency_text(summary.latency)));
-  text += line_of("kept",
-                  fmt::format("{} extensions, {} releases", summary.extended, summary.released));
-  text += line_of("available", availability_text(story, summary.availability));
-  text += line_of("nodes", "faults: " + faults_text(summary.faults_of_nodes));
-  text += line_of("clients", fmt::format("faults: {}; {} beyond the end of a validity",
-                                         faults_text(summary.faults_of_clients),
-                                         plural(summary.pauses_over_an_end, "stop", "stops")));
-  text += line_of("losses", losses_text(summary));
-  const Writes& writes = summary.writes;
-  text +=
-      line_of("writes", fmt::format("{} accepted, {} refused; late ones: {} refused, {} accepted",
-                                    writes.accepted, writes.refused, writes.late_refused,
-                                    writes.late_accepted));
+  std::vector<Figure> figures = {attempts_figure(summary),
+                                 latency_figure(summary.latency),
+                                 availability_figure(story, summary.availability),
+                                 {"kept", plural(summary.extended, "extension", "extensions"),
+                                  plural(summary.released, "release", "releases")},
+                                 losses_figure(summary.losses),
+                                 writes_figure(summary.writes),
+                                 faults_figure("faults of nodes", summary.faults_of_nodes),
+                                 client_faults_figure(summary)};
   if (summary.fenced < summary.acquired) {
-    text += line_of("tokens", fmt::format("{} of {} acquisitions have none",
-                                          summary.acquired - summary.fenced, summary.acquired));
+    figures.push_back({"fencing tokens",
+                       fmt::format("{} without", summary.acquired - summary.fenced),
+                       fmt::format("of {} acquisitions", summary.acquired)});
   }
   if (history.unfinished_lines > 0) {
-    text += line_of("file", plural(history.unfinished_lines, "unfinished last line was left out",
-                                   "unfinished last lines were left out"));
+    figures.push_back({"left out", plural(history.unfinished_lines, "line", "lines"),
+                       "unfinished at the end of a file: its writer was killed"});
+  }
+  return figures;
+}
+
+std::string report_text(const History& history, const Story& story, const Report& report) {
+  const std::string& title = history.header.title;
+  std::string text = fmt::format("{}{}{}\n", title, title.empty() ? "" : ": ", scale_text(story));
+  for (const auto& [name, value, note] : figures_of(history, story, report)) {
+    text += fmt::format("  {:<18}{}{}{}\n", name, value, note.empty() ? "" : "; ", note);
   }
   return text + findings_text(report) + "\n" + verdict_text(report) + "\n";
 }

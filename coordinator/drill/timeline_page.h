@@ -1,0 +1,11 @@
+// The page of timeline/, as embed.cmake makes it: what stands before the history, and after it.
+#pragma once
+
+#include <string_view>
+
+namespace redlock::coordinator {
+
+extern const std::string_view kPageBegin;
+extern const std::string_view kPageEnd;
+
+}  // namespace redlock::coordinator
