@@ -104,6 +104,8 @@ void LocalNode::start_process(const std::vector<std::string>& options, State sta
   command.words = {settings_.program};
   command.words.insert(command.words.end(), options.begin(), options.end());
   command.output_file = log_file_;
+  command.environment = settings_.environment;
+  command.network_namespace = settings_.network_namespace;
   command.is_job = false;
   command.on_parent_death = settings_.on_parent_death;
   state_ = state;
@@ -159,7 +161,7 @@ void LocalNode::on_exit(const ExitStatus& status) {
 
 void LocalNode::ask() {
   received_.clear();
-  connection_ = net::Stream::connect(loop_, {"127.0.0.1", settings_.port}, *this);
+  connection_ = net::Stream::connect(loop_, {settings_.host, settings_.port}, *this);
 }
 
 void LocalNode::on_connected() {

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
+#include <sched.h>
 #include <string_view>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -20,6 +21,7 @@ struct Prepared {
   std::vector<char*> words;
   std::vector<char*> environment;
   const char* output_file;  // nullptr: streams are inherited
+  int network_namespace;    // -1: is inherited
   pid_t parent;
   int death_signal;
   bool foreground;
@@ -88,6 +90,9 @@ void become(const Prepared& prepared) {
   if (prepared.foreground) tcsetpgrp(STDIN_FILENO, getpid());
   const pid_t self = getpid();
   if (prepared.guard >= 0 && write(prepared.guard, &self, sizeof self) != sizeof self) return;
+  if (prepared.network_namespace >= 0 && setns(prepared.network_namespace, CLONE_NEWNET) != 0) {
+    return;
+  }
   if (prepared.output_file != nullptr && !redirect_streams(prepared.output_file)) return;
   reset_signal_actions();
   sigprocmask(SIG_SETMASK, prepared.mask, nullptr);
@@ -143,6 +148,7 @@ Launched launch(const Command& command, bool foreground, int guard) {
   const Prepared prepared{pointers_to(command.words),
                           merged_environment(command.environment),
                           command.output_file.empty() ? nullptr : command.output_file.c_str(),
+                          command.network_namespace,
                           getpid(),
                           kills ? SIGKILL : SIGTERM,
                           foreground,

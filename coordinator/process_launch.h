@@ -27,6 +27,8 @@ struct Command {
   // us. Off for servers.
   bool is_job = true;
   OnParentDeath on_parent_death = OnParentDeath::kill_group;
+  // A descriptor of the network namespace that it runs in, or -1: ours. See NetworkNamespace.
+  int network_namespace = -1;
 };
 
 struct Launched {

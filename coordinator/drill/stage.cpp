@@ -84,7 +84,7 @@ bool DrillStage::pause(Duration length) {
 }
 
 Result<std::string> run_to_end(DrillStage& stage, std::vector<std::string> words,
-                               const std::string& output_file) {
+                               const std::string& output_file, int network_namespace) {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(output_file, error);
   const std::uintmax_t from = error ? 0 : size;
@@ -92,6 +92,7 @@ Result<std::string> run_to_end(DrillStage& stage, std::vector<std::string> words
   command.words = std::move(words);
   command.output_file = output_file;
   command.is_job = false;
+  command.network_namespace = network_namespace;
   const Status ended = OneRun(stage).run(command);
   const std::string output = text_of(output_file, from);
   if (ended) return output;

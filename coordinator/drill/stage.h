@@ -83,8 +83,9 @@ class DrillStage {
 };
 
 // Runs a program to its end; its output, or the last lines of it and how it ended. Program and
-// output go to a file meanwhile, which other runs may have written to before.
+// output go to a file meanwhile, which other runs may have written to before. It runs in our own
+// network namespace, or in the one of this descriptor.
 Result<std::string> run_to_end(DrillStage& stage, std::vector<std::string> words,
-                               const std::string& output_file);
+                               const std::string& output_file, int network_namespace = -1);
 
 }  // namespace redlock::coordinator
