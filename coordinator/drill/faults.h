@@ -27,6 +27,7 @@ enum class Fault {
   heal,     // what was held back arrives
   slow,     // each message between the node and these clients takes so much longer
   unslow,
+  jump,  // its wall clock, by `delay`; back, if that is below zero
 };
 
 struct PlannedFault {
@@ -34,7 +35,7 @@ struct PlannedFault {
   Fault fault = Fault::kill;
   bool is_node = true;     // else a client
   std::size_t victim = 0;  // index of the node or client
-  // cut, slow
+  // cut, slow; `delay` also jump
   std::vector<std::size_t> clients = {};  // that it is cut off from; empty: from all
   enum class Way { both, to_node, from_node } way = Way::both;
   Duration delay{0};

@@ -1,0 +1,90 @@
+#include "coordinator/drill/clock_plan.h"
+
+#include "coordinator/drill/planner.h"
+
+#include <array>
+
+namespace redlock::coordinator {
+namespace {
+
+constexpr Duration kLeast = std::chrono::minutes(1);  // beyond any lock's life
+constexpr Duration kMost = std::chrono::hours(12);
+constexpr Duration kBurst = 60ms;
+
+class ClockPlan : private Planner {
+ public:
+  explicit ClockPlan(const PlanTerms& terms) : Planner(terms) {}
+
+  std::vector<PlannedFault> make();
+
+ private:
+  friend Planner;  // static_cast in card()
+
+  Duration majority_ahead(Duration at);
+  Duration majority_back(Duration at);
+  Duration one_node(Duration at) { return there_and_back(at, true, pick(terms_.nodes), any_way()); }
+  Duration one_client(Duration at) {
+    return there_and_back(at, false, pick(terms_.clients), any_way());
+  }
+  Duration everyone(Duration at);
+
+  // Nobody is left with a wrong clock: the next jump is to be one, too.
+  Duration there_and_back(Duration at, bool is_node, std::size_t who, Duration by);
+  Duration ahead() { return between(kLeast, kMost); }
+  Duration any_way() { return pick(2) == 0 ? ahead() : -ahead(); }
+};
+
+std::vector<PlannedFault> ClockPlan::make() {
+  const Duration rest = terms_.ttl / 4;
+  const std::array<Card, 5> pack = {
+      card(&ClockPlan::majority_ahead, rest), card(&ClockPlan::majority_back, rest),
+      card(&ClockPlan::one_node, rest), card(&ClockPlan::one_client, rest),
+      card(&ClockPlan::everyone, rest)};
+  play(pack, &pack.front());
+  return take();
+}
+
+// What a lock store that counts by the wall clock does not survive: most of those who granted a
+// lock see it run out at once.
+Duration ClockPlan::majority_ahead(Duration at) {
+  Duration end = at;
+  for (const std::size_t node : pick_several(majority(), terms_.nodes)) {
+    end = std::max(end, there_and_back(at + between(0ms, kBurst), true, node, ahead()));
+  }
+  return end;
+}
+
+// Such a store keeps it for hours.
+Duration ClockPlan::majority_back(Duration at) {
+  Duration end = at;
+  for (const std::size_t node : pick_several(majority(), terms_.nodes)) {
+    end = std::max(end, there_and_back(at + between(0ms, kBurst), true, node, -ahead()));
+  }
+  return end;
+}
+
+Duration ClockPlan::everyone(Duration at) {
+  Duration end = at;
+  for (std::size_t node = 0; node < terms_.nodes; ++node) {
+    end = std::max(end, there_and_back(at + between(0ms, kBurst), true, node, any_way()));
+  }
+  for (std::size_t client = 0; client < terms_.clients; ++client) {
+    end = std::max(end, there_and_back(at + between(0ms, kBurst), false, client, any_way()));
+  }
+  return end;
+}
+
+Duration ClockPlan::there_and_back(Duration at, bool is_node, std::size_t who, Duration by) {
+  const Duration end = at + ttls(0.2, 1.0);
+  add({.at = at, .fault = Fault::jump, .is_node = is_node, .victim = who, .delay = by});
+  add({.at = end, .fault = Fault::jump, .is_node = is_node, .victim = who, .delay = -by});
+  return end;
+}
+
+}  // namespace
+
+std::vector<PlannedFault> plan_clock_jumps(const PlanTerms& terms) {
+  return ClockPlan(terms).make();
+}
+
+}  // namespace redlock::coordinator
