@@ -12,14 +12,19 @@ constexpr Duration kTurn = 200ms;
 
 }  // namespace
 
-ChaosDrill::ChaosDrill(DrillStage& stage, const std::string& folder, ChaosSettings settings)
+ChaosDrill::ChaosDrill(DrillStage& stage, const std::string& folder, ChaosSettings settings,
+                       Surroundings& surroundings)
     : stage_(stage),
       folder_(folder),
       settings_(std::move(settings)),
+      surroundings_(surroundings),
       nodes_(stage, folder, settings_.node_program, settings_.ttl) {}
 
 Status ChaosDrill::begin() {
   if (auto looked = nodes_.look_at_program(); !looked) return looked;
+  std::vector<Place> places;
+  for (std::size_t i = 0; i < kDrillNodes; ++i) places.push_back(surroundings_.place_of_node(i));
+  nodes_.stand_at(std::move(places));
   if (auto started = nodes_.start("auto"); !started) return started;
   auto file = HistoryWriter::open(own_history());
   if (!file) return file.failure();
@@ -32,7 +37,7 @@ Status ChaosDrill::begin() {
 
 void ChaosDrill::tell_header() {
   HistoryHeader header;
-  header.title = fmt::format("chaos, seed {}", settings_.seed);
+  header.title = fmt::format("{}, seed {}", settings_.name, settings_.seed);
   header.clock_drift = settings_.clock_drift;
   for (const std::string& address : nodes_.addresses()) {
     header.nodes.push_back(address_text(address));
@@ -45,8 +50,7 @@ void ChaosDrill::tell_header() {
 }
 
 Status ChaosDrill::start_clients() {
-  network_.emplace(stage_.loop(), *recorder_, folder_);
-  if (auto made = network_->connect(nodes_.addresses(), settings_.clients); !made) return made;
+  if (auto made = surroundings_.connect(nodes_.addresses()); !made) return made;
   ClientProcessSettings settings;
   settings.seed = settings_.seed;
   settings.ttl = settings_.ttl;
@@ -60,7 +64,8 @@ Status ChaosDrill::start_clients() {
   if (auto listens = store_->listen(settings.store); !listens) return listens;
   clients_.emplace(stage_, *recorder_, folder_, settings);
   for (std::size_t i = 0; i < settings_.clients; ++i) {
-    if (auto added = clients_->add(network_->nodes_of(i)); !added) return added;
+    auto added = clients_->add(surroundings_.nodes_of(i), surroundings_.place_of_client(i));
+    if (!added) return added;
   }
   return Done{};
 }
@@ -81,15 +86,15 @@ void ChaosDrill::on_write(const StoreWrite& write, bool accepted) {
 
 Status ChaosDrill::play(const std::function<void(const ChaosProgress&)>& on_turn) {
   began_ = stage_.elapsed();
-  const auto plan = plan_faults({.seed = settings_.seed,
-                                 .length = settings_.length,
-                                 .ttl = settings_.ttl,
-                                 .nodes = nodes_.addresses().size(),
-                                 .clients = settings_.clients});
+  const auto plan = settings_.plan({.seed = settings_.seed,
+                                    .length = settings_.length,
+                                    .ttl = settings_.ttl,
+                                    .nodes = nodes_.addresses().size(),
+                                    .clients = settings_.clients});
   for (const PlannedFault& fault : plan) {
     if (auto went_on = go_on_until(fault.at, on_turn); !went_on) return went_on;
     if (stage_.interrupted() != 0) return Done{};
-    befall(fault);
+    if (auto befallen = befall(fault); !befallen) return befallen;
   }
   return go_on_until(settings_.length, on_turn);
 }
@@ -112,38 +117,46 @@ Status ChaosDrill::go_on_until(Duration at,
   return Done{};
 }
 
-void ChaosDrill::befall(const PlannedFault& fault) {
+Status ChaosDrill::befall(const PlannedFault& fault) {
   if (begins_harm(fault.fault)) ++(fault.is_node ? progress_.node_faults : progress_.client_faults);
   const std::size_t victim = fault.victim;
   switch (fault.fault) {
     case Fault::kill:
-      return fault.is_node ? nodes_at_work_->kill(victim) : clients_->kill(victim);
+      fault.is_node ? nodes_at_work_->kill(victim) : clients_->kill(victim);
+      break;
     case Fault::start:
-      return fault.is_node ? nodes_at_work_->start(victim) : clients_->start(victim);
+      fault.is_node ? nodes_at_work_->start(victim) : clients_->start(victim);
+      break;
     case Fault::stop:
-      return fault.is_node ? nodes_at_work_->stop(victim) : clients_->stop(victim);
+      fault.is_node ? nodes_at_work_->stop(victim) : clients_->stop(victim);
+      break;
     case Fault::resume:
-      return fault.is_node ? nodes_at_work_->resume(victim) : clients_->resume(victim);
+      fault.is_node ? nodes_at_work_->resume(victim) : clients_->resume(victim);
+      break;
     case Fault::restart:
-      return nodes_at_work_->restart(victim);
+      nodes_at_work_->restart(victim);
+      break;
     case Fault::cut:
     case Fault::heal:
     case Fault::slow:
     case Fault::unslow:
-      return network_->befall(fault);
+    case Fault::jump:
+      return surroundings_.befall(fault, *recorder_);
   }
+  return Done{};
 }
 
 Status ChaosDrill::end() {
   stage_.clean_up();
-  if (network_) network_->restore();
+  const Status restored = surroundings_.restore();
   if (nodes_at_work_) nodes_at_work_->restore();
   if (clients_) {
     static_cast<void>(nodes_at_work_->look());
     clients_->end();
   }
   watch_.reset();
-  return nodes_.end();
+  const Status ended = nodes_.end();
+  return ended ? restored : ended;
 }
 
 std::vector<std::string> ChaosDrill::history_files() const {

@@ -12,13 +12,13 @@
 
 #include "coordinator/drill/clients_at_work.h"
 #include "coordinator/drill/faults.h"
-#include "coordinator/drill/network.h"
 #include "coordinator/drill/node_watch.h"
 #include "coordinator/drill/nodes.h"
 #include "coordinator/drill/nodes_at_work.h"
 #include "coordinator/drill/recorder.h"
 #include "coordinator/drill/stage.h"
 #include "coordinator/drill/store.h"
+#include "coordinator/drill/surroundings.h"
 
 #include <functional>
 #include <map>
@@ -29,6 +29,8 @@
 namespace redlock::coordinator {
 
 struct ChaosSettings {
+  std::string name;  // of the drill: "chaos"
+  std::vector<PlannedFault> (*plan)(const PlanTerms& terms) = plan_faults;
   std::string node_program;  // as find_program found it
   Duration length = 1min;
   std::uint64_t seed = 1;
@@ -52,7 +54,9 @@ struct ChaosProgress {
 class ChaosDrill {
  public:
   // The folder is the drill's own, and outlives it.
-  ChaosDrill(DrillStage& stage, const std::string& folder, ChaosSettings settings);
+  // The surroundings are set up.
+  ChaosDrill(DrillStage& stage, const std::string& folder, ChaosSettings settings,
+             Surroundings& surroundings);
 
   // Starts the nodes and the clients. The error says what is wrong on this machine.
   Status begin();
@@ -71,16 +75,16 @@ class ChaosDrill {
   void tell_header();
   void on_write(const StoreWrite& write, bool accepted);
   Status go_on_until(Duration at, const std::function<void(const ChaosProgress&)>& on_turn);
-  void befall(const PlannedFault& fault);
+  Status befall(const PlannedFault& fault);
   Duration passed() const { return stage_.elapsed() - began_; }
 
   DrillStage& stage_;
   const std::string folder_;
   const ChaosSettings settings_;
+  Surroundings& surroundings_;
   OwnNodes nodes_;
   std::optional<Recorder> recorder_;
   std::optional<NodesAtWork> nodes_at_work_;
-  std::optional<DrillNetwork> network_;
   std::optional<Store> store_;
   std::optional<ClientsAtWork> clients_;
   std::optional<NodeWatch> watch_;

@@ -43,12 +43,16 @@ std::string text_of(const std::string& path) {
 
 class ClientsAtWork::OneClient final : public ChildProcess::User {
  public:
-  OneClient(DrillStage& its_stage, ClientProcessSettings its_settings)
-      : settings(std::move(its_settings)), process(its_stage.loop(), *this), stage_(its_stage) {}
+  OneClient(DrillStage& its_stage, ClientProcessSettings its_settings, Place its_place)
+      : settings(std::move(its_settings)),
+        place(std::move(its_place)),
+        process(its_stage.loop(), *this),
+        stage_(its_stage) {}
 
   bool ended_by_itself() const { return !process.is_running() && !is_down; }
 
   ClientProcessSettings settings;
+  const Place place;
   ChildProcess process;
   ExitStatus status;       // once it has ended
   int processes = 0;       // that it has been so far
@@ -74,11 +78,11 @@ ClientsAtWork::ClientsAtWork(DrillStage& stage, Recorder& recorder, std::string 
 
 ClientsAtWork::~ClientsAtWork() = default;
 
-Status ClientsAtWork::add(std::string nodes) {
+Status ClientsAtWork::add(std::string nodes, Place place) {
   ClientProcessSettings its = settings_;
   its.name = client_name(clients_.size());
   its.nodes = std::move(nodes);
-  clients_.push_back(std::make_unique<OneClient>(stage_, std::move(its)));
+  clients_.push_back(std::make_unique<OneClient>(stage_, std::move(its), std::move(place)));
   return launch(*clients_.back());
 }
 
@@ -93,6 +97,8 @@ Status ClientsAtWork::launch(OneClient& client) {
   command.words = command_of(its);
   command.output_file = folder_ + "/clients.log";
   command.is_job = false;
+  command.environment = client.place.environment;
+  command.network_namespace = client.place.network_namespace;
   if (client.processes > 1) recorder_.tell(its.name, What::started);
   if (const auto failure = client.process.start(command)) return Failure{failure->text};
   return Done{};

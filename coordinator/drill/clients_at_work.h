@@ -6,6 +6,7 @@
 
 #include "coordinator/child_process.h"
 #include "coordinator/drill/client_process.h"
+#include "coordinator/drill/place.h"
 #include "coordinator/drill/recorder.h"
 #include "coordinator/drill/stage.h"
 
@@ -26,7 +27,7 @@ class ClientsAtWork {
   ClientsAtWork& operator=(const ClientsAtWork&) = delete;
 
   // One more, which runs when this returns.
-  Status add(std::string nodes);
+  Status add(std::string nodes, Place place);
   std::size_t count() const { return clients_.size(); }
   std::vector<std::string> names() const;
 

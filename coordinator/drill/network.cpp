@@ -16,44 +16,21 @@ void cut(Relay& relay, Way way) {
   if (way != Way::to_node) relay.cut(Relay::Way::from_node);
 }
 
-// As the node sees it.
-Direction direction_of(Way way) {
-  switch (way) {
-    case Way::both:
-      break;
-    case Way::to_node:
-      return Direction::in;
-    case Way::from_node:
-      return Direction::out;
-  }
-  return Direction::both;
-}
-
-Event event_of(const PlannedFault& fault) {
-  Event event{.who = node_name(fault.victim)};
-  if (fault.fault == Fault::cut) {
-    event.what = What::cut;
-    event.direction = direction_of(fault.way);
-    for (const std::size_t client : fault.clients) event.from.push_back(client_name(client));
-  } else if (fault.fault == Fault::slow) {
-    event.what = What::slowed;
-    event.ms = floor_ms(fault.delay);
-  } else {
-    event.what = fault.fault == Fault::heal ? What::healed : What::unslowed;
-  }
-  return event;
-}
-
 }  // namespace
 
-DrillNetwork::DrillNetwork(net::Loop& loop, Recorder& recorder, std::string folder)
-    : loop_(loop), recorder_(recorder), folder_(std::move(folder)) {}
+DrillNetwork::DrillNetwork(net::Loop& loop, std::string folder)
+    : loop_(loop), folder_(std::move(folder)) {}
 
-Status DrillNetwork::connect(const std::vector<std::string>& nodes, std::size_t clients) {
+Status DrillNetwork::set_up(std::size_t, std::size_t clients) {
+  clients_ = clients;
+  return Done{};
+}
+
+Status DrillNetwork::connect(const std::vector<std::string>& nodes) {
   for (std::size_t node = 0; node < nodes.size(); ++node) {
     Relays& its = relays_.emplace_back();
     const net::Address address = parse_node_address(nodes[node]).value().address;
-    for (std::size_t client = 0; client < clients; ++client) {
+    for (std::size_t client = 0; client < clients_; ++client) {
       its.push_back(std::make_unique<Relay>(loop_, address));
       if (auto listens = its.back()->listen(path(node, client)); !listens) return listens;
     }
@@ -80,7 +57,7 @@ std::vector<std::size_t> DrillNetwork::clients_of(const PlannedFault& fault) con
   return all;
 }
 
-void DrillNetwork::befall(const PlannedFault& fault) {
+Status DrillNetwork::befall(const PlannedFault& fault, Recorder& recorder) {
   for (const std::size_t client : clients_of(fault)) {
     Relay& relay = *relays_[fault.victim][client];
     if (fault.fault == Fault::cut) cut(relay, fault.way);
@@ -88,16 +65,18 @@ void DrillNetwork::befall(const PlannedFault& fault) {
     if (fault.fault == Fault::slow) relay.slow(fault.delay);
     if (fault.fault == Fault::unslow) relay.unslow();
   }
-  recorder_.tell(event_of(fault));
+  recorder.tell(event_of(fault));
+  return Done{};
 }
 
-void DrillNetwork::restore() {
+Status DrillNetwork::restore() {
   for (const Relays& of_one_node : relays_) {
     for (const auto& relay : of_one_node) {
       relay->heal();
       relay->unslow();
     }
   }
+  return Done{};
 }
 
 }  // namespace redlock::coordinator

@@ -1,12 +1,11 @@
-// The network of a drill: a relay between each client and each node, so that what lies between
-// them can be cut and slowed. What is done is told to the history.
+// Surroundings with a relay between each client and each node, so that what lies between them can
+// be cut and slowed, on any machine.
 //
 // Thread safety: none; all on the loop's thread.
 #pragma once
 
-#include "coordinator/drill/faults.h"
-#include "coordinator/drill/recorder.h"
 #include "coordinator/drill/relay.h"
+#include "coordinator/drill/surroundings.h"
 
 #include <memory>
 #include <string>
@@ -14,19 +13,18 @@
 
 namespace redlock::coordinator {
 
-class DrillNetwork {
+class DrillNetwork final : public Surroundings {
  public:
   // Sockets go to the folder, whose name is short enough for them.
-  DrillNetwork(net::Loop& loop, Recorder& recorder, std::string folder);
+  DrillNetwork(net::Loop& loop, std::string folder);
 
-  // A relay for each pair.
-  Status connect(const std::vector<std::string>& nodes, std::size_t clients);
-  // The nodes' addresses, separated by commas, as this client is to use them.
-  std::string nodes_of(std::size_t client) const;
-
-  // REQUIRES: one of the four, of a node.
-  void befall(const PlannedFault& fault);
-  void restore();
+  Status set_up(std::size_t nodes, std::size_t clients) override;
+  Place place_of_node(std::size_t) const override { return {}; }
+  Place place_of_client(std::size_t) const override { return {}; }
+  Status connect(const std::vector<std::string>& nodes) override;
+  std::string nodes_of(std::size_t client) const override;
+  Status befall(const PlannedFault& fault, Recorder& recorder) override;  // cut, heal, slow, unslow
+  Status restore() override;
 
  private:
   using Relays = std::vector<std::unique_ptr<Relay>>;  // of one node, by client
@@ -35,8 +33,8 @@ class DrillNetwork {
   std::vector<std::size_t> clients_of(const PlannedFault& fault) const;
 
   net::Loop& loop_;
-  Recorder& recorder_;
   const std::string folder_;
+  std::size_t clients_ = 0;
   std::vector<Relays> relays_;
 };
 

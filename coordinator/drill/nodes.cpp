@@ -14,7 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kNodeCount = 5;
 constexpr Duration kReadyWithin = 10s;    // also: a node's bootstrap
 constexpr Duration kStoppedWithin = 10s;  // then SIGKILL
 constexpr Duration kGoneWithin = 5s;      // a connection to a node that was killed
@@ -24,17 +23,19 @@ constexpr Duration kConnectedWithin = 5s;
 constexpr std::uint64_t kFirstPort = 12'000;
 constexpr std::uint64_t kLastPort = 30'000;
 
-std::string url(std::uint16_t port) {
-  return fmt::format("redis://127.0.0.1:{}", port);
+constexpr const char* kLoopback = "127.0.0.1";
+
+std::string url(const std::string& host, std::uint16_t port) {
+  return fmt::format("redis://{}:{}", host, port);
 }
 
 std::uint16_t free_port(net::Loop& loop, const std::vector<std::string>& taken) {
   for (;;) {
     const auto port = static_cast<std::uint16_t>(kFirstPort + net::system_random_seed() %
                                                                   (kLastPort - kFirstPort));
-    if (std::find(taken.begin(), taken.end(), url(port)) != taken.end()) continue;
+    if (std::find(taken.begin(), taken.end(), url(kLoopback, port)) != taken.end()) continue;
     const auto ignore = [](std::unique_ptr<net::Stream>) {};
-    if (net::Listener::listen(loop, {"127.0.0.1", port}, 1, ignore)) return port;
+    if (net::Listener::listen(loop, {kLoopback, port}, 1, ignore)) return port;
   }
 }
 
@@ -83,7 +84,11 @@ std::string address_text(const std::string& address) {
 }
 
 OwnNodes::OwnNodes(DrillStage& stage, std::string folder, std::string program, Duration max_ttl)
-    : stage_(stage), folder_(std::move(folder)), program_(std::move(program)), max_ttl_(max_ttl) {}
+    : stage_(stage),
+      folder_(std::move(folder)),
+      program_(std::move(program)),
+      max_ttl_(max_ttl),
+      places_(kDrillNodes) {}
 
 Status OwnNodes::look_at_program() {
   const auto told = run_to_end(stage_, {program_, "--version"}, folder_ + "/version");
@@ -93,7 +98,7 @@ Status OwnNodes::look_at_program() {
 }
 
 Status OwnNodes::start(std::string_view restart_delay) {
-  std::vector<std::string> options = {"--bind", "127.0.0.1"};
+  std::vector<std::string> options;
   if (is_redlock_node_) {
     options.insert(options.end(), {"--max-ttl", duration_text(max_ttl_), "--restart-delay",
                                    std::string(restart_delay)});
@@ -101,8 +106,9 @@ Status OwnNodes::start(std::string_view restart_delay) {
     options.insert(options.end(), {"--save", "", "--appendonly", "no"});
   }
   const std::string half = fmt::format("{}/half-{}", folder_, ++halves_);
-  for (int i = 1; i <= kNodeCount; ++i) {
-    if (auto made = make_node(fmt::format("{}/node-{}", half, i), options); !made) return made;
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    auto made = make_node(places_[i], fmt::format("{}/node-{}", half, i + 1), options);
+    if (!made) return made;
   }
   if (is_redlock_node_) {
     for (const auto& node : nodes_) node->bootstrap();
@@ -112,14 +118,25 @@ Status OwnNodes::start(std::string_view restart_delay) {
   return wait_until_all(LocalNode::State::ready);
 }
 
-Status OwnNodes::make_node(const std::string& folder, std::vector<std::string> options) {
+Status OwnNodes::make_node(const Place& place, const std::string& folder,
+                           std::vector<std::string> options) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return Failure{fmt::format("{} cannot be made: {}", folder, error.message())};
-  const std::uint16_t port = free_port(stage_.loop(), addresses_);
-  addresses_.push_back(url(port));
-  nodes_.push_back(node_process(
-      {program_, port, folder, std::move(options), kReadyWithin, OnParentDeath::kill_group}));
+  const std::uint16_t port = place.port != 0 ? place.port : free_port(stage_.loop(), addresses_);
+  addresses_.push_back(url(place.host, port));
+  options.insert(options.end(), {"--bind", place.host});
+  // Whoever can reach another address than the loopback's is one of the drill's own.
+  if (place.host != kLoopback) options.insert(options.end(), {"--protected-mode", "no"});
+  nodes_.push_back(node_process({.program = program_,
+                                 .port = port,
+                                 .folder = folder,
+                                 .options = std::move(options),
+                                 .ready_within = kReadyWithin,
+                                 .on_parent_death = OnParentDeath::kill_group,
+                                 .host = place.host,
+                                 .environment = place.environment,
+                                 .network_namespace = place.network_namespace}));
   return Done{};
 }
 

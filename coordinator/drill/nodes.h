@@ -4,6 +4,7 @@
 // All calls wait, on the drill's stage, until what they do is done. Errors are for people.
 #pragma once
 
+#include "coordinator/drill/place.h"
 #include "coordinator/drill/stage.h"
 #include "coordinator/local_node.h"
 #include "coordinator/node_address.h"
@@ -36,6 +37,8 @@ class DrillNodes {
   virtual bool has_restart_delay() const = 0;  // can be set by start()
 };
 
+inline constexpr std::size_t kDrillNodes = 5;
+
 // Five processes, in folders of their own, on ports that nobody has.
 class OwnNodes : public DrillNodes {
  public:
@@ -52,6 +55,8 @@ class OwnNodes : public DrillNodes {
 
   // Asks the program what it is; first of all.
   Status look_at_program();
+  // Elsewhere than on ports of 127.0.0.1 that nobody has; before start(). A place for each.
+  void stand_at(std::vector<Place> places) { places_ = std::move(places); }
 
   // For drills in which much happens at once (nodes_at_work.h).
   LocalNode& process(std::size_t node) { return *nodes_[node]; }
@@ -59,7 +64,7 @@ class OwnNodes : public DrillNodes {
   void begin_again(std::size_t node);
 
  private:
-  Status make_node(const std::string& folder, std::vector<std::string> options);
+  Status make_node(const Place& place, const std::string& folder, std::vector<std::string> options);
   std::unique_ptr<LocalNode> node_process(LocalNodeSettings settings);
   Status wait_until_all(LocalNode::State state);
 
@@ -68,6 +73,7 @@ class OwnNodes : public DrillNodes {
   std::string program_;
   Duration max_ttl_;
   bool is_redlock_node_ = false;
+  std::vector<Place> places_;
   int halves_ = 0;
   std::vector<std::unique_ptr<LocalNode>> nodes_;
   std::vector<std::string> addresses_;
