@@ -13,7 +13,7 @@
 namespace redlock::coordinator {
 
 enum class Word { run, acquire, extend, release, holder, status, admit, up, drill };
-enum class Drill { restart, chaos, check, client };
+enum class Drill { restart, chaos, partition, clock, check, client };
 
 struct Options {
   // Of all words but up; drill: empty for nodes of its own.

@@ -65,6 +65,18 @@ void add_chaos(CLI::App& word, Flags& flags, Options& options) {
   add_clients_at_work(drill, flags, options);
 }
 
+void add_partition(CLI::App& word, Flags& flags, Options& options) {
+  CLI::App& drill = *word.add_subcommand(
+      "partition", "the network falls apart while clients work under locks; no root needed");
+  add_clients_at_work(drill, flags, options);
+}
+
+void add_clock(CLI::App& word, Flags& flags, Options& options) {
+  CLI::App& drill =
+      *word.add_subcommand("clock", "wall clocks jump by hours while clients work under locks");
+  add_clients_at_work(drill, flags, options);
+}
+
 void add_check(CLI::App& word, Flags& /*flags*/, Options& options) {
   CLI::App& check = *word.add_subcommand(
       "check", "read a history, of a drill or of your own system, and judge it");
@@ -163,6 +175,8 @@ struct DrillWord {
 constexpr std::array kDrills = {
     DrillWord{"restart", Drill::restart, add_restart, read_restart},
     DrillWord{"chaos", Drill::chaos, add_chaos, read_clients_at_work},
+    DrillWord{"partition", Drill::partition, add_partition, read_clients_at_work},
+    DrillWord{"clock", Drill::clock, add_clock, read_clients_at_work},
     DrillWord{"check", Drill::check, add_check, read_check},
     DrillWord{"client", Drill::client, add_client, read_client},
 };

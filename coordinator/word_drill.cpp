@@ -13,6 +13,10 @@ int word_drill(const Options& options) {
       return drill_check(options);
     case Drill::chaos:
       return drill_chaos(options);
+    case Drill::partition:
+      return drill_partition(options);
+    case Drill::clock:
+      return drill_clock(options);
     case Drill::client:
       return drill_client(options);
   }

@@ -25,7 +25,8 @@ std::vector<std::string> command_of(const ClientProcessSettings& settings) {
   option("--nodes", settings.nodes);
   option("--seed", std::to_string(settings.seed));
   option("--ttl", duration_text(settings.ttl));
-  option("--node-timeout", duration_text(settings.node_timeout));
+  // Down: a third of the TTL is the most that is taken.
+  option("--node-timeout", fmt::format("{}ms", floor_ms(settings.node_timeout)));
   option("--clock-drift", fmt::format("{}", settings.clock_drift));
   option("--locks", std::to_string(settings.locks));
   option("--store", settings.store);

@@ -3,15 +3,9 @@
 #include "base/net/clock.h"
 #include "base/number.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
-#include <semaphore.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -21,7 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLibrary = "faketime/libfaketimeMT.so.1";
-constexpr off_t kSharedBytes = 4096;  // it uses a few dozen
 
 // Debian has it below the folder of the machine's kind, others in lib or lib64.
 std::string find_library() {
@@ -40,35 +33,10 @@ std::string find_library() {
 WallClocks::WallClocks(DrillStage& stage, std::string folder)
     : stage_(stage), folder_(std::move(folder)) {}
 
-WallClocks::~WallClocks() {
-  if (shared_.empty()) return;
-  sem_unlink(shared_.c_str());
-  shm_unlink(shared_.c_str());
-}
-
 Status WallClocks::set_up() {
   library_ = find_library();
   if (library_.empty()) return Failure{"not installed: libfaketime (package libfaketime)"};
-  if (auto shared = share_memory(); !shared) return shared;
   return see_a_jump();
-}
-
-// Every process under libfaketime has a semaphore and shared memory, which stay behind when it is
-// killed. It takes what is there instead, if it is told of it; ours is unlinked at the end.
-Status WallClocks::share_memory() {
-  const std::string name = fmt::format("/redlock-drill-{}", getpid());
-  sem_t* semaphore = sem_open(name.c_str(), O_CREAT, S_IRUSR | S_IWUSR, 1);
-  if (semaphore == SEM_FAILED) {
-    return Failure{fmt::format("a semaphore {}: {}", name, std::strerror(errno))};
-  }
-  sem_close(semaphore);
-  shared_ = name;
-  const int memory = shm_open(name.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  const bool made = memory >= 0 && ftruncate(memory, kSharedBytes) == 0;
-  const int error = errno;
-  if (memory >= 0) close(memory);
-  if (made) return Done{};
-  return Failure{fmt::format("shared memory {}: {}", name, std::strerror(error))};
 }
 
 // A drill whose clocks stand still would find nothing, whatever the nodes do.
@@ -96,7 +64,6 @@ Result<std::vector<std::string>> WallClocks::environment_of(const std::string& n
   // while libfaketime is being set up, and both wait for ever: so libc's malloc is the one taken.
   return std::vector<std::string>{fmt::format("LD_PRELOAD={} libc.so.6", library_),
                                   fmt::format("FAKETIME_TIMESTAMP_FILE={}", file_of(name)),
-                                  fmt::format("FAKETIME_SHARED={0} {0}", shared_),
                                   "FAKETIME_DONT_FAKE_MONOTONIC=1", "FAKETIME_NO_CACHE=1"};
 }
 

@@ -7,7 +7,8 @@
 //   command.environment = clocks.environment_of("node 1");
 //   clocks.jump("node 1", 2h);                             // at once, also while it runs
 //
-// Errors are for people.
+// libfaketime gives each process a semaphore and some shared memory, named by its process id, which
+// stay in /dev/shm if it is killed: so end it by SIGTERM. Errors are for people.
 #pragma once
 
 #include "coordinator/drill/stage.h"
@@ -22,9 +23,6 @@ class WallClocks {
  public:
   // `folder`: for the files that tell the shifts; of this WallClocks alone.
   WallClocks(DrillStage& stage, std::string folder);
-  ~WallClocks();
-  WallClocks(const WallClocks&) = delete;
-  WallClocks& operator=(const WallClocks&) = delete;
 
   // Once, first of all. Succeeds when a program has been seen to read a shifted clock.
   Status set_up();
@@ -35,14 +33,12 @@ class WallClocks {
   Status jump(const std::string& name, Duration by);
 
  private:
-  Status share_memory();
   Status see_a_jump();
   std::string file_of(const std::string& name) const;
 
   DrillStage& stage_;
   std::string folder_;
   std::string library_;
-  std::string shared_;  // name of what libfaketime's processes share; empty: none was made
   std::map<std::string, Duration> shifts_;
 };
 

@@ -1,0 +1,111 @@
+#include "coordinator/word_drill_play.h"
+
+#include "base/duration_text.h"
+#include "coordinator/drill/chaos.h"
+#include "coordinator/drill/history_file.h"
+#include "coordinator/drill/progress.h"
+#include "coordinator/drill/verdict.h"
+#include "coordinator/local_group.h"
+#include "coordinator/node_report.h"
+
+#include <cstdio>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+namespace {
+
+ChaosSettings settings_of(const DrillToPlay& drill, const Options& options,
+                          std::string node_program) {
+  return {.name = drill.name,
+          .plan = drill.plan,
+          .node_program = std::move(node_program),
+          .length = options.length,
+          .seed = options.seed,
+          .clients = static_cast<std::size_t>(options.clients),
+          .locks = options.locks,
+          .ttl = options.ttl,
+          .node_timeout = options.node_timeout,
+          .clock_drift = options.clock_drift};
+}
+
+std::string figures(const ChaosProgress& progress) {
+  return fmt::format("faults: {} of nodes, {} of clients; {} holds, {} writes, {} refused",
+                     progress.node_faults, progress.client_faults, progress.holds, progress.writes,
+                     progress.refused_writes);
+}
+
+void tell(const Options& options, const std::string& text) {
+  if (!options.json) static_cast<void>(std::fputs((text + "\n").c_str(), stdout));
+  static_cast<void>(std::fflush(stdout));
+}
+
+Status play(ChaosDrill& drill, const Options& options) {
+  if (auto begun = drill.begin(); !begun) return begun;
+  DrillProgress bar(options.length, options.json);
+  return drill.play(
+      [&](const ChaosProgress& progress) { bar.show(progress.passed, figures(progress)); });
+}
+
+int fail(const DrillStage& stage, const std::string& text) {
+  if (stage.interrupted() != 0) return exit_code::of_signal(stage.interrupted());
+  complain(text);
+  return exit_code::kNo;
+}
+
+// Whether the drill showed what it is there to show.
+Result<bool> show(const DrillToPlay& drill, const Options& options) {
+  if (drill.look == nullptr) return true;
+  const auto history = read_history({options.out_folder + "/history.jsonl"});
+  if (!history) return history.failure();
+  const Shown shown = drill.look(history.value(), options);
+  tell(options, shown.text);
+  for (const std::string& difference : shown.differences) {
+    complain("not as it should be: " + difference);
+  }
+  return shown.differences.empty();
+}
+
+int judge_drill(const DrillToPlay& drill, const Options& options, const DrillStage& stage,
+                const std::vector<std::string>& files) {
+  const auto verdict = judge(files, options.out_folder, options.json);
+  if (!verdict) return fail(stage, verdict.error());
+  const auto as_it_should = show(drill, options);
+  if (!as_it_should) return fail(stage, as_it_should.error());
+  fmt::print("{}\n", verdict.value().text);
+  if (!verdict.value().is_clean || !as_it_should.value()) return exit_code::kNo;
+  return stage.interrupted() == 0 ? exit_code::kDone : exit_code::of_signal(stage.interrupted());
+}
+
+}  // namespace
+
+int play_drill(const DrillToPlay& drill, const Options& options, DrillStage& stage,
+               const DrillFolder& folder, Surroundings& surroundings) {
+  if (auto made = make_result_folder(options.out_folder); !made) return fail(stage, made.error());
+  const auto program =
+      options.node_program.empty() ? find_node_program() : find_program(options.node_program);
+  if (!program) return fail(stage, program.error());
+  tell(options, fmt::format("{} of {}, seed {}: {} clients, {} locks, five nodes of {}",
+                            duration_text(options.length), drill.name, options.seed,
+                            options.clients, options.locks, program.value()));
+  ChaosDrill chaos(stage, folder.path(), settings_of(drill, options, program.value()),
+                   surroundings);
+  const Status played = play(chaos, options);
+  const Status ended = chaos.end();
+  if (!played) return fail(stage, played.error());
+  if (!ended) return fail(stage, ended.error());
+  return judge_drill(drill, options, stage, chaos.history_files());
+}
+
+int without_folder() {
+  complain("no temporary folder can be made; TMPDIR names another");
+  return exit_code::kNo;
+}
+
+int refuse_drill(const std::string& name, const std::string& why, const std::string& needs) {
+  complain(fmt::format("drill {}: {}\n{}", name, why, needs));
+  return exit_code::kDenied;
+}
+
+}  // namespace redlock::coordinator
