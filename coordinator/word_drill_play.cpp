@@ -73,7 +73,9 @@ int judge_drill(const DrillToPlay& drill, const Options& options, const DrillSta
   if (!verdict) return fail(stage, verdict.error());
   const auto as_it_should = show(drill, options);
   if (!as_it_should) return fail(stage, as_it_should.error());
-  fmt::print("{}\n", verdict.value().text);
+  static_cast<void>(std::fputs(verdict.value().text.c_str(), stdout));
+  tell(options, fmt::format("\nThe history is {0}/history.jsonl, the picture {0}/timeline.html.",
+                            options.out_folder));
   if (!verdict.value().is_clean || !as_it_should.value()) return exit_code::kNo;
   return stage.interrupted() == 0 ? exit_code::kDone : exit_code::of_signal(stage.interrupted());
 }
@@ -93,9 +95,12 @@ int play_drill(const DrillToPlay& drill, const Options& options, DrillStage& sta
                    surroundings);
   const Status played = play(chaos, options);
   const Status ended = chaos.end();
+  if (chaos.history_files().empty()) return fail(stage, played.error());
+  // What there is of a history is worth a look all the same.
+  const int judged = judge_drill(drill, options, stage, chaos.history_files());
   if (!played) return fail(stage, played.error());
   if (!ended) return fail(stage, ended.error());
-  return judge_drill(drill, options, stage, chaos.history_files());
+  return judged;
 }
 
 int without_folder() {

@@ -1,5 +1,7 @@
 #include "coordinator/drill/chaos.h"
 
+#include "base/duration_text.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -9,6 +11,7 @@ namespace redlock::coordinator {
 namespace {
 
 constexpr Duration kTurn = 200ms;
+constexpr Duration kAtWorkWithin = 20s;  // from the start of the clients to a first write
 
 }  // namespace
 
@@ -67,12 +70,26 @@ Status ChaosDrill::start_clients() {
     auto added = clients_->add(surroundings_.nodes_of(i), surroundings_.place_of_client(i));
     if (!added) return added;
   }
-  return Done{};
+  return wait_for_work();
+}
+
+// Faults that come before there is a lock to be lost would show nothing.
+Status ChaosDrill::wait_for_work() {
+  Status state = Done{};
+  stage_.until(
+      [&] {
+        state = clients_->look();
+        return !state || progress_.writes > 0;
+      },
+      kAtWorkWithin);
+  if (!state || progress_.writes > 0) return state;
+  return Failure{fmt::format("no client got a lock and wrote within {}; does {} grant locks?",
+                             spoken_duration(kAtWorkWithin), settings_.node_program)};
 }
 
 // The store tells of a write, not its client: that may be stopped before it hears the answer.
 void ChaosDrill::on_write(const StoreWrite& write, bool accepted) {
-  ++progress_.writes;
+  if (progress_.writes++ == 0) stage_.wake();
   if (!accepted) ++progress_.refused_writes;
   std::string& last = last_hold_[write.client];
   if (std::exchange(last, write.hold) != write.hold) ++progress_.holds;
@@ -114,6 +131,8 @@ Status ChaosDrill::go_on_until(Duration at,
     const Duration left = std::max(at - passed(), Duration::zero());
     if (stage_.until(stuck, std::min(left, kTurn))) return state;
   } while (passed() < at && stage_.interrupted() == 0);
+  progress_.passed = passed();
+  on_turn(progress_);
   return Done{};
 }
 
@@ -160,8 +179,8 @@ Status ChaosDrill::end() {
 }
 
 std::vector<std::string> ChaosDrill::history_files() const {
+  if (!clients_) return {};
   std::vector<std::string> files = {own_history()};
-  if (!clients_) return files;
   const auto& of_clients = clients_->history_files();
   files.insert(files.end(), of_clients.begin(), of_clients.end());
   return files;

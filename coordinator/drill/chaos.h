@@ -66,12 +66,14 @@ class ChaosDrill {
   // Ends every process, cleanly where it can.
   Status end();
 
-  // In the order in which parse_history wants them: the one with the header first.
+  // In the order in which parse_history wants them: the one with the header first. None before
+  // there are clients.
   std::vector<std::string> history_files() const;
 
  private:
   std::string own_history() const { return folder_ + "/history.jsonl"; }
   Status start_clients();
+  Status wait_for_work();
   void tell_header();
   void on_write(const StoreWrite& write, bool accepted);
   Status go_on_until(Duration at, const std::function<void(const ChaosProgress&)>& on_turn);

@@ -121,7 +121,9 @@ class ClientProcess {
       if (chance(kWithoutExtension)) {
         hold_without_extension();
       } else {
-        hold_under_guard(chance(kLong) ? ttls(0.3, 1.6) : between(1ms, 40ms));
+        // The first one is long, so that the locks are held when the first faults come.
+        const bool is_long = holds_ == 1 || chance(kLong);
+        hold_under_guard(is_long ? ttls(0.6, 1.6) : between(1ms, 40ms));
       }
       sleep(between(0ms, 20ms));
     }

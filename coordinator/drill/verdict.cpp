@@ -2,6 +2,7 @@
 
 #include "coordinator/drill/check_report.h"
 #include "coordinator/drill/history_file.h"
+#include "coordinator/drill/timeline.h"
 
 #include <cerrno>
 #include <cstring>
@@ -52,6 +53,8 @@ Result<Verdict> judge(const std::vector<std::string>& files, const std::string& 
   if (!history) return history.failure();
   const Story story = tell(history.value());
   const Report report = check(history.value(), story);
+  const std::string html = timeline_html(history.value(), story, report);
+  if (auto drawn = write_file(folder + "/timeline.html", html); !drawn) return drawn.failure();
   const auto text = json ? report_json : report_text;
   return Verdict{report.is_clean(), text(history.value(), story, report)};
 }

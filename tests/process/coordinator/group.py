@@ -10,6 +10,7 @@ gets them continued, or a new group. Every process is ended by its id when its c
 when a test failed. The programs are those in $REDLOCK_BUILD (build/ of this checkout without it).
 """
 
+import contextlib
 import json
 import os
 import random
@@ -109,6 +110,19 @@ def is_alive(pid):
             return stat.read().rpartition(")")[2].split()[0] not in "ZX"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def programs_of(pid):
+    """The programs that a process of ours has started, without the guards beside them."""
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        children = file.read().split()
+    programs = []
+    for child in children:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            with open(f"/proc/{child}/comm", encoding="ascii", errors="replace") as file:
+                if file.read() != "redlock-guard\n":
+                    programs.append(int(child))
+    return programs
 
 
 class Node:

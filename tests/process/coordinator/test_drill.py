@@ -10,7 +10,8 @@ import subprocess
 import tempfile
 import unittest
 
-from group import PATIENCE_S, REDIS, REDLOCK, REDLOCK_NODE, ask, free_ports, is_alive, wait_until
+from group import (PATIENCE_S, REDIS, REDLOCK, REDLOCK_NODE, ask, free_ports, is_alive, programs_of,
+                   wait_until)
 
 # The drill lasts a TTL of 3 s and the restart delay after it; all else takes moments.
 DRILL_S = 15
@@ -167,8 +168,7 @@ class OwnNodes(DrillTest):
                 for line in drill.stdout:
                     if json.loads(line)["step"] == "b_waits":
                         break
-                with open(f"/proc/{drill.pid}/task/{drill.pid}/children", encoding="ascii") as file:
-                    pids = [int(pid) for pid in file.read().split()]
+                pids = programs_of(drill.pid)
                 self.assertEqual(len(pids), 5)
                 drill.send_signal(number)
                 drill.communicate(timeout=PATIENCE_S)
@@ -181,8 +181,7 @@ class OwnNodes(DrillTest):
         for line in drill.stdout:
             if json.loads(line)["step"] == "b_waits":
                 break
-        with open(f"/proc/{drill.pid}/task/{drill.pid}/children", encoding="ascii") as file:
-            pids = [int(pid) for pid in file.read().split()]
+        pids = programs_of(drill.pid)
         drill.kill()
         wait_until(lambda: not any(is_alive(pid) for pid in pids), "the end of the nodes")
 
