@@ -22,7 +22,8 @@ class ChaosPlan : private Planner {
 
   Duration kill_one(Duration at) { return kill_node(at, pick(terms_.nodes)); }
   Duration kill_two(Duration at);
-  Duration kill_majority(Duration at);
+  Duration kill_majority(Duration at) { return kill_many(at, majority()); }
+  Duration kill_all(Duration at) { return kill_many(at, terms_.nodes); }
   Duration kill_again_and_again(Duration at);
   Duration stop_one(Duration at) { return stop(at, true, pick(terms_.nodes), some_time()); }
   Duration stop_two(Duration at);
@@ -38,6 +39,7 @@ class ChaosPlan : private Planner {
   Duration kill_client(Duration at);
 
   Duration kill_node(Duration at, std::size_t node);
+  Duration kill_many(Duration at, std::size_t count);
   Duration stop(Duration at, bool is_node, std::size_t victim, Duration length);
   Duration slow(Duration at, std::size_t node);
   using Planner::add;
@@ -51,7 +53,7 @@ std::vector<PlannedFault> ChaosPlan::make() {
   // A kill is followed by a restart delay, of a TTL at most: the rest lets most of it pass.
   const Duration a_little = 100ms;
   const Duration half = terms_.ttl / 2;
-  const std::array<Card, 13> nodes = {card(&ChaosPlan::kill_majority, terms_.ttl),
+  const std::array<Card, 13> nodes = {card(&ChaosPlan::kill_all, terms_.ttl),
                                       card(&ChaosPlan::kill_majority, terms_.ttl),
                                       card(&ChaosPlan::kill_one, half),
                                       card(&ChaosPlan::kill_two, half),
@@ -85,11 +87,11 @@ Duration ChaosPlan::kill_two(Duration at) {
   return std::max(kill_node(at, victims[0]), kill_node(at + between(0ms, 400ms), victims[1]));
 }
 
-// What a lock store without a memory does not survive: most of those who knew of a lock forget it
-// while it is held, and are there again for the next who asks.
-Duration ChaosPlan::kill_majority(Duration at) {
+// What a lock store without a memory does not survive: most or all of those who knew of a lock
+// forget it while it is held, and are there again for the next who asks.
+Duration ChaosPlan::kill_many(Duration at, std::size_t count) {
   Duration end = at;
-  for (const std::size_t node : pick_several(majority(), terms_.nodes)) {
+  for (const std::size_t node : pick_several(count, terms_.nodes)) {
     const Duration killed = at + between(0ms, kBurst);
     const Duration again = killed + between(5ms, kBurst);
     add(killed, Fault::kill, node);

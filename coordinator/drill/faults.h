@@ -50,7 +50,7 @@ struct PlanTerms {
 };
 
 // By time. All is whole again at the end: `length` at the latest for episodes that fit into it, and
-// at least one majority is killed however short it is.
+// at least once all nodes are killed within moments, however short it is.
 std::vector<PlannedFault> plan_faults(const PlanTerms& terms);
 
 // What counts as a fault of a node, or a client: each deed but those that end one.

@@ -30,8 +30,8 @@ class ChaosTest(unittest.TestCase):
 
     def start(self, *options, stdout=subprocess.PIPE):
         drill = subprocess.Popen(
-            [REDLOCK, "drill", "chaos", "--out", self.out, *options], env=self.environment, stdin=subprocess.DEVNULL,
-            stdout=stdout, stderr=subprocess.PIPE, text=True)
+            [REDLOCK, "drill", "chaos", "--out", self.out, *options], env=self.environment,
+            stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, text=True)
         self.addCleanup(self.end, drill)
         return drill
 
@@ -99,7 +99,7 @@ class Chaos(ChaosTest):
             self.assertIn("chaos, seed 1", file.read())
 
     def assertTwoHolders(self, program):
-        report = self.judged("--node-binary", program, lasts_s=10, status=1)
+        report = self.judged("--node-binary", program, lasts_s=5, status=1)
         self.assertFalse(report["clean"])
         self.assertGreater(report["counts"]["overlap"], 0)
         return report
