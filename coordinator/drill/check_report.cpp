@@ -14,8 +14,15 @@ constexpr std::array<std::string_view, kFindingKinds> kTitles = {
     "two holders at once", "tokens out of order", "tokens given twice", "old writes accepted",
     "losses noticed too late"};
 
+// 1234567 as "1,234,567".
+std::string grouped(std::size_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, 1, ',');
+  return text;
+}
+
 std::string plural(std::size_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
+  return fmt::format("{} {}", grouped(count), count == 1 ? one : many);
 }
 
 std::string listed(const std::vector<std::string>& parts) {
@@ -31,17 +38,19 @@ std::size_t attempts_of(const Summary& summary) {
 Figure attempts_figure(const Summary& summary) {
   std::vector<std::string> parts;
   for (const auto& [why, count] : summary.refused)
-    parts.push_back(fmt::format("{} {}", why, count));
+    parts.push_back(fmt::format("{} {}", why, grouped(count)));
   if (summary.unanswered > 0) parts.push_back(fmt::format("unanswered {}", summary.unanswered));
-  return {"acquired", fmt::format("{} of {} attempts", summary.acquired, attempts_of(summary)),
-          listed(parts)};
+  return {
+      "acquired",
+      fmt::format("{} of {} attempts", grouped(summary.acquired), grouped(attempts_of(summary))),
+      listed(parts)};
 }
 
 Figure latency_figure(const Latency& latency) {
   if (latency.count == 0) return {"time to acquire", "none", ""};
   return {"time to acquire", fmt::format("{} (median)", precise_duration(latency.median)),
-          fmt::format("99 % within {}, the slowest {}", precise_duration(latency.p99),
-                      precise_duration(latency.max))};
+          fmt::format("99 % within {}, the slowest {}; waiting for other holders included",
+                      precise_duration(latency.p99), precise_duration(latency.max))};
 }
 
 Figure availability_figure(const Story& story, const Availability& availability) {
@@ -95,7 +104,8 @@ Figure losses_figure(const Losses& losses) {
 
 Figure writes_figure(const Writes& writes) {
   return {
-      "writes", fmt::format("{} accepted, {} refused", writes.accepted, writes.refused),
+      "writes",
+      fmt::format("{} accepted, {} refused", grouped(writes.accepted), grouped(writes.refused)),
       fmt::format("late ones: {} refused, {} accepted", writes.late_refused, writes.late_accepted)};
 }
 
@@ -184,8 +194,8 @@ std::vector<Figure> figures_of(const History& history, const Story& story, const
                                  client_faults_figure(summary)};
   if (summary.fenced < summary.acquired) {
     figures.push_back({"fencing tokens",
-                       fmt::format("{} without", summary.acquired - summary.fenced),
-                       fmt::format("of {} acquisitions", summary.acquired)});
+                       fmt::format("{} without", grouped(summary.acquired - summary.fenced)),
+                       fmt::format("of {} acquisitions", grouped(summary.acquired))});
   }
   if (history.unfinished_lines > 0) {
     figures.push_back({"left out", plural(history.unfinished_lines, "line", "lines"),

@@ -244,7 +244,8 @@ std::string precise_duration(Duration d) {
   if (d < 1us) return fmt::format("{} ns", d.count());
   if (d < 1ms) return fmt::format("{:.3g} µs", ns / 1e3);
   if (d < 1s) return fmt::format("{:.3g} ms", ns / 1e6);
-  return fmt::format("{:.4g} s", ns / 1e9);
+  if (d < 1min) return fmt::format("{:.4g} s", ns / 1e9);
+  return fmt::format("{} min {:.3g} s", d / 1min, static_cast<double>((d % 1min).count()) / 1e9);
 }
 
 }  // namespace redlock::coordinator

@@ -89,8 +89,8 @@ function drawLanes() {
     pen.fillRect(0, lane.y, width, lane.height);
     if (lane.kind === "node") drawServing(frame, lane);
     drawSpells(frame, lane);
-    drawAttempts(frame, lane);
     drawHolds(frame, lane);
+    drawAttempts(frame, lane);
     drawWrites(frame, lane);
     drawNetwork(frame, lane);
     drawMarks(frame, lane);
@@ -157,7 +157,9 @@ function drawHold({pen, width, x}, lane, i) {
   const [left, right, end] = [x(holds.from[i]), x(holds.to[i]), x(holds.valid[i])];
   pen.fillStyle = lockColour(holds.lock[i]);
   pen.globalAlpha = 0.22;
-  if (end > right) pen.fillRect(right, top + 2, end - right, height - 4);
+  if (holds.end[i] !== kReleased && end > right) {
+    pen.fillRect(right, top + 2, end - right, height - 4);
+  }
   pen.globalAlpha = 1;
   pen.fillRect(left, top, Math.max(right - left, 1), height);
   for (const gap of holds.gaps[i] || []) {
@@ -187,8 +189,8 @@ function drawLabel(pen, text, left, middle, room) {
 
 // Lost: a notch. Run out: a ragged edge, as nobody let go of it.
 function drawEnd(pen, end, right, top, height) {
-  if (end === 1) return;
-  pen.fillStyle = end === 2 ? colours.refused : colours.down;
+  if (end === kReleased) return;
+  pen.fillStyle = end === kLost ? colours.refused : colours.down;
   pen.beginPath();
   pen.moveTo(right, top);
   pen.lineTo(right - 5, top + height / 2);
@@ -229,6 +231,7 @@ function drawAttempts({pen, x}, lane) {
     const right = x(attempts.to[i]);
     if (right < beyond) continue;
     const left = x(attempts.from[i]);
+    if (lane.isDense && right - left < 4) continue;
     const middle = lane.y + lane.height / 2;
     pen.fillStyle = attempts.why[i] === kGranted ? lockColour(attempts.lock[i]) : colours.soft;
     pen.globalAlpha = 0.6;
@@ -275,10 +278,11 @@ function drawMarks({pen, x}, lane) {
   for (const spell of visibleSpells(lane)) {
     const left = x(spell.from);
     if (spell.what === "killed") drawCross(pen, left, middle, 4, colours.ink);
-    if (spell.what !== "stopped" || x(spell.to) - left < 14) continue;
+    const right = x(spell.to);
+    if (spell.what !== "stopped" || right - left < 18) continue;
     pen.fillStyle = colours.ink;
-    pen.fillRect(left + 4, middle - 5, 3, 10);
-    pen.fillRect(left + 9, middle - 5, 3, 10);
+    pen.fillRect(right - 14, middle - 5, 3, 10);
+    pen.fillRect(right - 9, middle - 5, 3, 10);
   }
   for (const jump of lane.jumps) {
     if (jump.at < view.from || jump.at > view.to) continue;
@@ -318,5 +322,15 @@ function drawFindings({pen, x}) {
                    lane.height - (isWide ? 6 : 0));
     }
     pen.globalAlpha = 1;
+    if (isWide && size > 40) {
+      const left0 = Math.max(left, 0);
+      for (const lane of touched) labelOverlap(pen, lane, finding, left0, left + size - left0);
+    }
   });
+}
+
+function labelOverlap(pen, lane, finding, left, room) {
+  const names = finding.holds.map((i) => history.clients[holds.client[i]]);
+  const text = lane.kind === "lock" ? names.join(" and ") : history.locks[finding.lock];
+  drawLabel(pen, text, left + 5, lane.y + lane.height / 2, room - 9);
 }

@@ -55,7 +55,7 @@ function fillFigures() {
 
 function fillNames() {
   const names = byId("names");
-  const kHeadings = {lock: "LOCKS: WHO HELD THEM", client: "CLIENTS", node: "NODES"};
+  const kHeadings = {lock: "LOCKS, BY HOLDER", client: "CLIENTS", node: "NODES"};
   let kind = "";
   for (const lane of lanes) {
     if (lane.kind !== kind) {
@@ -91,10 +91,10 @@ function signs() {
   };
   return [
     ["held", box(colours.locks[0])],
-    ["rest of its validity", box(colours.locks[0], 0.22)],
+    ["validity after a loss", box(colours.locks[0], 0.22)],
     ["lost", (pen) => {
       box(colours.locks[0])(pen);
-      drawEnd(pen, 2, 26, 2, 12);
+      drawEnd(pen, kLost, 26, 2, 12);
     }],
     ["ran out", (pen) => {
       box(colours.locks[0])(pen);
