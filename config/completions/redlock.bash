@@ -1,7 +1,7 @@
 # bash completion for redlock(1). Works with and without the package bash-completion.
 
 _redlock_words="run acquire extend release holder status admit up drill"
-_redlock_drills="restart chaos"
+_redlock_drills="restart chaos check"
 
 _redlock_options_of() {
   local common="--nodes --config --node-timeout --clock-drift --json --help --version"
@@ -17,6 +17,7 @@ _redlock_options_of() {
     "drill chaos")
       echo "$common --ttl --node-binary --for --minutes --seed --clients --locks --out"
       ;;
+    "drill check") echo "$common --html" ;;
     *) echo "$common" ;;
   esac
 }
@@ -72,7 +73,7 @@ _redlock() {
     fi
   fi
   case $previous in
-    --config | --node-binary)
+    --config | --node-binary | --html)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
@@ -100,6 +101,9 @@ _redlock() {
     mapfile -t COMPREPLY < <(compgen -W "$_redlock_words" -- "$current")
   elif [[ $word == drill ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$_redlock_drills" -- "$current")
+  elif [[ $word == "drill check" ]]; then
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
   fi
 }
 

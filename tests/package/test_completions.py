@@ -61,6 +61,7 @@ class Bash(unittest.TestCase):
     def test_redlock_drill_offers_its_drills(self):
         self.assertEqual(completed("redlock", "drill", ""), set(programs.redlock_words("drill")))
         self.assertEqual(completed("redlock", "drill", "--json", "res"), {"restart"})
+        self.assertEqual(self.here("redlock", "drill", "check", "a"), {"a.conf"})
 
     def test_redlock_run_offers_commands_after_the_dashes(self):
         self.assertIn("mktemp", completed("redlock", "run", "nightly", "--", "mktem"))

@@ -85,8 +85,7 @@ function makeLanes() {
 }
 
 const groups = makeLanes();
-const lanes = [...groups.locks, ...groups.clients, ...groups.nodes];
-const laneOfParty = (party) => [...groups.clients, ...groups.nodes][party];
+const lanes = [...groups.locks, ...groups.nodes, ...groups.clients];
 
 // --- words ---
 

@@ -63,7 +63,7 @@ function prepare(name, height) {
 
 function layOut() {
   let y = 0;
-  for (const group of [groups.locks, groups.clients, groups.nodes]) {
+  for (const group of [groups.locks, groups.nodes, groups.clients]) {
     if (group.length) y += kHeights.heading;
     for (const lane of group) {
       lane.y = y;
@@ -84,6 +84,7 @@ function drawLanes() {
   const frame = {pen, width, scale, x};
   drawn = {holds: 0};
   drawGrid(frame);
+  chooseDensity(frame);
   for (const lane of lanes) {
     pen.fillStyle = colours.lane;
     pen.fillRect(0, lane.y, width, lane.height);
@@ -137,11 +138,21 @@ function visibleHolds(lane) {
   return [countBelow(lane.reach, view.from), countBelow(lane.from, view.to)];
 }
 
+// Lanes of one kind are drawn alike.
+function chooseDensity({width}) {
+  for (const group of [groups.locks, groups.clients]) {
+    const count = group.reduce((sum, lane) => {
+      const [first, last] = visibleHolds(lane);
+      return sum + Math.max(last - first, 0);
+    }, 0);
+    for (const lane of group) lane.isDense = count > (group.length * width) / 6;
+  }
+}
+
 function drawHolds(frame, lane) {
   const [first, last] = visibleHolds(lane);
   if (last <= first) return;
   drawn.holds += last - first;
-  lane.isDense = last - first > frame.width / 5;
   if (lane.isDense) return drawDensity(frame, lane, first, last);
   for (let k = first; k < last; ++k) drawHold(frame, lane, lane.numbers[k]);
 }
