@@ -4,7 +4,7 @@ const kNear = 5;  // pixels
 
 function holdLines(i) {
   const lines = [
-    `held lock ${history.locks[holds.lock[i]]} for ${lengthText(holds.to[i] - holds.from[i])}`,
+    `held “${history.locks[holds.lock[i]]}” for ${lengthText(holds.to[i] - holds.from[i])}`,
     `acquired at ${timeText(holds.from[i])}, after ${lengthText(holds.from[i] - holds.asked[i])}` +
         (holds.token[i] ? `, token ${holds.token[i]}` : ", no token"),
     `until ${timeText(holds.to[i])}: ${kEnds[holds.end[i]]}`,
@@ -40,7 +40,7 @@ function attemptLines(i) {
   const why = attempts.why[i];
   const end = why === kGranted ? "granted" : "no answer came";
   return [
-    `asked for lock ${history.locks[attempts.lock[i]]} at ${timeText(attempts.from[i])}`,
+    `asked for “${history.locks[attempts.lock[i]]}” at ${timeText(attempts.from[i])}`,
     (why >= 0 ? `refused: ${history.whys[why]}` : end) +
         `, after ${lengthText(attempts.to[i] - attempts.from[i])}`,
   ];
@@ -60,7 +60,8 @@ function holdAt(lane, time, y, near) {
     const i = lane.numbers[k];
     const {top, height} = boxOf(lane, i);
     if (!lane.isDense && (y < top - 2 || y > top + height + 2)) continue;
-    if (holds.from[i] - near <= time && time <= Math.max(holds.to[i], holds.valid[i]) + near) {
+    const end = holds.end[i] === kReleased ? holds.to[i] : Math.max(holds.to[i], holds.valid[i]);
+    if (holds.from[i] - near <= time && time <= end + near) {
       if (best === null || time >= holds.from[i]) best = i;
     }
   }
