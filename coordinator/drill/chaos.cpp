@@ -108,10 +108,15 @@ Status ChaosDrill::play(const std::function<void(const ChaosProgress&)>& on_turn
                                     .ttl = settings_.ttl,
                                     .nodes = nodes_.addresses().size(),
                                     .clients = settings_.clients});
-  for (const PlannedFault& fault : plan) {
-    if (auto went_on = go_on_until(fault.at, on_turn); !went_on) return went_on;
+  for (std::span<const PlannedFault> rest(plan); !rest.empty();) {
+    const Duration at = rest.front().at;
+    if (auto went_on = go_on_until(at, on_turn); !went_on) return went_on;
     if (stage_.interrupted() != 0) return Done{};
-    if (auto befallen = befall(fault); !befallen) return befallen;
+    const auto later = std::find_if(rest.begin(), rest.end(),
+                                    [&](const PlannedFault& fault) { return fault.at > at; });
+    const auto count = static_cast<std::size_t>(later - rest.begin());
+    if (auto befallen = befall(rest.first(count)); !befallen) return befallen;
+    rest = rest.subspan(count);
   }
   return go_on_until(settings_.length, on_turn);
 }
@@ -136,33 +141,39 @@ Status ChaosDrill::go_on_until(Duration at,
   return Done{};
 }
 
-Status ChaosDrill::befall(const PlannedFault& fault) {
-  if (begins_harm(fault.fault)) ++(fault.is_node ? progress_.node_faults : progress_.client_faults);
+// What happens around the processes is done all at once.
+Status ChaosDrill::befall(std::span<const PlannedFault> faults) {
+  std::vector<PlannedFault> around;
+  for (const PlannedFault& fault : faults) {
+    if (begins_harm(fault.fault)) {
+      ++(fault.is_node ? progress_.node_faults : progress_.client_faults);
+    }
+    if (is_of_process(fault.fault)) {
+      befall_process(fault);
+    } else {
+      around.push_back(fault);
+    }
+  }
+  if (around.empty()) return Done{};
+  return surroundings_.befall(around, *recorder_);
+}
+
+void ChaosDrill::befall_process(const PlannedFault& fault) {
   const std::size_t victim = fault.victim;
   switch (fault.fault) {
     case Fault::kill:
-      fault.is_node ? nodes_at_work_->kill(victim) : clients_->kill(victim);
-      break;
+      return fault.is_node ? nodes_at_work_->kill(victim) : clients_->kill(victim);
     case Fault::start:
-      fault.is_node ? nodes_at_work_->start(victim) : clients_->start(victim);
-      break;
+      return fault.is_node ? nodes_at_work_->start(victim) : clients_->start(victim);
     case Fault::stop:
-      fault.is_node ? nodes_at_work_->stop(victim) : clients_->stop(victim);
-      break;
+      return fault.is_node ? nodes_at_work_->stop(victim) : clients_->stop(victim);
     case Fault::resume:
-      fault.is_node ? nodes_at_work_->resume(victim) : clients_->resume(victim);
-      break;
+      return fault.is_node ? nodes_at_work_->resume(victim) : clients_->resume(victim);
     case Fault::restart:
-      nodes_at_work_->restart(victim);
-      break;
-    case Fault::cut:
-    case Fault::heal:
-    case Fault::slow:
-    case Fault::unslow:
-    case Fault::jump:
-      return surroundings_.befall(fault, *recorder_);
+      return nodes_at_work_->restart(victim);
+    default:
+      return;
   }
-  return Done{};
 }
 
 Status ChaosDrill::end() {

@@ -23,6 +23,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -77,7 +78,8 @@ class ChaosDrill {
   void tell_header();
   void on_write(const StoreWrite& write, bool accepted);
   Status go_on_until(Duration at, const std::function<void(const ChaosProgress&)>& on_turn);
-  Status befall(const PlannedFault& fault);
+  Status befall(std::span<const PlannedFault> faults);
+  void befall_process(const PlannedFault& fault);
   Duration passed() const { return stage_.elapsed() - began_; }
 
   DrillStage& stage_;

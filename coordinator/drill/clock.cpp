@@ -33,10 +33,13 @@ Status JumpingClocks::connect(const std::vector<std::string>& nodes) {
   return Done{};
 }
 
-Status JumpingClocks::befall(const PlannedFault& fault, Recorder& recorder) {
-  const Event event = event_of(fault);
-  recorder.tell(event);
-  return clocks_.jump(event.who, fault.delay);
+Status JumpingClocks::befall(std::span<const PlannedFault> faults, Recorder& recorder) {
+  for (const PlannedFault& fault : faults) {
+    const Event event = event_of(fault);
+    recorder.tell(event);
+    if (auto jumped = clocks_.jump(event.who, fault.delay); !jumped) return jumped;
+  }
+  return Done{};
 }
 
 }  // namespace redlock::coordinator

@@ -20,7 +20,8 @@ class JumpingClocks final : public Surroundings {
   Place place_of_client(std::size_t client) const override { return place_of(client_name(client)); }
   Status connect(const std::vector<std::string>& nodes) override;
   std::string nodes_of(std::size_t) const override { return nodes_; }
-  Status befall(const PlannedFault& fault, Recorder& recorder) override;  // jump
+  // jump
+  Status befall(std::span<const PlannedFault> faults, Recorder& recorder) override;
   Status restore() override { return Done{}; }
 
  private:

@@ -197,4 +197,9 @@ bool begins_harm(Fault fault) {
          fault == Fault::cut || fault == Fault::slow || fault == Fault::jump;
 }
 
+bool is_of_process(Fault fault) {
+  return fault == Fault::kill || fault == Fault::start || fault == Fault::stop ||
+         fault == Fault::resume || fault == Fault::restart;
+}
+
 }  // namespace redlock::coordinator

@@ -55,5 +55,7 @@ std::vector<PlannedFault> plan_faults(const PlanTerms& terms);
 
 // What counts as a fault of a node, or a client: each deed but those that end one.
 bool begins_harm(Fault fault);
+// Whether it is done to the process itself, not to what is around it.
+bool is_of_process(Fault fault);
 
 }  // namespace redlock::coordinator

@@ -57,7 +57,15 @@ std::vector<std::size_t> DrillNetwork::clients_of(const PlannedFault& fault) con
   return all;
 }
 
-Status DrillNetwork::befall(const PlannedFault& fault, Recorder& recorder) {
+Status DrillNetwork::befall(std::span<const PlannedFault> faults, Recorder& recorder) {
+  for (const PlannedFault& fault : faults) {
+    befall(fault);
+    recorder.tell(event_of(fault));
+  }
+  return Done{};
+}
+
+void DrillNetwork::befall(const PlannedFault& fault) {
   for (const std::size_t client : clients_of(fault)) {
     Relay& relay = *relays_[fault.victim][client];
     if (fault.fault == Fault::cut) cut(relay, fault.way);
@@ -65,8 +73,6 @@ Status DrillNetwork::befall(const PlannedFault& fault, Recorder& recorder) {
     if (fault.fault == Fault::slow) relay.slow(fault.delay);
     if (fault.fault == Fault::unslow) relay.unslow();
   }
-  recorder.tell(event_of(fault));
-  return Done{};
 }
 
 Status DrillNetwork::restore() {

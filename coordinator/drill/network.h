@@ -23,12 +23,14 @@ class DrillNetwork final : public Surroundings {
   Place place_of_client(std::size_t) const override { return {}; }
   Status connect(const std::vector<std::string>& nodes) override;
   std::string nodes_of(std::size_t client) const override;
-  Status befall(const PlannedFault& fault, Recorder& recorder) override;  // cut, heal, slow, unslow
+  // cut, heal, slow, unslow
+  Status befall(std::span<const PlannedFault> faults, Recorder& recorder) override;
   Status restore() override;
 
  private:
   using Relays = std::vector<std::unique_ptr<Relay>>;  // of one node, by client
 
+  void befall(const PlannedFault& fault);
   std::string path(std::size_t node, std::size_t client) const;
   std::vector<std::size_t> clients_of(const PlannedFault& fault) const;
 

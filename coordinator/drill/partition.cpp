@@ -45,31 +45,39 @@ Status PartitionedNetwork::connect(const std::vector<std::string>& nodes) {
   return Done{};
 }
 
-std::vector<OwnNetwork::OneWay> PartitionedNetwork::ways_of(const PlannedFault& fault) const {
+void PartitionedNetwork::add_ways(const PlannedFault& fault, Ways& ways) const {
   std::vector<std::size_t> clients = fault.clients;
   for (std::size_t i = 0; fault.clients.empty() && i < clients_; ++i) clients.push_back(i);
   // A heal heals both ways, whatever was cut.
   const bool is_heal = fault.fault == Fault::heal;
   const std::string node = node_name(fault.victim);
-  std::vector<OwnNetwork::OneWay> ways;
   for (const std::size_t client : clients) {
     if (is_heal || fault.way != Way::from_node) ways.push_back({client_name(client), node});
     if (is_heal || fault.way != Way::to_node) ways.push_back({node, client_name(client)});
   }
-  return ways;
 }
 
 // A cut is told when it is there, and a healing before it begins: whoever is said to be cut off is.
-Status PartitionedNetwork::befall(const PlannedFault& fault, Recorder& recorder) {
-  const std::string node = node_name(fault.victim);
-  const bool ends = fault.fault == Fault::heal || fault.fault == Fault::unslow;
-  if (ends) recorder.tell(event_of(fault));
+Status PartitionedNetwork::befall(std::span<const PlannedFault> faults, Recorder& recorder) {
+  const auto tell = [&](Fault first, Fault second) {
+    for (const PlannedFault& fault : faults) {
+      if (fault.fault == first || fault.fault == second) recorder.tell(event_of(fault));
+    }
+  };
+  tell(Fault::heal, Fault::unslow);
+  Ways cut;
+  Ways healed;
   Status done = Done{};
-  if (fault.fault == Fault::cut) done = network_.cut(ways_of(fault));
-  if (fault.fault == Fault::heal) done = network_.heal(ways_of(fault));
-  if (fault.fault == Fault::slow) done = network_.slow(node, fault.delay);
-  if (fault.fault == Fault::unslow) done = network_.unslow(node);
-  if (!ends) recorder.tell(event_of(fault));
+  for (const PlannedFault& fault : faults) {
+    const std::string node = node_name(fault.victim);
+    if (fault.fault == Fault::cut) add_ways(fault, cut);
+    if (fault.fault == Fault::heal) add_ways(fault, healed);
+    if (done && fault.fault == Fault::slow) done = network_.slow(node, fault.delay);
+    if (done && fault.fault == Fault::unslow) done = network_.unslow(node);
+  }
+  if (done && !healed.empty()) done = network_.heal(healed);
+  if (done && !cut.empty()) done = network_.cut(cut);
+  tell(Fault::cut, Fault::slow);
   return done;
 }
 

@@ -21,14 +21,16 @@ class PartitionedNetwork final : public Surroundings {
   Place place_of_client(std::size_t client) const override;
   Status connect(const std::vector<std::string>& nodes) override;
   std::string nodes_of(std::size_t) const override { return nodes_; }
-  Status befall(const PlannedFault& fault, Recorder& recorder) override;  // cut, heal, slow, unslow
+  // cut, heal, slow, unslow
+  Status befall(std::span<const PlannedFault> faults, Recorder& recorder) override;
   Status restore() override;
 
   // How the network slows what it slows, for people.
   const char* slowed_by() const { return network_.has_netem() ? "netem" : "tbf"; }
 
  private:
-  std::vector<OwnNetwork::OneWay> ways_of(const PlannedFault& fault) const;
+  using Ways = std::vector<OwnNetwork::OneWay>;
+  void add_ways(const PlannedFault& fault, Ways& ways) const;
 
   OwnNetwork network_;
   std::size_t clients_ = 0;

@@ -79,7 +79,7 @@ Duration PartitionPlan::scattered(Duration at) {
   const std::size_t spare = terms_.nodes - majority();
   for (std::size_t client = 0; client < terms_.clients; ++client) {
     for (const std::size_t node : pick_several(spare, terms_.nodes)) {
-      cut(at, end, node, {client}, pick_way());
+      cut(at, end, node, {client}, PlannedFault::Way::both);
     }
   }
   return end;

@@ -6,7 +6,7 @@
 //   …start each node at surroundings.place_of_node(i)…
 //   surroundings.connect(addresses);
 //   …start each client at surroundings.place_of_client(i), with surroundings.nodes_of(i)…
-//   surroundings.befall(fault, recorder);      // as the plan has it
+//   surroundings.befall(faults, recorder);     // as the plan has it
 //   surroundings.restore();
 //
 // Thread safety: none; all on the loop's thread. Calls may wait on the drill's stage.
@@ -18,6 +18,7 @@
 #include <redlock/result.h>
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,8 @@ class Surroundings {
   // The addresses that this client is to use, separated by commas.
   virtual std::string nodes_of(std::size_t client) const = 0;
 
-  // Does it, and tells it to the history. REQUIRES: a fault of its own kinds.
-  virtual Status befall(const PlannedFault& fault, Recorder& recorder) = 0;
+  // Does what befalls them at one time, and tells it to the history. REQUIRES: faults of its kinds.
+  virtual Status befall(std::span<const PlannedFault> faults, Recorder& recorder) = 0;
   // All is whole.
   virtual Status restore() = 0;
 };
