@@ -210,14 +210,16 @@ void ClientProcess::hold_under_guard(Duration length) {
   static_cast<void>(guard.release());  // of a lost one, too: some nodes may still have it
 }
 
-// To the end, and not beyond: it lets the lock run out, as a careful program without a guard would.
+// To the end, and not beyond: it stops in good time and lets the lock run out, as a careful program
+// without a guard would.
 void ClientProcess::hold_without_extension() {
   const auto got = client_.acquire(
       lock_, {.ttl = settings_.ttl, .wait = settings_.ttl / 2, .fence = settings_.fence});
   if (!got) return refused(got.failure());
   const Lock& lock = got.value();
   belief_->begin(asked_, lock);
-  work(lock.token, Instant(lock.valid_until), [&] { return lock.validity_left() > notice_; });
+  work(lock.token, Instant(lock.valid_until) - notice_,
+       [&] { return lock.validity_left() > Duration::zero(); });
   belief_->release();
   if (told_to_end != 0) static_cast<void>(client_.release(lock));
 }
