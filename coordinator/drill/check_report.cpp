@@ -103,10 +103,11 @@ Figure losses_figure(const Losses& losses) {
 }
 
 Figure writes_figure(const Writes& writes) {
-  return {
-      "writes",
-      fmt::format("{} accepted, {} refused", grouped(writes.accepted), grouped(writes.refused)),
-      fmt::format("late ones: {} refused, {} accepted", writes.late_refused, writes.late_accepted)};
+  return {"writes",
+          fmt::format("{} accepted, {} refused", grouped(writes.accepted), grouped(writes.refused)),
+          fmt::format(
+              "late ones: {} refused, {} accepted, of which {} when the lock had its next holder",
+              writes.late_refused, writes.late_accepted, writes.late_after_next)};
 }
 
 std::string findings_text(const Report& report) {
@@ -149,7 +150,8 @@ Json figures_json(const Summary& summary) {
   json["writes"] = {{"accepted", writes.accepted},
                     {"refused", writes.refused},
                     {"late_accepted", writes.late_accepted},
-                    {"late_refused", writes.late_refused}};
+                    {"late_refused", writes.late_refused},
+                    {"late_after_next", writes.late_after_next}};
   for (What what = What::killed; what <= What::clock_jumped;
        what = static_cast<What>(static_cast<int>(what) + 1)) {
     const auto index = static_cast<std::size_t>(what);

@@ -126,12 +126,18 @@ Losses losses_of(const History& history, const Story& story, const RunningTimes&
 
 Writes writes_of(const History& history, const Story& story) {
   Writes writes;
+  std::vector<std::size_t> newest(story.locks.size());  // each lock's hold
   for (std::size_t i = 0; i < history.events.size(); ++i) {
     const Event& event = history.events[i];
+    if (event.what == What::acquired)
+      newest[story.holds[*story.hold_of[i]].lock] = *story.hold_of[i];
     if (event.what != What::wrote) continue;
-    const bool is_late = !story.holds[*story.hold_of[i]].is_believed_at(event.at);
+    const std::size_t number = *story.hold_of[i];
+    const Hold& hold = story.holds[number];
     ++(event.accepted ? writes.accepted : writes.refused);
-    if (is_late) ++(event.accepted ? writes.late_accepted : writes.late_refused);
+    if (hold.is_believed_at(event.at)) continue;
+    ++(event.accepted ? writes.late_accepted : writes.late_refused);
+    if (event.accepted && newest[hold.lock] != number) ++writes.late_after_next;
   }
   return writes;
 }

@@ -234,7 +234,19 @@ TEST_CASE("a write that is accepted after one with a larger token is found") {
         "of bert with token 2 had been at 0.110000 s (line 8)");
 }
 
-TEST_CASE("a late write before the next holder's first one is in order, and counted") {
+TEST_CASE("a late write that nobody could mind is in order, and counted") {
+  const Report report = judged(R"(
+     10  anna  acquired 1 token 1 until 200
+    150  anna  lost 1
+    151  anna  wrote 1 token 1 accepted
+    160  bert  acquired 2 token 2 until 300
+  )");
+  CHECK(report.is_clean());
+  CHECK(report.summary.writes.late_accepted == 1);
+  CHECK(report.summary.writes.late_after_next == 0);
+}
+
+TEST_CASE("a late write before the next holder's first one is in order, and counted apart") {
   const Report report = judged(std::string(kPausedHolder) + R"(
     151  anna  wrote 1 token 1 accepted
     152  anna  lost 1
@@ -243,6 +255,7 @@ TEST_CASE("a late write before the next holder's first one is in order, and coun
   )");
   CHECK(report.is_clean());
   CHECK(report.summary.writes.late_accepted == 1);
+  CHECK(report.summary.writes.late_after_next == 1);
 }
 
 // --- losses ---
