@@ -64,13 +64,19 @@ Figure availability_figure(const Story& story, const Availability& availability)
 }
 
 Figure faults_figure(std::string name, const std::array<std::size_t, kWhats>& faults) {
+  struct Told {
+    What what;
+    std::string_view as;
+  };
+  constexpr std::array kTold = {Told{What::killed, "killed"}, Told{What::stopped, "stopped"},
+                                Told{What::cut, "cut off"}, Told{What::slowed, "slowed"},
+                                Told{What::clock_jumped, "clock jumped"}};
   std::size_t sum = 0;
   std::vector<std::string> parts;
-  for (const What what :
-       {What::killed, What::stopped, What::cut, What::slowed, What::clock_jumped}) {
+  for (const auto& [what, as] : kTold) {
     const std::size_t count = faults.at(static_cast<std::size_t>(what));
     sum += count;
-    if (count > 0) parts.push_back(fmt::format("{} {}", name_of(what), count));
+    if (count > 0) parts.push_back(fmt::format("{} {}", as, count));
   }
   return {std::move(name), std::to_string(sum), listed(parts)};
 }

@@ -38,7 +38,7 @@ function makeLane(kind, name, index, numbers) {
       all.push(Math.max(last, holds.valid[i], holds.to[i]));
       return all;
     }, []),
-    attempts: [], writes: [], spells: [], jumps: [], rows: 1,
+    attempts: [], writes: [], writeTimes: [], spells: [], jumps: [], rows: 1,
   };
 }
 
@@ -78,6 +78,7 @@ function makeLanes() {
   clients.forEach(assignRows);
   attempts.from.forEach((_, i) => clients[attempts.client[i]].attempts.push(i));
   writes.at.forEach((_, i) => clients[holds.client[writes.hold[i]]].writes.push(i));
+  for (const lane of clients) lane.writeTimes = lane.writes.map((i) => writes.at[i]);
   spells.forEach((spell) => parties[spell.party].spells.push(spell));
   jumps.forEach((jump) => parties[jump.party].jumps.push(jump));
   const locks = shownLocks().map((l) => makeLane("lock", history.locks[l], l, ofLock[l]));

@@ -5,7 +5,6 @@ const kHeights = {lock: 24, node: 26, heading: 24};
 const kRow = 22;
 const kLaneGap = 4;
 const canvases = {lanes: byId("lanes"), axis: byId("axis"), overview: byId("overview")};
-const brush = {};  // the 2D contexts, by the same names
 let colours = {};
 let patterns = {};
 let drawn = {holds: 0};  // what the last picture showed, for the page's test
@@ -53,7 +52,7 @@ function prepare(name, height) {
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(height * ratio);
   }
-  const pen = brush[name] = canvas.getContext("2d");
+  const pen = canvas.getContext("2d");
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, width, height);
   return {pen, width, height};
@@ -255,10 +254,10 @@ function drawAttempts({pen, x}, lane) {
 
 function drawWrites({pen, x}, lane) {
   let beyond = -1;
-  for (const i of lane.writes) {
-    const at = writes.at[i];
-    if (at < view.from || at > view.to) continue;
-    const left = x(at);
+  for (let k = countBelow(lane.writeTimes, view.from); k < lane.writes.length; ++k) {
+    const i = lane.writes[k];
+    if (writes.at[i] > view.to) break;
+    const left = x(writes.at[i]);
     const isRefused = (writes.how[i] & 1) === 0;
     if (!isRefused && (lane.isDense || left < beyond)) continue;
     const {top, height} = boxOf(lane, writes.hold[i]);

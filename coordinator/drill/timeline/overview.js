@@ -71,6 +71,10 @@ function paintOverview() {
     pen.fillRect(spell.from * scale, isNode ? 37 : 30, Math.max((spell.to - spell.from) * scale, 1),
                  isNode ? 7 : 5);
   }
+  pen.fillStyle = colours.jumped;
+  for (const jump of jumps) {
+    pen.fillRect(jump.at * scale, jump.party >= history.clients.length ? 37 : 30, 2, 5);
+  }
   pen.globalAlpha = 1;
   pen.fillStyle = colours.finding;
   for (const finding of findings) {

@@ -61,7 +61,9 @@ const keys = {
 function onKey(event) {
   const action = keys[event.key];
   if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.closest("summary, a") !== null) return;
+  // Of a page that is longer than the window these keys are the page's own.
+  const isOfPage = event.key === "Home" || event.key === "End";
+  if (isOfPage && event.target !== canvases.lanes) return;
   actions[action]();
   event.preventDefault();
 }
