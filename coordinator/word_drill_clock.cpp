@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kName = "clock";
 constexpr const char* kNeeds =
-    "It moves the wall clock of each process by itself, by libfaketime (Debian: libfaketime).";
+    "This drill moves each process's wall clock by libfaketime (package libfaketime).";
 
 }  // namespace
 

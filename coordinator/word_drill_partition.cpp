@@ -10,11 +10,10 @@ namespace {
 
 constexpr const char* kName = "partition";
 constexpr const char* kNeeds =
-    "It makes a network of its own, without root, in a user and a network namespace, with ip and "
-    "tc "
-    "(Debian: iproute2) and nft (nftables). Where they are forbidden: sysctl "
-    "user.max_user_namespaces and kernel.unprivileged_userns_clone allow them, and a container "
-    "must not filter unshare(2).";
+    "This drill makes a network of its own in a user namespace, without root. It needs ip and tc "
+    "(package iproute2), nft (package nftables), and the kernel's leave: sysctl "
+    "user.max_user_namespaces above 0, kernel.unprivileged_userns_clone 1 where there is one, in a "
+    "container no filter of unshare(2).";
 
 // What an attempt takes at most when nodes are silent: its own patience, the node timeout of its
 // last try, and a busy machine.

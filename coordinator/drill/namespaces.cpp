@@ -21,6 +21,12 @@ Failure failure_of(std::string_view deed) {
   return {fmt::format("{}: {}", deed, std::strerror(errno))};
 }
 
+// The kernel's own words for a limit would send people to look at their disk.
+Failure refused_namespaces() {
+  if (errno != ENOSPC) return failure_of("user namespaces are refused");
+  return {"user namespaces are refused: the limit of them is reached (user.max_user_namespaces)"};
+}
+
 Status write_to_kernel(const char* path, const std::string& text) {
   const int file = open(path, O_WRONLY | O_CLOEXEC);
   const bool written =
@@ -35,7 +41,7 @@ Status write_to_kernel(const char* path, const std::string& text) {
 Status enter_own_namespaces() {
   const uid_t user = geteuid();
   const gid_t group = getegid();
-  if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) return failure_of("unshare");
+  if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) return refused_namespaces();
   // Who maps a group without being privileged outside gives up setgroups(2) first.
   if (auto denied = write_to_kernel("/proc/self/setgroups", "deny"); !denied) return denied;
   auto mapped = write_to_kernel("/proc/self/uid_map", fmt::format("0 {} 1", user));
@@ -48,7 +54,7 @@ Result<NetworkNamespace> NetworkNamespace::make() {
   const int home = open(kOwnNetwork, O_RDONLY | O_CLOEXEC);
   if (home < 0) return failure_of(kOwnNetwork);
   if (unshare(CLONE_NEWNET) != 0) {
-    const Failure failure = failure_of("unshare");
+    const Failure failure = failure_of("a network namespace");
     close(home);
     return failure;
   }

@@ -1,0 +1,97 @@
+"""What the tests of `redlock drill chaos`, `partition` and `clock` share."""
+
+import collections
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from group import PATIENCE_S, REDLOCK, programs_of, wait_until
+
+SKIPPED = 77  # ctest's word for it, and what a drill ends with that this machine does not allow
+
+
+class DrillTest(unittest.TestCase):
+    """Runs `word` with a temporary folder of its own, in which nothing may stay behind."""
+
+    word = "chaos"
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="redlock-test.")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.temporary = os.path.join(self.folder, "tmp")
+        os.mkdir(self.temporary)
+        self.out = os.path.join(self.folder, "out")
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("REDLOCK_")}
+        # These are never drilled: nodes of them would be killed.
+        self.environment.update(TMPDIR=self.temporary, REDLOCK_NODES="redis://127.0.0.1:1")
+
+    def start(self, *options, stdout=subprocess.PIPE):
+        drill = subprocess.Popen(
+            [REDLOCK, "drill", self.word, "--out", self.out, *options], env=self.environment,
+            stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.end, drill)
+        return drill
+
+    @staticmethod
+    def end(drill):
+        drill.kill()
+        drill.communicate()
+
+    def result(self, drill, lasts_s):
+        """(exit status, standard output, standard error); nothing of it is left."""
+        output, errors = drill.communicate(timeout=PATIENCE_S + lasts_s)
+        self.assertEqual(os.listdir(self.temporary), [], "the drill's folder")
+        return drill.returncode, output, errors
+
+    def judged(self, *options, lasts_s, status):
+        """What --json says of a drill that ends with this status."""
+        drill = self.start("--for", f"{lasts_s}s", "--json", *options)
+        returned, output, errors = self.result(drill, lasts_s)
+        self.assertEqual((returned, errors), (status, ""), output)
+        return json.loads(output)
+
+    def history(self):
+        with open(os.path.join(self.out, "history.jsonl"), encoding="utf-8") as file:
+            return [json.loads(line) for line in file]
+
+    def script(self, *lines):
+        path = os.path.join(self.folder, "node-program")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n".join(("#!/bin/sh", *lines)) + "\n")
+        os.chmod(path, 0o755)
+        return path
+
+    def at_work(self, drill):
+        """The drill's nodes and clients, once all of them run and a client wrote."""
+        return wait_until(lambda: self.wrote() and programs_of(drill.pid), "clients at work")
+
+    def wrote(self):
+        folders = os.listdir(self.temporary)
+        path = folders and os.path.join(self.temporary, folders[0], "history.jsonl")
+        if not path or not os.path.exists(path):
+            return False
+        with open(path, encoding="utf-8") as file:
+            return '"wrote"' in file.read()
+
+    def told(self):
+        """The header, the events, and how often what befell which party."""
+        header, *events = self.history()
+        counts = collections.Counter((event["who"].split()[0], event["what"]) for event in events)
+        return header, events, counts
+
+    def assertHappened(self, counts, *least):
+        """A drill without faults, or without locks, proves nothing."""
+        for party, what, times in least:
+            self.assertGreaterEqual(counts[party, what], times, f"{party} {what}: {counts}")
+
+
+def main():
+    """Runs the file's tests; skipped as a whole, it says so."""
+    result = unittest.main(exit=False).result
+    if result.wasSuccessful() and result.testsRun == len(result.skipped):
+        sys.exit(SKIPPED)
+    sys.exit(not result.wasSuccessful())
