@@ -20,7 +20,7 @@ class ClockPlan : private Planner {
  private:
   friend Planner;  // static_cast in card()
 
-  Duration majority_ahead(Duration at);
+  Duration further_and_further(Duration at);
   Duration majority_back(Duration at);
   Duration one_node(Duration at) { return there_and_back(at, true, pick(terms_.nodes), any_way()); }
   Duration one_client(Duration at) {
@@ -28,6 +28,9 @@ class ClockPlan : private Planner {
   }
   Duration everyone(Duration at);
 
+  void jump(Duration at, bool is_node, std::size_t who, Duration by) {
+    add({.at = at, .fault = Fault::jump, .is_node = is_node, .victim = who, .delay = by});
+  }
   // Nobody is left with a wrong clock: the next jump is to be one, too.
   Duration there_and_back(Duration at, bool is_node, std::size_t who, Duration by);
   Duration ahead() { return between(kLeast, kMost); }
@@ -37,7 +40,7 @@ class ClockPlan : private Planner {
 std::vector<PlannedFault> ClockPlan::make() {
   const Duration rest = terms_.ttl / 4;
   const std::array<Card, 5> pack = {
-      card(&ClockPlan::majority_ahead, rest), card(&ClockPlan::majority_back, rest),
+      card(&ClockPlan::further_and_further, rest), card(&ClockPlan::majority_back, rest),
       card(&ClockPlan::one_node, rest), card(&ClockPlan::one_client, rest),
       card(&ClockPlan::everyone, rest)};
   play(pack, &pack.front());
@@ -45,16 +48,23 @@ std::vector<PlannedFault> ClockPlan::make() {
 }
 
 // What a lock store that counts by the wall clock does not survive: most of those who granted a
-// lock see it run out at once.
-Duration ClockPlan::majority_ahead(Duration at) {
-  Duration end = at;
-  for (const std::size_t node : pick_several(majority(), terms_.nodes)) {
-    end = std::max(end, there_and_back(at + between(0ms, kBurst), true, node, ahead()));
+// lock see it run out at once. Several times, as at some instant all holds may be short ones.
+Duration ClockPlan::further_and_further(Duration at) {
+  const auto nodes = pick_several(majority(), terms_.nodes);
+  std::vector<Duration> by(nodes.size());
+  for (int i = 0; i < 4; ++i) {
+    for (std::size_t node = 0; node < nodes.size(); ++node) {
+      const Duration further = ahead();
+      jump(at + between(0ms, kBurst), true, nodes[node], further);
+      by[node] += further;
+    }
+    at += ttls(0.25, 0.5);
   }
-  return end;
+  for (std::size_t node = 0; node < nodes.size(); ++node) jump(at, true, nodes[node], -by[node]);
+  return at;
 }
 
-// Such a store keeps it for hours.
+// Such a store keeps a lock for hours.
 Duration ClockPlan::majority_back(Duration at) {
   Duration end = at;
   for (const std::size_t node : pick_several(majority(), terms_.nodes)) {
@@ -76,8 +86,8 @@ Duration ClockPlan::everyone(Duration at) {
 
 Duration ClockPlan::there_and_back(Duration at, bool is_node, std::size_t who, Duration by) {
   const Duration end = at + ttls(0.2, 1.0);
-  add({.at = at, .fault = Fault::jump, .is_node = is_node, .victim = who, .delay = by});
-  add({.at = end, .fault = Fault::jump, .is_node = is_node, .victim = who, .delay = -by});
+  jump(at, is_node, who, by);
+  jump(end, is_node, who, -by);
   return end;
 }
 

@@ -5,11 +5,11 @@ import subprocess
 import unittest
 
 import drills
-from group import PATIENCE_S, REDIS, REDLOCK
+from group import PATIENCE_S, REDIS, REDLOCK, SANITIZED
 
 
-# libfaketime must be loaded before the sanitizers' own library, which does not allow it.
-@unittest.skipIf(os.environ.get("REDLOCK_SANITIZED"), "libfaketime and sanitizers exclude each other")
+# The sanitizers' library must be the first to be loaded, and so must libfaketime.
+@unittest.skipIf(SANITIZED, "libfaketime and sanitizers exclude each other")
 class Clock(drills.DrillTest):
     word = "clock"
 
