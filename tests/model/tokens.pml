@@ -169,6 +169,12 @@ inline acquire() {
 #define knows_no_larger true
 #endif
 
+#ifndef TWIN_EXTENDED_UNSETTLED
+#define may_extend (a <= EXTENSIONS && A.is_given)  /* F5: not before the token is settled */
+#else
+#define may_extend (a <= EXTENSIONS && A.t > 0)
+#endif
+
 /* F1: H goes up a block, durably. */
 inline raise() {
   N.H = N.H + BLOCK;
@@ -177,7 +183,7 @@ inline raise() {
 
 /* What brings a t above H waits until the raise that it asks for is durable (F1). */
 inline raise_for_token() {
-  d_step { A.t > N.H && A.granted[m] -> raise() }
+  d_step { A.t > N.H && (A.granted[m] || may_extend) -> raise() }
 }
 
 /* LOCK.CONFIRM, to a node that granted it, with a smaller proposal or none (F3). */
@@ -190,12 +196,6 @@ inline confirm() {
     printf("node %d accepts token %d of acquisition %d\n", m, A.t, a);
     give_when_accepted() }
 }
-
-#ifndef TWIN_EXTENDED_UNSETTLED
-#define may_extend (a <= EXTENSIONS && A.is_given)  /* F5: not before the token is settled */
-#else
-#define may_extend (a <= EXTENSIONS && A.t > 0)
-#endif
 
 /* LOCK.EXTEND with TOKEN: it tops up a node that lacks the lock (Q4), and carries the token, which
  * is no acceptance (F5). */
