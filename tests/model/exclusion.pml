@@ -17,7 +17,7 @@
  * Messages arrive at any later time, in any order, or never, as in tokens.pml.
  *
  *   -DACQUISITIONS=2 -DCRASHES=2   the bounds; crashes of the process and of the host
- *   -DEXTENSIONS=1                 so many of the acquisitions, the first ones, extend once
+ *   -DEXTENSIONS=1                 acquisition 1 may be extended once; or 0
  *   -DTWIN_…                       the same text less one rule, which spin must refute
  *
  * The code that it mirrors: server/recovery.cpp, server/node_ledger.cpp, coordinator/acquisition.cpp,
@@ -26,7 +26,7 @@
 #define NODES 3
 #define FREE 0                    /* acquisitions are numbered from 1 */
 
-#ifndef TWIN_HALF_QUORUM
+#ifndef TWIN_HALF_QUORUM_IN_TIME
 #define QUORUM (NODES / 2 + 1)    /* Q1 */
 #else
 #define QUORUM (NODES / 2)
@@ -69,10 +69,15 @@ typedef Acquisition {
 Node node[NODES];
 Acquisition acquisition[ACQUISITIONS + 1];
 byte newest;                      /* who became a holder last */
+byte ended;                       /* acquisitions that are over */
 byte crashes;
 
 #define N node[m]
 #define A acquisition[a]
+
+/* It takes two that are not over to be in each other's way, or one that extends. */
+#define is_unfinished (ended < ACQUISITIONS - 1 || \
+                       EXTENSIONS > 0 && acquisition[1].phase == holding)
 
 /* --- what acquisition a sends to node m --------------------------------------------------- */
 
@@ -139,7 +144,7 @@ inline release() {
     printf("node %d: acquisition %d is released\n", m, a) }
 }
 
-proctype Link(byte a; byte m) {
+proctype Link(byte a; byte m) provided (is_unfinished) {
 end:
   do
   :: acquire()
@@ -189,6 +194,7 @@ inline hold() {
 /* Given up, or released, at any time. */
 inline give_up() {
   A.phase = over;
+  ended++;
   A.validity = 0;
   A.renewed = 0;
   printf("acquisition %d is over\n", a)
@@ -220,7 +226,7 @@ inline hold_no_longer() {
     printf("the extension of acquisition %d fails\n", a) }
 }
 
-proctype Coordinator(byte a) {
+proctype Coordinator(byte a) provided (is_unfinished) {
   byte b;
 end:
   do
@@ -263,13 +269,13 @@ inline start() {
 #define may_lower true
 #endif
 
-proctype Node_(byte m) {
+proctype Node_(byte m) provided (is_unfinished) {
 end:
   do
   /* The deadline comes (C5). */
   :: d_step { N.value != FREE && N.left == 0 ->
-       clear();
-       printf("node %d: the lock of an acquisition runs out\n", m) }
+       printf("node %d: the lock of acquisition %d runs out\n", m, N.value);
+       clear() }
   /* R5: what is told is lowered after the lock is gone. */
   :: d_step { N.is_boot_told && may_lower && N.told > N.left ->
        N.told = N.left;
@@ -303,7 +309,7 @@ end:
 #define outlives_validity (A.phase == asking)
 #else
 #ifdef TWIN_EXTENSION_REVIVES
-#define outlives_validity (A.phase == holding)
+#define outlives_validity (A.phase == holding && A.extension == unasked)
 #else
 #ifdef TWIN_TOP_UPS_COUNT_LATE
 #define outlives_validity (A.phase == holding && A.extension == asked)
@@ -320,7 +326,7 @@ inline count_down(timer) {
   fi
 }
 
-proctype Time() {
+proctype Time() provided (is_unfinished) {
   byte a, m;
 end:
   do

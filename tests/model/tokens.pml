@@ -15,7 +15,9 @@
  * The code that it mirrors: server/fence.h, server/quorum_commands.cpp, coordinator/acquisition.cpp.
  */
 #define NODES 3
+#ifndef BLOCK
 #define BLOCK 2                   /* F1: fence-block, the smallest that has a half */
+#endif
 #define FREE 0                    /* acquisitions are numbered from 1 */
 
 #ifndef TWIN_HALF_QUORUM

@@ -1,0 +1,90 @@
+"""What is run: the claims with their bounds, and their broken twins.
+
+A twin is the model's own text less one rule, by -DTWIN_NAME. Where spin would not refute it, the
+model would be too weak to tell whether the rule matters.
+"""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    model: str
+    bounds: dict
+    is_small: bool = False  # belongs to ./dev test
+
+    @property
+    def defines(self):
+        return [f"-D{name}={value}" for name, value in self.bounds.items()]
+
+
+@dataclass(frozen=True)
+class Twin(Case):
+    rule: str = ""
+    text: str = ""
+    is_small: bool = field(default=True)
+
+    @property
+    def defines(self):
+        return [*super().defines, f"-DTWIN_{self.name}"]
+
+
+def bounds(acquisitions, crashes, extensions):
+    return {"ACQUISITIONS": acquisitions, "CRASHES": crashes, "EXTENSIONS": extensions}
+
+
+# What an assertion says when it fails, by a piece of its text.
+FAILURES = {
+    ".t!=": "two acquisitions have the same token",
+    ".floor": "it started after a larger token was given",
+    "validity==0": "two hold the lock at once",
+    "newest": "somebody else held the lock in between",
+}
+
+CLAIMS = [
+    Case("tokens-2", "tokens.pml", bounds(2, 2, 2), is_small=True),
+    Case("exclusion-2", "exclusion.pml", bounds(2, 2, 1), is_small=True),
+    Case("exclusion-3", "exclusion.pml", bounds(3, 1, 1)),
+    Case("tokens-3", "tokens.pml", bounds(3, 1, 0)),
+]
+
+
+def of_tokens(rule, name, text, bound=bounds(2, 1, 0)):
+    return Twin(name, "tokens.pml", bound, rule=rule, text=text)
+
+
+def of_exclusion(rule, name, text, bound=bounds(2, 0, 0)):
+    return Twin(name, "exclusion.pml", bound, rule=rule, text=text)
+
+
+TWINS = [
+    of_tokens("F1", "COUNTER_FORGOTTEN", "a restarted node counts from 0"),
+    of_tokens("F1", "AHEAD_OF_BOUND", "a counter passes its bound",
+              bounds(3, 1, 0) | {"BLOCK": 1}),
+    of_tokens("F3", "CONFIRM_ANY_VALUE", "CONFIRM does not look at the value"),
+    of_tokens("F3", "CONFIRM_ANY_TOKEN", "CONFIRM does not look at the stored token"),
+    of_tokens("F5", "EXTENDED_UNSETTLED", "a top-up before the token is settled", bounds(2, 1, 1)),
+    of_tokens("Q1", "HALF_QUORUM", "a quorum is N/2"),
+    of_tokens("Q6", "VALUE_USED_AGAIN", "two attempts have one value"),
+    of_exclusion("C1", "NO_DRIFT", "the validity makes no allowance for drift"),
+    of_exclusion("C4", "STALE_NOW", "a deadline counts from before the request"),
+    of_exclusion("Q2", "VALIDITY_FROM_REPLY", "the validity counts from the reply"),
+    of_exclusion("Q3", "RELEASE_ANY_VALUE", "a release does not look at the value",
+                 bounds(3, 0, 0)),
+    of_exclusion("Q4", "EXTENSION_REVIVES", "an extension revives what has run out",
+                 bounds(2, 0, 1)),
+    of_exclusion("Q4", "TOP_UPS_COUNT_LATE", "top-ups count after the old validity",
+                 bounds(2, 0, 1)),
+    of_exclusion("R", "NO_DELAY", "a restarted node grants at once", bounds(2, 1, 0)),
+    of_exclusion("R3", "DELAY_NOT_RECORDED", "a second crash erases the delay", bounds(2, 2, 0)),
+    of_exclusion("R3", "BOOT_BEFORE_DELAY", "the boot is recorded before the delay",
+                 bounds(2, 2, 0)),
+    of_exclusion("R3", "LOWERED_WHILE_RECOVERING", "the ledger is lowered within the delay",
+                 bounds(2, 2, 0)),
+    of_exclusion("R4", "TOLD_AFTER_REPLY", "the ledger is told after the reply",
+                 bounds(2, 1, 0)),
+    of_exclusion("R6", "BOOT_TAKEN_FOR_THE_SAME", "another boot is taken for the same",
+                 bounds(2, 1, 0)),
+    of_exclusion("Q1", "HALF_QUORUM_IN_TIME", "a quorum is N/2"),
+]

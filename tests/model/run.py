@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Checks the models with spin: every claim verified in full, every twin refuted.
+
+  run.py                  all claims and twins
+  run.py --small          those for every day
+  run.py CASE...          these alone
+  run.py --story TWIN     how a twin goes wrong, step by step, by the shortest way
+
+Exit status: 0 all as it should be, 1 not, 64 usage, 77 spin or gcc is not installed.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import verdict
+from cases import CLAIMS, FAILURES, TWINS, Twin
+
+HERE = Path(__file__).resolve().parent
+MEGABYTES_MAX = 15_000  # a machine of 16 GiB
+DEPTH_MAX = 10_000      # the deepest is far below; one that is not is a failure
+# Nothing is left out of the search, not by partial order either; states are only stored packed.
+VERIFIER = ["-DSAFETY", "-DNOREDUCE", "-DCOLLAPSE", f"-DMEMLIM={MEGABYTES_MAX}"]
+BREADTH_FIRST = "-DBFS"  # for twins: the first error found is a shortest one
+ROW = "{:27} {:5} {:34} {:>11} {:>6} {:>8} {:>8}  {}"
+
+
+class Workshop:
+    """A folder in which one case is built and run."""
+
+    def __init__(self, case, folder):
+        self.case = case
+        self.folder = folder
+        shutil.copy(HERE / case.model, folder)
+
+    def call(self, *command):
+        return subprocess.run(command, cwd=self.folder, text=True, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def build(self):
+        how = ["-O1", BREADTH_FIRST] if isinstance(self.case, Twin) else ["-O2"]
+        for command in (["spin", "-a", *self.case.defines, self.case.model],
+                        ["gcc", *how, *VERIFIER, "-o", "pan", "pan.c"]):
+            done = self.call(*command)
+            if done.returncode != 0:
+                sys.exit(f"model: {' '.join(command)}\n{done.stdout}")
+
+    def verify(self):
+        done = self.call("./pan", f"-m{DEPTH_MAX}")
+        return verdict.read(done.stdout, done.returncode)
+
+    def story(self):
+        """What the model prints on the way to the error, and what the error is."""
+        lines = self.call("spin", "-t", "-T", *self.case.defines, self.case.model).stdout.split("\n")
+        end = next(i for i, line in enumerate(lines) if line.startswith("spin:"))
+        failed = next(line for line in lines if "failed assertion" in line)
+        moral = next(text for piece, text in FAILURES.items() if piece in failed.replace(" ", ""))
+        return lines[:end], moral
+
+
+def check(case):
+    """Runs a case and prints its row; whether it is as it should be."""
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="redlock-model.") as folder:
+        workshop = Workshop(case, folder)
+        workshop.build()
+        found = workshop.verify()
+        is_right, text = judge(case, found, workshop)
+    seconds = time.monotonic() - started
+    print(ROW.format(case.name, *sentence(case), f"{found.states:,}", found.depth,
+                     f"{seconds:.1f} s", f"{found.megabytes:.0f} MB", text), flush=True)
+    return is_right
+
+
+def judge(case, found, workshop):
+    if not isinstance(case, Twin):
+        return found.is_verified, "verified" if found.is_verified else "; ".join(found.problems)
+    if not found.is_refuted:
+        return False, "NOT REFUTED"
+    steps, moral = workshop.story()
+    return True, f"refuted in {len(steps)} steps: {moral}"
+
+
+def sentence(case):
+    if isinstance(case, Twin):
+        return case.rule, case.text
+    return "", ", ".join(f"{n} {name.lower()}" for name, n in case.bounds.items())
+
+
+def tell(twin):
+    with tempfile.TemporaryDirectory(prefix="redlock-model.") as folder:
+        workshop = Workshop(twin, folder)
+        workshop.build()
+        if not workshop.verify().is_refuted:
+            sys.exit(f"model: {twin.name} is not refuted")
+        steps, moral = workshop.story()
+    print(f"{twin.name}, against rule {twin.rule}: {twin.text}")
+    for number, step in enumerate(steps, start=1):
+        print(f"{number:4}  {step}")
+    print(f"      so {moral}")
+
+
+def choose(options):
+    cases = [*CLAIMS, *TWINS]
+    known = {case.name: case for case in cases}
+    wrong = [name for name in options.cases if name not in known]
+    if wrong:
+        sys.stderr.write(f"model: no case is {wrong[0]}; there are: {', '.join(known)}\n")
+        sys.exit(64)
+    if options.cases:
+        return [known[name] for name in options.cases]
+    return [case for case in cases if case.is_small or not options.small]
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cases", nargs="*", metavar="CASE")
+    parser.add_argument("--small", action="store_true", help="what ./dev test runs")
+    parser.add_argument("--story", metavar="TWIN", choices=[twin.name for twin in TWINS])
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    missing = [tool for tool in ("spin", "gcc") if shutil.which(tool) is None]
+    if missing:
+        print(f"model: {' and '.join(missing)} not installed: apt-get install spin gcc libc6-dev")
+        sys.exit(77)
+    if options.story:
+        return tell(next(twin for twin in TWINS if twin.name == options.story))
+    cases = choose(options)
+    print(ROW.format("case", "rule", "what is checked", "states", "depth", "time", "memory", ""))
+    wrong = [case.name for case in cases if not check(case)]
+    if wrong:
+        sys.exit(f"model: not as it should be: {', '.join(wrong)}")
+    return None
+
+
+if __name__ == "__main__":
+    main()
