@@ -10,9 +10,9 @@
  *   a holder's validity   TTL (1 - d) - 2 ms after its start at the latest    VALIDITY
  *   a delay in full       (TTL (1 + d) + 1 s) / (1 + d) at the soonest        FULL_DELAY
  *
- * (1 - d)(1 + d) < 1, so SOONEST is not before VALIDITY ends; FULL_DELAY is longer than SOONEST, and
- * taken as equal. Of a node's deadline the model knows no latest: once it may have come, it comes at
- * any later time. The deadline in the ledger and the lock's own are one instant of one clock.
+ * (1 - d)(1 + d) < 1, so SOONEST is not before VALIDITY ends; FULL_DELAY is longer than SOONEST,
+ * and taken as equal. Of a node's deadline the model knows no latest: once it may have come, it
+ * comes at any later time. The deadline in the ledger and the lock's own are one instant of one clock.
  *
  * Messages arrive at any later time, in any order, or never, as in tokens.pml.
  *
@@ -20,8 +20,8 @@
  *   -DEXTENSIONS=1                 acquisition 1 may be extended once; or 0
  *   -DTWIN_…                       the same text less one rule, which spin must refute
  *
- * The code that it mirrors: server/recovery.cpp, server/node_ledger.cpp, coordinator/acquisition.cpp,
- * coordinator/extension.cpp, coordinator/validity.h.
+ * The code that it mirrors: server/recovery.cpp, server/node_ledger.cpp, and in coordinator/
+ * acquisition.cpp, extension.cpp, validity.h.
  */
 #define NODES 3
 #define FREE 0                    /* acquisitions are numbered from 1 */

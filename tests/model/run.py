@@ -26,7 +26,7 @@ DEPTH_MAX = 10_000      # the deepest is far below; one that is not is a failure
 # Nothing is left out of the search, not by partial order either; states are only stored packed.
 VERIFIER = ["-DSAFETY", "-DNOREDUCE", "-DCOLLAPSE", f"-DMEMLIM={MEGABYTES_MAX}"]
 BREADTH_FIRST = "-DBFS"  # for twins: the first error found is a shortest one
-ROW = "{:27} {:5} {:34} {:>11} {:>6} {:>8} {:>8}  {}"
+ROW = "{:24} {:4} {:43} {:>10} {:>5} {:>7} {:>7}  {}"
 
 
 class Workshop:
@@ -41,21 +41,22 @@ class Workshop:
         return subprocess.run(command, cwd=self.folder, text=True, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
-    def build(self):
+    def build(self, *more):
         how = ["-O1", BREADTH_FIRST] if isinstance(self.case, Twin) else ["-O2"]
         for command in (["spin", "-a", *self.case.defines, self.case.model],
-                        ["gcc", *how, *VERIFIER, "-o", "pan", "pan.c"]):
+                        ["gcc", *how, *VERIFIER, *more, "-o", "pan", "pan.c"]):
             done = self.call(*command)
             if done.returncode != 0:
                 sys.exit(f"model: {' '.join(command)}\n{done.stdout}")
 
-    def verify(self):
-        done = self.call("./pan", f"-m{DEPTH_MAX}")
+    def verify(self, depth_max=DEPTH_MAX):
+        done = self.call("./pan", f"-m{depth_max}")
         return verdict.read(done.stdout, done.returncode)
 
     def story(self):
         """What the model prints on the way to the error, and what the error is."""
-        lines = self.call("spin", "-t", "-T", *self.case.defines, self.case.model).stdout.split("\n")
+        told = self.call("spin", "-t", "-T", *self.case.defines, self.case.model)
+        lines = told.stdout.split("\n")
         end = next(i for i, line in enumerate(lines) if line.startswith("spin:"))
         failed = next(line for line in lines if "failed assertion" in line)
         moral = next(text for piece, text in FAILURES.items() if piece in failed.replace(" ", ""))
@@ -88,7 +89,7 @@ def judge(case, found, workshop):
 def sentence(case):
     if isinstance(case, Twin):
         return case.rule, case.text
-    return "", ", ".join(f"{n} {name.lower()}" for name, n in case.bounds.items())
+    return "", ", ".join(f"{name.lower()} {n}" for name, n in case.bounds.items())
 
 
 def tell(twin):
@@ -125,9 +126,13 @@ def arguments():
     return parser.parse_args()
 
 
+def missing_tools():
+    return [tool for tool in ("spin", "gcc") if shutil.which(tool) is None]
+
+
 def main():
     options = arguments()
-    missing = [tool for tool in ("spin", "gcc") if shutil.which(tool) is None]
+    missing = missing_tools()
     if missing:
         print(f"model: {' and '.join(missing)} not installed: apt-get install spin gcc libc6-dev")
         sys.exit(77)

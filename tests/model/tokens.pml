@@ -12,7 +12,8 @@
  *   -DEXTENSIONS=2                 so many of the acquisitions, the first ones, may also extend
  *   -DTWIN_…                       the same text less one rule, which spin must refute
  *
- * The code that it mirrors: server/fence.h, server/quorum_commands.cpp, coordinator/acquisition.cpp.
+ * The code that it mirrors: server/fence.h, server/quorum_commands.cpp, and in coordinator/
+ * acquisition.cpp.
  */
 #define NODES 3
 #ifndef BLOCK

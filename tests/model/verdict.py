@@ -9,7 +9,13 @@ import re
 from dataclasses import dataclass
 
 # Any of these, and the search was cut short.
-TROUBLE = ["max search depth too small", "out of memory", "Search not completed", "aborting"]
+TROUBLE = [
+    "max search depth too small",
+    "out of memory",
+    "reached -DMEMLIM bound",
+    "Search not completed",
+    "aborting",
+]
 # All of these, or it was another kind of search: -DBITSTATE and -DHC take states for each other.
 FULL_SEARCH = [
     r"^Full statespace search for:$",
