@@ -30,10 +30,6 @@ hash conflicts:      3242 (resolved)
 
   212.363\ttotal actual memory usage
 
-unreached in proctype Link
-\texclusion.pml:157, state 68, "-end-"
-\t(1 of 68 states)
-
 pan: elapsed time 2.86 seconds
 """
 REFUTED = VERIFIED.replace("errors: 0", "errors: 1") + (
@@ -73,7 +69,12 @@ class Reading(unittest.TestCase):
         self.refused(VERIFIED[:VERIFIED.index("hash conflicts")].replace("errors: 0", "errors:"))
 
     def test_a_step_that_no_run_takes_is_not_passed_over(self):
-        self.refused(VERIFIED.replace('state 68, "-end-"', 'state 12, "crashes = (crashes+1)"'))
+        coverage = ("        2:  232:\tcase 20: // STATE 13 - a.pml:248 - [D_STEP248]\n"
+                    "        1:  239:\t\tnow.crashes = 1;\n"
+                    "    #####:  240:\t\tnow.given = 2;\n"
+                    "    #####:  241:\t\tcontinue;\n")
+        self.assertEqual(list(verdict.untaken(coverage)),
+                         ["never taken, in the step at a.pml:248: now.given = 2;"])
 
     def test_a_failed_assertion_refutes_and_another_error_does_not(self):
         self.assertTrue(verdict.read(REFUTED, 0).is_refuted)
@@ -108,8 +109,10 @@ class Running(unittest.TestCase):
         self.assertFalse(self.run_case(self.CASE, "-UCOLLAPSE", "-DBITSTATE").is_verified)
 
     def test_one_with_steps_that_are_never_taken_is_not(self):
-        found = self.run_case(Case("tokens", "tokens.pml", bounds(2, 0, 0)))
-        self.assertIn("never reached", "".join(found.problems))
+        case = Case("tokens", "tokens.pml", bounds(1, 1, 0), is_small=True)
+        with contextlib.redirect_stdout(io.StringIO()) as told:
+            self.assertFalse(run.check(case))
+        self.assertIn("never taken, in the step at tokens.pml:", told.getvalue())
 
     def test_a_twin_that_breaks_nothing_is_a_failure(self):
         sound = Twin("NO_SUCH_RULE", "tokens.pml", bounds(2, 0, 0), rule="F", text="nothing")
