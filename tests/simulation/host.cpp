@@ -360,12 +360,16 @@ void Host::pause(TrueTime until) {
   });
 }
 
-// Timers first, then what came, as libuv has it.
+// A loop that was stopped in its wait for bytes looks at them first, one that was stopped elsewhere
+// at its timers.
 void Host::go_on() {
   if (!process_) return;
   tell("goes on");
-  turn([](server::Node& node, Now now) { node.do_due_work(now); });
+  const auto work = [this] { turn([](server::Node& node, Now now) { node.do_due_work(now); }); };
+  const bool was_waiting = random_.below(2) == 0;
+  if (!was_waiting) work();
   for (const auto& come : std::exchange(inbox_, {})) come();
+  if (was_waiting) work();
 }
 
 void Host::race(std::int64_t faster_millionths) {

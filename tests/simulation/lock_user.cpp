@@ -277,9 +277,21 @@ void LockUser::pause(TrueTime until) {
   agenda_.at(until, [this, life = life_] {
     if (life != life_ || is_paused() || !group_) return;
     tell("goes on");
-    on_alarm();
-    for (const auto& come : std::exchange(inbox_, {})) come();
+    go_on();
   });
+}
+
+// Its timers are due, and bytes have come. A loop that was stopped in its wait for them looks at
+// them first, one that was stopped elsewhere at its timers.
+void LockUser::go_on() {
+  const bool was_waiting = random_.below(2) == 0;
+  const auto read = [this] {
+    for (const auto& come : std::exchange(inbox_, {})) come();
+  };
+  if (was_waiting) read();
+  on_alarm();
+  for (const auto& due : std::exchange(overdue_, {})) due();
+  if (!was_waiting) read();
 }
 
 void LockUser::die() {
@@ -288,6 +300,7 @@ void LockUser::die() {
   held_.clear();
   wanting_.clear();
   inbox_.clear();
+  overdue_.clear();
   paused_until_ = {};
   connections_.assign(connections_.size(), std::nullopt);
   ended_.push_back(std::move(group_));
@@ -317,8 +330,7 @@ void LockUser::race(std::int64_t faster_millionths) {
 void LockUser::heal() {
   if (is_paused()) {
     paused_until_ = agenda_.now();
-    on_alarm();
-    for (const auto& come : std::exchange(inbox_, {})) come();
+    go_on();
   }
   if (!group_) start();
 }

@@ -73,6 +73,7 @@ class LockUser final : public ClientEnd {
   void turn();
   void collect();
   void on_alarm();
+  void go_on();
 
   void on_acquired(const Event& event, const coordinator::AcquireResult& result);
   void look_after(HeldId id);
@@ -96,7 +97,8 @@ class LockUser final : public ClientEnd {
   HeldId last_held_ = 0;
   std::uint64_t life_ = 0;
   TrueTime paused_until_{};
-  std::vector<std::function<void()>> inbox_;  // what came while it was paused
+  std::vector<std::function<void()>> inbox_;    // what came while it was paused
+  std::vector<std::function<void()>> overdue_;  // what it would have done of itself meanwhile
   std::uint64_t faults_ = 0;
   std::uint64_t acquired_ = 0;
   std::uint64_t extended_ = 0;
