@@ -83,7 +83,10 @@ class World {
 // Until when a fault may keep a client and a node from each other.
 void World::note_trouble(const Event& event) {
   if (event.deed == Deed::want) return;
-  const TrueTime until = agenda_.now() + event.length + event.delay + kStartTime;
+  const bool is_moment = event.deed == Deed::hang_up;
+  const bool is_of_nodes = event.client == 0;
+  const TrueTime until = agenda_.now() + (is_moment ? 0ns : event.length + event.delay) +
+                         (is_of_nodes ? kStartTime : 0ns);
   for (unsigned client = 1; client <= scenario_.clients; ++client) {
     for (unsigned node = 1; node <= scenario_.nodes; ++node) {
       if (event.client != 0 && event.client != client) continue;
