@@ -139,12 +139,13 @@ void LockUser::look_after(HeldId id) {
       held.keeper ? held.keeper->next_deadline().value_or(kNever) : held.lock.valid_until;
   const TrueTime when = std::min(held.release_at, clock_.when(next, agenda_.now()));
   agenda_.at(when, [=, this, number = ++held.looks] {
-    whenever([=, this] {
+    const auto look = [=, this] {
       const auto again = held_.find(id);
       if (again == held_.end() || again->second.looks != number) return;
       look_after(id);
       turn();
-    });
+    };
+    is_paused() ? overdue_.push_back(look) : look();
   });
 }
 
