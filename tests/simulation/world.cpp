@@ -19,6 +19,8 @@ constexpr Duration kCalmTime = coordinator::Pipeline::kGreetingTimeMax + 4s;
 constexpr Duration kProbeTime = 3s;
 // Nodes are looked at for what they should not have any more.
 constexpr Duration kLookEvery = 200ms;
+// That a scenario asks for.
+constexpr Duration kShortestTtl = 200ms;
 // A release that has to be sent anew is there within this time: the longest backoff, some lost
 // segments.
 constexpr Duration kReleaseTime = 1700ms;
@@ -108,8 +110,10 @@ void World::look_for_debts() {
     for (const std::string& value : hosts_[node - 1]->values()) {
       const auto debt = referee_.debt(value, node);
       if (!debt) continue;
-      const TrueTime since = std::max(debt->since, trouble_until_[{debt->client, node}]);
-      if (agenda_.now() < since + time) continue;
+      const TrueTime trouble = trouble_until_[{debt->client, node}];
+      // The release is owed for no longer than the lock would have lived.
+      if (trouble > debt->since + kShortestTtl) continue;
+      if (agenda_.now() < std::max(debt->since, trouble) + time) continue;
       referee_.found(Breach::undone,
                      fmt::format("node {} still holds what client {} gave up at {}: nothing kept "
                                  "the release from it",
