@@ -190,6 +190,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
     protocol::Reply reply;
     std::vector<std::string> keys;
     Instant executed_at;
+    std::string refusal = {};  // why a lock that it tells of was pulled back; empty: none was
   };
 
   protocol::Reply call(protocol::Request request) override;  // redis.call

@@ -16,6 +16,10 @@ namespace {
 // The ledger's latest deadline is lowered so often, at most (rule R5).
 constexpr Duration kLowerInterval = 10ms;
 
+bool have_common_key(std::span<const std::string> some, std::span<const std::string> others) {
+  return std::find_first_of(some.begin(), some.end(), others.begin(), others.end()) != some.end();
+}
+
 }  // namespace
 
 // A key without a deadline is outside every promise (rule L3).
@@ -63,8 +67,12 @@ Reply Node::settle_deadlines(Session::Id caller, Reply reply, std::span<const st
 }
 
 // The ledger cannot be written, so nobody may be told of these locks: each ends no later than what
-// the ledger covers. A lock that was told of before does not end earlier by it, as it was covered.
+// the ledger covers. A lock that was told of before does not end earlier by it, as it was covered;
+// a reply that is yet to tell of one must not go out.
 Reply Node::pull_back(std::span<const std::string> keys, std::string_view why, Instant now) {
+  for (HeldReply& held : held_) {
+    if (have_common_key(held.keys, keys)) held.refusal = why;
+  }
   for (const std::string& key : keys) {
     const Lock* lock = locks_.find(key, now);
     if (lock == nullptr || !lock->has_deadline() || lock->deadline <= ledger_.told()) continue;
@@ -105,10 +113,12 @@ void Node::settle_ended_write(Now now) {
     log(LogLevel::warning, written.error());
   }
   std::vector<LateReply> settled;
-  for (HeldReply& held : std::exchange(held_, {})) {
-    const Session::Id session = held.session;
-    settled.push_back({session, settle_held(std::move(held), written, now)});
+  const std::size_t due = held_.size();  // those behind them need another write
+  for (std::size_t i = 0; i < due; ++i) {
+    const Session::Id session = held_[i].session;
+    settled.push_back({session, settle_held(std::move(held_[i]), written, now)});
   }
+  held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(due));
   waiters_.look_at_given_up(now.monotonic);
   for (const LateReply& late : settled) {
     if (late.reply.is(Reply::Kind::later)) continue;  // it needs another write
@@ -117,8 +127,10 @@ void Node::settle_ended_write(Now now) {
   retry_postponed(now);
 }
 
-// The keys are looked at again: they may be gone by now, or another's.
+// The keys are looked at again: they may be gone by now, or another's. Where they were pulled back,
+// the reply is refused, whatever is left of them.
 Reply Node::settle_held(HeldReply held, const Status& written, Now now) {
+  if (!held.refusal.empty()) return pull_back(held.keys, held.refusal, now.monotonic);
   if (!written) return pull_back(held.keys, written.error(), now.monotonic);
   return settle_deadlines(held.session, std::move(held.reply), held.keys,
                           {held.executed_at, now.wall});

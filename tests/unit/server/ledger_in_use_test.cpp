@@ -201,6 +201,21 @@ TEST_CASE("a key that is gone when the raise is durable is not told to the ledge
   CHECK(node("PING") == "+OK");
 }
 
+TEST_CASE("what is pulled back is told to nobody, nor is another lock of the key (rules R4, R8)") {
+  LedgerFixture node(1s);
+  CHECK(node("LOCK.ACQUIRE printer alice PX 30000") == "(none)");
+  TestClient other = node.connect();
+  other.send("LOCK.RELEASE printer alice", node.now());
+  CHECK(other.receive() == "(integer) 1");
+  other.send("LOCK.ACQUIRE printer bob PX 30000", node.now());
+  CHECK(other.receive() == "(none)");
+  REQUIRE(node.begin_write());
+  node.page.fails = true;  // the raise is durable, and then the disk breaks
+  node.end_write();
+  CHECK_THAT(node("PING"), Contains("no lock is granted"));
+  CHECK_THAT(other.receive(), Contains("no lock is granted"));
+}
+
 TEST_CASE("a script whose lock lives longer than any before waits too (rule R8)") {
   LedgerFixture node(1s);
   CHECK(node("EVAL \"return redis.call('set', KEYS[1], 'v', 'PX', 30000)\" 1 printer") == "(none)");
