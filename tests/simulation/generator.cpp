@@ -23,6 +23,7 @@ class Generator {
     make_group();
     make_times();
     for (unsigned client = 1; client <= scenario_.clients; ++client) make_wants(client);
+    wants_ = scenario_.events.size();
     choose_faults();
     if (!kinds_.empty()) make_faults();
     std::stable_sort(scenario_.events.begin(), scenario_.events.end(),
@@ -49,8 +50,12 @@ class Generator {
   Deed some_kind() { return kinds_[below(kinds_.size())]; }
   unsigned some_node() { return static_cast<unsigned>(between(1, scenario_.nodes)); }
   unsigned some_client() { return static_cast<unsigned>(between(1, scenario_.clients)); }
+  // Often just when a lock was wanted: between two steps of something a fault does most.
   TrueTime some_time() {
-    return TrueTime(Duration(below(static_cast<std::uint64_t>(scenario_.length.count()))));
+    const TrueTime any(Duration(below(static_cast<std::uint64_t>(scenario_.length.count()))));
+    if (!one_in(3)) return any;
+    const Event& want = scenario_.events[below(wants_)];
+    return want.at + ms_between(0, 100);
   }
   // Mostly short; some as long as a lock lives.
   Duration some_length() { return one_in(3) ? ms_between(200, 2500) : ms_between(5, 300); }
@@ -72,6 +77,7 @@ class Generator {
   Random random_;
   const Mix& mix_;
   Scenario scenario_;
+  std::size_t wants_ = 0;  // the first so many of its events
   std::vector<Deed> kinds_;
   std::vector<unsigned> disks_lost_;
 };
@@ -161,7 +167,7 @@ void Generator::make_burst() {
   }
 }
 
-// All nodes at once, and perhaps again while they start.
+// All nodes at once, and perhaps again while they start, the same way or by a power loss.
 void Generator::make_blackout(Deed deed) {
   const Duration down = ms_between(50, 500);
   TrueTime at = some_time();
@@ -171,6 +177,7 @@ void Generator::make_blackout(Deed deed) {
     }
     const std::uint64_t width = one_in(2) ? 40 : 1500;
     at += down + ms_between(0, width);
+    if (has(Deed::power_loss) && one_in(3)) deed = Deed::power_loss;
   }
 }
 

@@ -86,9 +86,8 @@ class World {
 void World::note_trouble(const Event& event) {
   if (event.deed == Deed::want) return;
   const bool is_moment = event.deed == Deed::hang_up;
-  const bool is_of_nodes = event.client == 0;
-  const TrueTime until = agenda_.now() + (is_moment ? 0ns : event.length + event.delay) +
-                         (is_of_nodes ? kStartTime : 0ns);
+  const Duration lasts = is_moment ? 0ns : event.length + event.delay + kStartTime;
+  const TrueTime until = agenda_.now() + lasts;
   for (unsigned client = 1; client <= scenario_.clients; ++client) {
     for (unsigned node = 1; node <= scenario_.nodes; ++node) {
       if (event.client != 0 && event.client != client) continue;
