@@ -51,8 +51,10 @@ struct Latency {
 
 // When a lock was wanted by somebody and believed in by nobody.
 struct Availability {
-  Duration wanted{};   // sum over locks: wanted, or held
-  Duration in_vain{};  // of that: wanted by clients that ran, and not held
+  using Sum = std::chrono::duration<double, std::nano>;  // no number of locks can overflow it
+
+  Sum wanted{};   // over all locks: wanted, or held
+  Sum in_vain{};  // of that: wanted by clients that ran, and not held
   TimeRange longest;
   std::size_t longest_lock = 0;
 

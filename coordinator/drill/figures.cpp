@@ -218,8 +218,7 @@ Outcome outcome_of(const History& history, const Story& story, const RunningTime
 }
 
 double Availability::share() const {
-  if (wanted == Duration(0)) return 1;
-  return 1 - static_cast<double>(in_vain.count()) / static_cast<double>(wanted.count());
+  return wanted.count() > 0 ? 1 - in_vain / wanted : 1;
 }
 
 Availability availability_of(const Story& story, const RunningTimes& running) {

@@ -113,7 +113,9 @@ std::string place_of(const History& history, const Event& event);
 // Limits on what is read; beyond them it is no history of ours, and its numbers could overflow.
 inline constexpr std::size_t kHistoryLineMax = 65536;
 inline constexpr std::size_t kHistoryNameMax = 256;  // of a lock, hold, client, in bytes
-inline constexpr std::int64_t kHistoryTimeMax = std::int64_t{1} << 62;           // ns; 146 years
+inline constexpr std::int64_t kHistoryTimeMax = std::int64_t{1} << 62;  // ns; 146 years
+// From the first event to the last: a longer one is of two clocks.
+inline constexpr Duration kHistorySpanMax = std::chrono::hours(24 * 366);
 inline constexpr std::uint64_t kHistoryTokenMax = (std::uint64_t{1} << 53) - 1;  // rule F1
 
 }  // namespace redlock::coordinator

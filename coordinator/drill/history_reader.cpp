@@ -123,6 +123,7 @@ class HistoryReader {
  private:
   Problem read_file(const HistoryText& file);
   Problem read_line(std::string_view line, bool is_first);
+  Problem check_span() const;
   Problem check_names() const;
   Problem check_holds() const;
   Problem check_hold(const Event& event, const Event* acquired) const;
@@ -141,6 +142,7 @@ Result<History> HistoryReader::read(const std::vector<HistoryText>& files) {
   }
   std::stable_sort(history_.events.begin(), history_.events.end(),
                    [](const Event& a, const Event& b) { return a.at < b.at; });
+  if (Problem problem = check_span()) return Failure{*problem};
   if (Problem problem = check_names()) return Failure{*problem};
   if (Problem problem = check_holds()) return Failure{*problem};
   return std::move(history_);
@@ -182,6 +184,16 @@ Problem HistoryReader::read_line(std::string_view line, bool is_first) {
   event.file = static_cast<std::uint32_t>(history_.files.size() - 1);
   event.line = line_;
   return read_event(json, event);
+}
+
+Problem HistoryReader::check_span() const {
+  if (history_.events.empty()) return {};
+  const Event& first = history_.events.front();
+  const Event& last = history_.events.back();
+  if (last.at - first.at <= kHistorySpanMax) return {};
+  return at_line(last, fmt::format("this is more than a year after {}: \"t\" must be nanoseconds, "
+                                   "and of one clock",
+                                   place_of(history_, first)));
 }
 
 // Who does what must be whom the header names, if it names any.

@@ -1,5 +1,5 @@
-# Makes one C++ source of the page: cmake -D OUTPUT=… -P embed.cmake. The style and the scripts are
-# put where page.html says so; the page is cut where the history goes.
+# Makes one C++ source of the page: cmake -D OUTPUT=… -P embed.cmake. The style and the scripts
+# are put where page.html says so; the page is cut where the history goes.
 cmake_minimum_required(VERSION 3.25)
 
 set(here ${CMAKE_CURRENT_LIST_DIR})

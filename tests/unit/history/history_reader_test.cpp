@@ -187,6 +187,16 @@ TEST_CASE("each mistake in an event is told with its line and what to do") {
              Catch::Contains("a line of 65537 bytes; at most 65536"));
 }
 
+TEST_CASE("times of two clocks are noticed when they are far apart") {
+  const auto after = [](const std::string& ns) {
+    return complaint("{\"t\":0,\"who\":\"anna\",\"what\":\"asks\",\"lock\":\"l\"}\n{\"t\":" + ns +
+                     ",\"who\":\"anna\",\"what\":\"asks\",\"lock\":\"l\"}\n");
+  };
+  CHECK(after("31622400000000000").empty());
+  CHECK_THAT(after("31622400000000001"),
+             Catch::StartsWith("x.jsonl:3: this is more than a year after line 2: \"t\" must be"));
+}
+
 TEST_CASE("events that contradict each other are told as well") {
   CHECK_THAT(complaint(R"({"t":5,"who":"carl","what":"asks","lock":"l"})"
                        "\n"),
