@@ -31,15 +31,23 @@ class Columns {
   Json columns_ = Json::object();
 };
 
+// How a hold ended for its client, as the page numbers it. A client that was killed believes in
+// nothing; but its lock stays taken until the validity is over, so the checker goes on with it.
+struct HoldEnd {
+  Instant at{};
+  int how = 0;  // its validity ran out, released, lost, killed
+};
+
 class Picture {
  public:
   Picture(const History& history, const Story& story, const Report& report)
-      : history_(history), story_(story), report_(report) {}
+      : history_(history), story_(story), report_(report), running_(story) {}
   Json json() const;
 
  private:
   Json about() const;
   Json nodes() const;
+  HoldEnd end_of(const Hold& hold) const;
   Json holds() const;
   Json writes() const;
   Json spells() const;
@@ -56,6 +64,7 @@ class Picture {
   const History& history_;
   const Story& story_;
   const Report& report_;
+  const RunningTimes running_;
 };
 
 Json Picture::json() const {
@@ -101,25 +110,33 @@ Json Picture::nodes() const {
   return nodes;
 }
 
+HoldEnd Picture::end_of(const Hold& hold) const {
+  const Instant begin = event(hold.acquired).at;
+  const Instant to = hold.believed.empty() ? begin : hold.believed.back().to;
+  const auto& breaks = running_.breaks_of(hold.client);
+  const auto later_ones = std::partition_point(
+      breaks.begin(), breaks.end(), [&](const Spell* spell) { return spell->time.from < begin; });
+  for (auto spell = later_ones; spell != breaks.end() && (*spell)->time.from < to; ++spell) {
+    if ((*spell)->what == What::killed) return {(*spell)->time.from, 3};
+  }
+  if (hold.releases && event(*hold.releases).at <= to) return {to, 1};
+  return {to, hold.lost && event(*hold.lost).at <= to ? 2 : 0};
+}
+
 Json Picture::holds() const {
   Columns columns{"client", "lock",  "asked", "from",  "to",
                   "valid",  "token", "end",   "place", "gaps"};
   for (const Hold& hold : story_.holds) {
     const Event& acquired = event(hold.acquired);
     const auto& believed = hold.believed;
-    const Instant to = believed.empty() ? acquired.at : believed.back().to;
     Json gaps = Json::array();
     for (std::size_t i = 1; i < believed.size(); ++i) {
       gaps.push_back({us(believed[i - 1].to), us(believed[i].from)});
     }
-    const bool is_lost = hold.lost && event(*hold.lost).at <= to;
-    const bool is_released = hold.releases && event(*hold.releases).at <= to;
-    columns.add(hold.client, hold.lock, us(acquired.asked), us(acquired.at), us(to),
-                us(hold.valid_until), hold.token,
-                is_released ? 1
-                : is_lost   ? 2
-                            : 0,
-                place_of(history_, acquired), gaps.empty() ? Json(0) : gaps);
+    const HoldEnd end = end_of(hold);
+    columns.add(hold.client, hold.lock, us(acquired.asked), us(acquired.at), us(end.at),
+                us(hold.valid_until), hold.token, end.how, place_of(history_, acquired),
+                gaps.empty() ? Json(0) : gaps);
   }
   return columns.take();
 }

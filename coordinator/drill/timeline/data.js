@@ -7,7 +7,8 @@ addEventListener("error", (event) => {
 
 const history = JSON.parse(document.getElementById("history").textContent);
 const {holds, writes, attempts, spells, jumps, findings} = history;
-const kEnds = ["its validity ran out", "released", "lost, as the client noticed"];
+const kEnds =
+    ["its validity ran out", "released", "lost, as the client noticed", "its client was killed"];
 const kReleased = 1;  // of a hold's `end`, as kEnds
 const kLost = 2;
 const kColours = 8;

@@ -91,12 +91,12 @@ function signs() {
   };
   return [
     ["held", box(colours.locks[0])],
-    ["validity after a loss", box(colours.locks[0], 0.22)],
+    ["rest of its validity", box(colours.locks[0], 0.22)],
     ["lost", (pen) => {
       box(colours.locks[0])(pen);
       drawEnd(pen, kLost, 26, 2, 12);
     }],
-    ["ran out", (pen) => {
+    ["ran out, killed", (pen) => {
       box(colours.locks[0])(pen);
       drawEnd(pen, 0, 26, 2, 12);
     }],

@@ -169,6 +169,13 @@ class Page(CheckTest):
         self.assertEqual(told["holds"]["from"], [0, 30000])
         self.assertEqual(told["findings"][0]["holds"], [0, 1])
 
+    def test_what_a_killed_client_held_ends_there(self):
+        text = history(acquired(10, "anna", "1", 100), (40, "anna", "killed", {}),
+                       (50, "anna", "started", {}), (120, "bert", "asks", {"lock": "printer"}))
+        with open(self.page(text), encoding="utf-8") as file:
+            holds = json.loads(WellFormed(file.read()).texts["history"])["holds"]
+        self.assertEqual((holds["to"], holds["valid"], holds["end"]), ([30000], [90000], [3]))
+
 
 @unittest.skipUnless(CHROMIUM, "chromium is not installed")
 @unittest.skipIf(SANITIZED, "the page is the same")
