@@ -1,7 +1,7 @@
 # bash completion for redlock(1). Works with and without the package bash-completion.
 
 _redlock_words="run acquire extend release holder status admit up drill"
-_redlock_drills="restart chaos check"
+_redlock_drills="restart chaos partition clock check"
 
 _redlock_options_of() {
   local common="--nodes --config --node-timeout --clock-drift --json --help --version"
@@ -14,7 +14,7 @@ _redlock_options_of() {
     admit) echo "$common --new-group --floor" ;;
     up) echo "$common --count --port --dir --node-binary" ;;
     "drill restart") echo "$common --ttl --node-binary --kill-command --start-command" ;;
-    "drill chaos")
+    "drill chaos" | "drill partition" | "drill clock")
       echo "$common --ttl --node-binary --for --minutes --seed --clients --locks --out"
       ;;
     "drill check") echo "$common --html" ;;
