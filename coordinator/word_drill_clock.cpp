@@ -1,8 +1,12 @@
 // redlock drill clock: clients work under locks while wall clocks jump.
+#include "base/duration_text.h"
+#include "coordinator/drill/check.h"
 #include "coordinator/drill/clock.h"
 #include "coordinator/drill/clock_plan.h"
 #include "coordinator/word_drill.h"
 #include "coordinator/word_drill_play.h"
+
+#include <fmt/format.h>
 
 namespace redlock::coordinator {
 namespace {
@@ -10,6 +14,21 @@ namespace {
 constexpr const char* kName = "clock";
 constexpr const char* kNeeds =
     "This drill moves each process's wall clock by libfaketime (package libfaketime).";
+
+// That no lock ends early is what the checker looks for; this is the other half. A lock that nobody
+// has any more is gone from the nodes at most the drift allowance after its holder stopped relying
+// on it, and they who wait for it try again at once: a TTL is far more than that takes.
+Shown look(const History& history, const Options& options) {
+  const TimeRange gap = check(history, tell(history)).summary.availability.longest;
+  Shown shown{
+      fmt::format("no lock outlasted its holder by more than {}", spoken_duration(gap.length())),
+      {}};
+  if (gap.length() > options.ttl) {
+    shown.differences.push_back(fmt::format("a lock that nobody had could not be had for {}",
+                                            spoken_duration(gap.length())));
+  }
+  return shown;
+}
 
 }  // namespace
 
@@ -20,7 +39,8 @@ int drill_clock(const Options& options) {
   JumpingClocks clocks(stage, folder.path());
   auto ready = clocks.set_up(kDrillNodes, static_cast<std::size_t>(options.clients));
   if (!ready) return refuse_drill(kName, ready.error(), kNeeds);
-  return play_drill({.name = kName, .plan = plan_clock_jumps}, options, stage, folder, clocks);
+  return play_drill({.name = kName, .plan = plan_clock_jumps, .look = look}, options, stage, folder,
+                    clocks);
 }
 
 }  // namespace redlock::coordinator
