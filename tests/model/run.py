@@ -2,7 +2,8 @@
 """Checks the models with spin: every claim verified in full, every twin refuted.
 
   run.py                  all claims and twins
-  run.py --small          those for every day
+  run.py --small          the claims in small bounds
+  run.py --twins          the twins
   run.py CASE...          these alone
   run.py --story TWIN     how a twin goes wrong, step by step, by the shortest way
 
@@ -40,7 +41,7 @@ class Workshop:
     @property
     def is_covered(self):
         """A claim's small bounds are to take every step of the model; that costs some time."""
-        return self.case.is_small and not isinstance(self.case, Twin)
+        return self.case.is_small
 
     def call(self, *command):
         return subprocess.run(command, cwd=self.folder, text=True, check=False,
@@ -128,14 +129,17 @@ def choose(options):
         sys.exit(64)
     if options.cases:
         return [known[name] for name in options.cases]
-    return [case for case in cases if case.is_small or not options.small]
+    if options.twins:
+        return TWINS
+    return [case for case in CLAIMS if case.is_small] if options.small else cases
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*", metavar="CASE")
-    parser.add_argument("--small", action="store_true", help="what ./dev test runs")
+    parser.add_argument("--small", action="store_true", help="the claims in small bounds")
+    parser.add_argument("--twins", action="store_true", help="all twins")
     parser.add_argument("--story", metavar="TWIN", choices=[twin.name for twin in TWINS])
     return parser.parse_args()
 

@@ -10,6 +10,7 @@
  *
  *   -DACQUISITIONS=2 -DCRASHES=2   the bounds; locks run out any number of times
  *   -DEXTENSIONS=2                 so many of the acquisitions, the first ones, may also extend
+ *   -DLOSSES=1                     so many ledgers, one at most, are lost
  *   -DTWIN_…                       the same text less one rule, which spin must refute
  *
  * The code that it mirrors: server/fence.h, server/quorum_commands.cpp, and in coordinator/
@@ -20,6 +21,9 @@
 #define BLOCK 2                   /* F1: fence-block, the smallest that has a half */
 #endif
 #define FREE 0                    /* acquisitions are numbered from 1 */
+#ifndef LOSSES
+#define LOSSES 0
+#endif
 
 #ifndef TWIN_HALF_QUORUM
 #define QUORUM (NODES / 2 + 1)    /* Q1 */
@@ -38,6 +42,8 @@ typedef Node {
   byte stored;                    /* the lock's token */
   byte C;                         /* the counter */
   byte H;                         /* its bound, durable */
+  bool is_unfenced;               /* its ledger was lost (F6) */
+  bool is_recovering;             /* and its delay goes on (R10) */
 };
 
 typedef Acquisition {
@@ -46,12 +52,16 @@ typedef Acquisition {
   byte t;                         /* the token, when it is chosen */
   byte floor;                     /* the largest token given before the first request was sent */
   bool is_given;
+  bool is_old;                    /* it had started when the ledger was lost */
 };
 
 Node node[NODES];
 Acquisition acquisition[ACQUISITIONS + 1];
 byte given;                       /* acquisitions that have their token */
 byte crashes;
+byte losses;
+byte floor_read;                  /* the largest counter of the nodes that were read (F6) */
+bool is_read[NODES];
 
 #define N node[m]
 #define A acquisition[a]
@@ -79,11 +89,21 @@ inline start() {
 #define accepts(m) (A.answer[m] == A.t)
 #define acceptances (accepts(0) + accepts(1) + accepts(2))
 
+#define somebody_recovers \
+  (node[0].is_recovering || node[1].is_recovering || node[2].is_recovering)
+
+#ifndef TWIN_SHORT_DELAY
+/* F7, the one trust in clocks: a delay in full is over after all that started before it. */
+#define has_run_out (A.is_old && !somebody_recovers)
+#else
+#define has_run_out false
+#endif
+
 /* F3: t is given once a quorum accepted it. Here at once: that is when most is asked of the others.
  * An attempt that is given up instead is one that is looked at no more; what it sent lives on. */
 inline give_when_accepted() {
   if
-  :: !A.is_given && acceptances >= QUORUM ->
+  :: !A.is_given && !has_run_out && acceptances >= QUORUM ->
      printf("acquisition %d has token %d\n", a, A.t);
      assert(A.t > A.floor);                                           /* the order */
      for (b : 1 .. ACQUISITIONS) {
@@ -100,7 +120,8 @@ inline give_when_accepted() {
 /* F3: t is the largest of a quorum of proposals: m proposes t, and a quorum t or less. The nodes
  * that propose t have accepted it by that. */
 inline choose(m) {
-  d_step { A.t == 0 && A.answer[m] > 0 && proposals_up_to(A.answer[m]) >= QUORUM ->
+  d_step { A.t == 0 && !has_run_out &&
+      A.answer[m] > 0 && proposals_up_to(A.answer[m]) >= QUORUM ->
     A.t = A.answer[m];
     printf("acquisition %d chooses %d, proposed by node %d\n", a, A.t, m);
     give_when_accepted() }
@@ -117,6 +138,12 @@ end:
 }
 
 /* --- what acquisition a sends to node m --------------------------------------------------- */
+
+#ifndef TWIN_SERVES_WITHIN_DELAY
+#define serves (!N.is_recovering) /* R10 */
+#else
+#define serves true
+#endif
 
 /* No counter falls (F8). */
 inline reach(number) {
@@ -137,11 +164,17 @@ inline clear() {
 #define has_room true
 #endif
 
+#ifndef TWIN_UNFENCED_PROPOSES
+#define is_silent N.is_unfenced   /* F6: it counts, and proposes nothing */
+#else
+#define is_silent false
+#endif
+
 /* LOCK.ACQUIRE (F2). The names of the acquisitions, and of the nodes, are dealt as they come:
  * acquisition 2 is the second one that any node grants, node 1 the second one that grants
  * acquisition 1. So of runs that differ in names alone one is looked at. */
 inline acquire() {
-  d_step { !A.granted[m] && N.value == FREE &&
+  d_step { !A.granted[m] && N.value == FREE && serves &&
       (a == 1 || has_started(a - 1)) && (a > 1 || m == 0 || A.granted[m - 1]) ->
     if
     :: !has_started(a) -> start()
@@ -153,12 +186,11 @@ inline acquire() {
     :: has_room ->
        N.C++;
        N.stored = N.C;
-       A.answer[m] = N.C;
-       printf("node %d grants acquisition %d and proposes %d\n", m, a, N.C)
+       A.answer[m] = (is_silent -> 0 : N.C)  /* 0: no proposal */
     :: else ->
-       N.stored = N.H + 1;        /* F1: without a proposal */
-       printf("node %d grants acquisition %d without a proposal\n", m, a)
-    fi }
+       N.stored = N.H + 1                    /* F1 */
+    fi;
+    printf("node %d grants acquisition %d, proposal %d\n", m, a, A.answer[m]) }
 }
 
 #ifndef TWIN_CONFIRM_ANY_VALUE
@@ -173,7 +205,7 @@ inline acquire() {
 #endif
 
 #ifndef TWIN_EXTENDED_UNSETTLED
-#define may_extend (a <= EXTENSIONS && A.is_given)  /* F5: not before the token is settled */
+#define may_extend (a <= EXTENSIONS && A.is_given && !has_run_out)  /* F5: the token is settled */
 #else
 #define may_extend (a <= EXTENSIONS && A.t > 0)
 #endif
@@ -186,12 +218,12 @@ inline raise() {
 
 /* What brings a t above H waits until the raise that it asks for is durable (F1). */
 inline raise_for_token() {
-  d_step { A.t > N.H && (A.granted[m] || may_extend) -> raise() }
+  d_step { A.t > N.H && serves && (A.granted[m] || may_extend) -> raise() }
 }
 
 /* LOCK.CONFIRM, to a node that granted it, with a smaller proposal or none (F3). */
 inline confirm() {
-  d_step { A.t > 0 && A.granted[m] && A.answer[m] < A.t && A.t <= N.H &&
+  d_step { A.t > 0 && A.granted[m] && A.answer[m] < A.t && A.t <= N.H && serves &&
       holds_the_value && knows_no_larger ->
     reach(A.t);
     N.stored = A.t;
@@ -203,7 +235,7 @@ inline confirm() {
 /* LOCK.EXTEND with TOKEN: it tops up a node that lacks the lock (Q4), and carries the token, which
  * is no acceptance (F5). */
 inline extend() {
-  d_step { may_extend && A.t <= N.H &&
+  d_step { may_extend && A.t <= N.H && serves &&
       (N.value == FREE || N.value == value_of(a) && N.stored < A.t) ->
     reach(A.t);
     N.value = value_of(a);
@@ -240,7 +272,66 @@ end:
 #define first_number 0
 #endif
 
+/* F6: the ledger is lost, and the counter with it. */
+inline lose_ledger() {
+  d_step { losses < LOSSES && N.value == FREE ->
+    losses++;
+    N.C = 0;
+    N.H = BLOCK;
+    N.is_unfenced = true;
+    N.is_recovering = true;
+    for (b : 1 .. ACQUISITIONS) { acquisition[b].is_old = has_started(b) }
+    b = 0;
+    printf("node %d loses its ledger\n", m) }
+}
+
+inline end_delay() {
+  d_step { N.is_recovering ->
+    N.is_recovering = false;
+    printf("node %d grants again\n", m) }
+}
+
+#ifndef TWIN_READ_WITHIN_DELAY
+#define may_read !somebody_recovers
+#else
+#define may_read true
+#endif
+
+/* F6: LOCK.FENCE READ, of nodes that are fenced; after the delay, as until then a token of before
+ * may be given elsewhere (coordinator/admission.h: look, read, admit). */
+inline read_counter() {
+  d_step { losses > 0 && may_read && !N.is_unfenced && !is_read[m] ->
+    is_read[m] = true;
+    if
+    :: floor_read < N.C -> floor_read = N.C
+    :: else
+    fi;
+    printf("node %d is read, the floor is %d\n", m, floor_read) }
+}
+
+#ifndef TWIN_FLOOR_OF_ONE
+#define floor_quorum QUORUM
+#else
+#define floor_quorum 1
+#endif
+
+/* F6: LOCK.FENCE ADMIT, with the largest counter of a quorum; F7: not before the delay is over. */
+inline admit() {
+  d_step { N.is_unfenced && !N.is_recovering && floor_read < N.H &&
+      is_read[0] + is_read[1] + is_read[2] >= floor_quorum ->
+#ifndef TWIN_ADMITTED_WITHOUT_FLOOR
+    reach(floor_read);
+#endif
+    N.is_unfenced = false;
+    printf("node %d is admitted, its numbers go on after %d\n", m, N.C) }
+}
+
+inline raise_for_floor() {
+  d_step { N.is_unfenced && !N.is_recovering && floor_read >= N.H -> raise() }
+}
+
 proctype Node_(byte m) provided (is_unfinished) {
+  byte b;
 end:
   do
   /* F1: the loop raises H when less than half a block is left. */
@@ -251,6 +342,13 @@ end:
        N.C = first_number;
        printf("node %d crashes; its numbers go on after %d\n", m, N.C);
        raise() }
+#if LOSSES > 0
+  :: lose_ledger()
+  :: end_delay()
+  :: read_counter()
+  :: admit()
+  :: raise_for_floor()
+#endif
   od
 }
 
