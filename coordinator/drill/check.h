@@ -72,7 +72,7 @@ struct Losses {
 struct Writes {
   std::size_t accepted = 0;
   std::size_t refused = 0;
-  std::size_t late_accepted = 0;  // of the above: after the end of the writer's belief
+  std::size_t late_accepted = 0;  // of the above: after the end of the writer's validity
   std::size_t late_refused = 0;
   std::size_t late_after_next = 0;  // of those accepted: another had acquired the lock by then
 };
