@@ -108,6 +108,12 @@ int without_folder() {
   return exit_code::kNo;
 }
 
+int refuse_drill(const DrillStage& stage, const std::string& name, const std::string& why,
+                 const std::string& needs) {
+  if (stage.interrupted() != 0) return exit_code::of_signal(stage.interrupted());
+  return refuse_drill(name, why, needs);
+}
+
 int refuse_drill(const std::string& name, const std::string& why, const std::string& needs) {
   complain(fmt::format("drill {}: {}\n{}", name, why, needs));
   return exit_code::kDenied;

@@ -37,5 +37,8 @@ int without_folder();
 
 // What a drill that this machine does not allow ends with: which, why, and what it needs.
 int refuse_drill(const std::string& name, const std::string& why, const std::string& needs);
+// The same, unless it was interrupted.
+int refuse_drill(const DrillStage& stage, const std::string& name, const std::string& why,
+                 const std::string& needs);
 
 }  // namespace redlock::coordinator

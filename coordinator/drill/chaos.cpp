@@ -178,7 +178,7 @@ void ChaosDrill::befall_process(const PlannedFault& fault) {
 
 Status ChaosDrill::end() {
   stage_.clean_up();
-  const Status restored = surroundings_.restore();
+  const Status restored = recorder_ ? surroundings_.restore(*recorder_) : Done{};
   if (nodes_at_work_) nodes_at_work_->restore();
   if (clients_) {
     static_cast<void>(nodes_at_work_->look());

@@ -31,7 +31,7 @@ enum class Fault {
 };
 
 struct PlannedFault {
-  Duration at;  // since the faults began
+  Duration at{0};  // since the faults began
   Fault fault = Fault::kill;
   bool is_node = true;     // else a client
   std::size_t victim = 0;  // index of the node or client

@@ -75,7 +75,7 @@ void DrillNetwork::befall(const PlannedFault& fault) {
   }
 }
 
-Status DrillNetwork::restore() {
+Status DrillNetwork::restore(Recorder&) {
   for (const Relays& of_one_node : relays_) {
     for (const auto& relay : of_one_node) {
       relay->heal();

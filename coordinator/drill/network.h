@@ -25,7 +25,7 @@ class DrillNetwork final : public Surroundings {
   std::string nodes_of(std::size_t client) const override;
   // cut, heal, slow, unslow
   Status befall(std::span<const PlannedFault> faults, Recorder& recorder) override;
-  Status restore() override;
+  Status restore(Recorder& recorder) override;
 
  private:
   using Relays = std::vector<std::unique_ptr<Relay>>;  // of one node, by client

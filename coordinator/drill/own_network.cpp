@@ -157,19 +157,10 @@ Status OwnNetwork::slow(const std::string& member, Duration length) {
     add({"burst", std::to_string(kBurst)});
     add({"latency", fmt::format("{}ms", kWaitingMax * milliseconds)});
   }
-  slowed_.insert(member);
   return run(std::move(words));
 }
 
-Status OwnNetwork::restore() {
-  cut_.clear();
-  Status done = write_cuts();
-  while (done && !slowed_.empty()) done = unslow(std::string(*slowed_.begin()));
-  return done;
-}
-
 Status OwnNetwork::unslow(const std::string& member) {
-  if (slowed_.erase(member) == 0) return Done{};
   return run({"tc", "qdisc", "del", "dev", places_.at(member).device, "root"});
 }
 

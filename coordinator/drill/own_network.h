@@ -64,8 +64,6 @@ class OwnNetwork {
   // `length` once packets follow each other, and drops what would wait for longer than 20 such.
   Status slow(const std::string& member, Duration length);
   Status unslow(const std::string& member);
-  // Nothing is cut or slowed any more.
-  Status restore();
   bool has_netem() const { return has_netem_; }
 
  private:
@@ -91,7 +89,6 @@ class OwnNetwork {
   std::map<std::string, std::string, std::less<>> programs_;  // paths
   std::map<std::string, Place, std::less<>> places_;
   std::set<std::pair<std::string, std::string>> cut_;  // addresses: from, to
-  std::set<std::string> slowed_;                       // members
   bool has_netem_ = false;
 };
 

@@ -57,6 +57,13 @@ void PartitionedNetwork::add_ways(const PlannedFault& fault, Ways& ways) const {
   }
 }
 
+void PartitionedNetwork::keep_in_mind(const PlannedFault& fault) {
+  if (fault.fault == Fault::cut) cut_.insert(fault.victim);
+  if (fault.fault == Fault::heal) cut_.erase(fault.victim);
+  if (fault.fault == Fault::slow) slowed_.insert(fault.victim);
+  if (fault.fault == Fault::unslow) slowed_.erase(fault.victim);
+}
+
 // A cut is told when it is there, and a healing before it begins: whoever is said to be cut off is.
 Status PartitionedNetwork::befall(std::span<const PlannedFault> faults, Recorder& recorder) {
   const auto tell = [&](Fault first, Fault second) {
@@ -70,6 +77,7 @@ Status PartitionedNetwork::befall(std::span<const PlannedFault> faults, Recorder
   Status done = Done{};
   for (const PlannedFault& fault : faults) {
     const std::string node = node_name(fault.victim);
+    keep_in_mind(fault);
     if (fault.fault == Fault::cut) add_ways(fault, cut);
     if (fault.fault == Fault::heal) add_ways(fault, healed);
     if (done && fault.fault == Fault::slow) done = network_.slow(node, fault.delay);
@@ -81,8 +89,11 @@ Status PartitionedNetwork::befall(std::span<const PlannedFault> faults, Recorder
   return done;
 }
 
-Status PartitionedNetwork::restore() {
-  return network_.restore();
+Status PartitionedNetwork::restore(Recorder& recorder) {
+  std::vector<PlannedFault> ends;
+  for (const std::size_t node : cut_) ends.push_back({.fault = Fault::heal, .victim = node});
+  for (const std::size_t node : slowed_) ends.push_back({.fault = Fault::unslow, .victim = node});
+  return ends.empty() ? Status(Done{}) : befall(ends, recorder);
 }
 
 }  // namespace redlock::coordinator

@@ -6,6 +6,7 @@
 #include "coordinator/drill/own_network.h"
 #include "coordinator/drill/surroundings.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,18 +24,21 @@ class PartitionedNetwork final : public Surroundings {
   std::string nodes_of(std::size_t) const override { return nodes_; }
   // cut, heal, slow, unslow
   Status befall(std::span<const PlannedFault> faults, Recorder& recorder) override;
-  Status restore() override;
+  Status restore(Recorder& recorder) override;
 
   // How the network slows what it slows, for people.
   const char* slowed_by() const { return network_.has_netem() ? "netem" : "tbf"; }
 
  private:
   using Ways = std::vector<OwnNetwork::OneWay>;
+  void keep_in_mind(const PlannedFault& fault);
   void add_ways(const PlannedFault& fault, Ways& ways) const;
 
   OwnNetwork network_;
   std::size_t clients_ = 0;
-  std::string nodes_;  // separated by commas
+  std::set<std::size_t> cut_;     // nodes, from some client at least
+  std::set<std::size_t> slowed_;  // nodes
+  std::string nodes_;             // separated by commas
 };
 
 }  // namespace redlock::coordinator

@@ -7,7 +7,7 @@
 //   surroundings.connect(addresses);
 //   …start each client at surroundings.place_of_client(i), with surroundings.nodes_of(i)…
 //   surroundings.befall(faults, recorder);     // as the plan has it
-//   surroundings.restore();
+//   surroundings.restore(recorder);
 //
 // Thread safety: none; all on the loop's thread. Calls may wait on the drill's stage.
 #pragma once
@@ -40,8 +40,8 @@ class Surroundings {
 
   // Does what befalls them at one time, and tells it to the history. REQUIRES: faults of its kinds.
   virtual Status befall(std::span<const PlannedFault> faults, Recorder& recorder) = 0;
-  // All is whole.
-  virtual Status restore() = 0;
+  // Whatever still befalls them ends.
+  virtual Status restore(Recorder& recorder) = 0;
 };
 
 // A history's word for a cut, heal, slow, unslow or jump.

@@ -67,15 +67,17 @@ class DrillTest(unittest.TestCase):
 
     def at_work(self, drill):
         """The drill's nodes and clients, once all of them run and a client wrote."""
-        return wait_until(lambda: self.wrote() and programs_of(drill.pid), "clients at work")
+        return wait_until(lambda: self.was_told("wrote") and programs_of(drill.pid),
+                          "clients at work")
 
-    def wrote(self):
+    def was_told(self, what):
+        """Whether the drill's own history tells of one such event yet."""
         folders = os.listdir(self.temporary)
         path = folders and os.path.join(self.temporary, folders[0], "history.jsonl")
         if not path or not os.path.exists(path):
             return False
         with open(path, encoding="utf-8") as file:
-            return '"wrote"' in file.read()
+            return f'"{what}"' in file.read()
 
     def told(self):
         """The header, the events, and how often what befell which party."""

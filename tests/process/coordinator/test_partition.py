@@ -1,11 +1,12 @@
 """redlock drill partition: the network falls apart, and no lock is held twice."""
 
 import os
+import signal
 import subprocess
 import unittest
 
 import drills
-from group import PATIENCE_S, REDLOCK
+from group import PATIENCE_S, REDLOCK, wait_until
 
 
 class Partition(drills.DrillTest):
@@ -31,6 +32,17 @@ class Partition(drills.DrillTest):
         self.assertEqual(counts["node", "cut"], counts["node", "healed"])
         self.assertEqual(counts["node", "slowed"], counts["node", "unslowed"])
         self.assertIn("no_quorum", {event.get("why") for event in events})
+
+    def test_ctrl_c_while_the_network_is_apart_heals_it_and_tells_what_happened(self):
+        drill = self.start("--for", "10m", "--seed", "2")
+        wait_until(lambda: drill.poll() is not None or self.was_told("cut"), "the split")
+        drill.send_signal(signal.SIGINT)
+        status, output, errors = self.result(drill, 0)
+        if status == drills.SKIPPED:
+            self.skipTest(errors)
+        self.assertEqual((status, errors), (128 + signal.SIGINT, ""), output)
+        *_, counts = self.told()
+        self.assertGreater(counts["node", "healed"], 0)
 
     def refused(self, *before):
         """What the drill says, and ends with, after shell commands as root of a namespace."""
