@@ -1,8 +1,8 @@
 #include "coordinator/word_drill_play.h"
 
 #include "base/duration_text.h"
-#include "coordinator/drill/chaos.h"
 #include "coordinator/drill/history_file.h"
+#include "coordinator/drill/planned_drill.h"
 #include "coordinator/drill/progress.h"
 #include "coordinator/drill/verdict.h"
 #include "coordinator/local_group.h"
@@ -16,8 +16,8 @@
 namespace redlock::coordinator {
 namespace {
 
-ChaosSettings settings_of(const DrillToPlay& drill, const Options& options,
-                          std::string node_program) {
+PlannedDrillSettings settings_of(const DrillToPlay& drill, const Options& options,
+                                 std::string node_program) {
   return {.name = drill.name,
           .plan = drill.plan,
           .node_program = std::move(node_program),
@@ -30,7 +30,7 @@ ChaosSettings settings_of(const DrillToPlay& drill, const Options& options,
           .clock_drift = options.clock_drift};
 }
 
-std::string figures(const ChaosProgress& progress) {
+std::string figures(const PlannedDrillProgress& progress) {
   return fmt::format("faults: {} of nodes, {} of clients; {} holds, {} writes, {} refused",
                      progress.node_faults, progress.client_faults, progress.holds, progress.writes,
                      progress.refused_writes);
@@ -41,11 +41,11 @@ void tell(const Options& options, const std::string& text) {
   static_cast<void>(std::fflush(stdout));
 }
 
-Status play(ChaosDrill& drill, const Options& options) {
+Status play(PlannedDrill& drill, const Options& options) {
   if (auto begun = drill.begin(); !begun) return begun;
   DrillProgress bar(options.length, options.json);
   return drill.play(
-      [&](const ChaosProgress& progress) { bar.show(progress.passed, figures(progress)); });
+      [&](const PlannedDrillProgress& progress) { bar.show(progress.passed, figures(progress)); });
 }
 
 int fail(const DrillStage& stage, const std::string& text) {
@@ -91,13 +91,13 @@ int play_drill(const DrillToPlay& drill, const Options& options, DrillStage& sta
   tell(options, fmt::format("{} of {}, seed {}: {} clients, {} locks, five nodes of {}",
                             duration_text(options.length), drill.name, options.seed,
                             options.clients, options.locks, program.value()));
-  ChaosDrill chaos(stage, folder.path(), settings_of(drill, options, program.value()),
-                   surroundings);
-  const Status played = play(chaos, options);
-  const Status ended = chaos.end();
-  if (chaos.history_files().empty()) return fail(stage, played.error());
+  PlannedDrill planned(stage, folder.path(), settings_of(drill, options, program.value()),
+                       surroundings);
+  const Status played = play(planned, options);
+  const Status ended = planned.end();
+  if (planned.history_files().empty()) return fail(stage, played.error());
   // What there is of a history is worth a look all the same.
-  const int judged = judge_drill(drill, options, stage, chaos.history_files());
+  const int judged = judge_drill(drill, options, stage, planned.history_files());
   if (!played) return fail(stage, played.error());
   if (!ended) return fail(stage, ended.error());
   return judged;

@@ -1,4 +1,4 @@
-#include "coordinator/drill/chaos.h"
+#include "coordinator/drill/planned_drill.h"
 
 #include "base/duration_text.h"
 
@@ -15,15 +15,15 @@ constexpr Duration kAtWorkWithin = 20s;  // from the start of the clients to a f
 
 }  // namespace
 
-ChaosDrill::ChaosDrill(DrillStage& stage, const std::string& folder, ChaosSettings settings,
-                       Surroundings& surroundings)
+PlannedDrill::PlannedDrill(DrillStage& stage, const std::string& folder,
+                           PlannedDrillSettings settings, Surroundings& surroundings)
     : stage_(stage),
       folder_(folder),
       settings_(std::move(settings)),
       surroundings_(surroundings),
       nodes_(stage, folder, settings_.node_program, settings_.ttl) {}
 
-Status ChaosDrill::begin() {
+Status PlannedDrill::begin() {
   if (auto looked = nodes_.look_at_program(); !looked) return looked;
   std::vector<Place> places;
   for (std::size_t i = 0; i < kDrillNodes; ++i) places.push_back(surroundings_.place_of_node(i));
@@ -38,7 +38,7 @@ Status ChaosDrill::begin() {
   return start_clients();
 }
 
-void ChaosDrill::tell_header() {
+void PlannedDrill::tell_header() {
   HistoryHeader header;
   header.title = fmt::format("{}, seed {}", settings_.name, settings_.seed);
   header.clock_drift = settings_.clock_drift;
@@ -52,7 +52,7 @@ void ChaosDrill::tell_header() {
   recorder_->tell(header);
 }
 
-Status ChaosDrill::start_clients() {
+Status PlannedDrill::start_clients() {
   if (auto made = surroundings_.connect(nodes_.addresses()); !made) return made;
   ClientProcessSettings settings;
   settings.seed = settings_.seed;
@@ -74,7 +74,7 @@ Status ChaosDrill::start_clients() {
 }
 
 // Faults that come before there is a lock to be lost would show nothing.
-Status ChaosDrill::wait_for_work() {
+Status PlannedDrill::wait_for_work() {
   Status state = Done{};
   stage_.until(
       [&] {
@@ -88,7 +88,7 @@ Status ChaosDrill::wait_for_work() {
 }
 
 // The store tells of a write, not its client: that may be stopped before it hears the answer.
-void ChaosDrill::on_write(const StoreWrite& write, bool accepted) {
+void PlannedDrill::on_write(const StoreWrite& write, bool accepted) {
   if (progress_.writes++ == 0) stage_.wake();
   if (!accepted) ++progress_.refused_writes;
   std::string& last = last_hold_[write.client];
@@ -101,7 +101,7 @@ void ChaosDrill::on_write(const StoreWrite& write, bool accepted) {
                         .accepted = accepted});
 }
 
-Status ChaosDrill::play(const std::function<void(const ChaosProgress&)>& on_turn) {
+Status PlannedDrill::play(const std::function<void(const PlannedDrillProgress&)>& on_turn) {
   began_ = stage_.elapsed();
   const auto plan = settings_.plan({.seed = settings_.seed,
                                     .length = settings_.length,
@@ -121,8 +121,8 @@ Status ChaosDrill::play(const std::function<void(const ChaosProgress&)>& on_turn
   return go_on_until(settings_.length, on_turn);
 }
 
-Status ChaosDrill::go_on_until(Duration at,
-                               const std::function<void(const ChaosProgress&)>& on_turn) {
+Status PlannedDrill::go_on_until(Duration at,
+                                 const std::function<void(const PlannedDrillProgress&)>& on_turn) {
   Status state = Done{};
   const auto stuck = [&] {
     state = nodes_at_work_->look();
@@ -142,7 +142,7 @@ Status ChaosDrill::go_on_until(Duration at,
 }
 
 // What happens around the processes is done all at once.
-Status ChaosDrill::befall(std::span<const PlannedFault> faults) {
+Status PlannedDrill::befall(std::span<const PlannedFault> faults) {
   std::vector<PlannedFault> around;
   for (const PlannedFault& fault : faults) {
     if (begins_harm(fault.fault)) {
@@ -158,7 +158,7 @@ Status ChaosDrill::befall(std::span<const PlannedFault> faults) {
   return surroundings_.befall(around, *recorder_);
 }
 
-void ChaosDrill::befall_process(const PlannedFault& fault) {
+void PlannedDrill::befall_process(const PlannedFault& fault) {
   const std::size_t victim = fault.victim;
   switch (fault.fault) {
     case Fault::kill:
@@ -176,7 +176,7 @@ void ChaosDrill::befall_process(const PlannedFault& fault) {
   }
 }
 
-Status ChaosDrill::end() {
+Status PlannedDrill::end() {
   stage_.clean_up();
   const Status restored = recorder_ ? surroundings_.restore(*recorder_) : Done{};
   if (nodes_at_work_) nodes_at_work_->restore();
@@ -189,7 +189,7 @@ Status ChaosDrill::end() {
   return ended ? restored : ended;
 }
 
-std::vector<std::string> ChaosDrill::history_files() const {
+std::vector<std::string> PlannedDrill::history_files() const {
   if (!clients_) return {};
   std::vector<std::string> files = {own_history()};
   const auto& of_clients = clients_->history_files();

@@ -1,9 +1,10 @@
-// ChaosDrill: clients lock, work and let go for a given time, while nodes and clients are killed,
-// stopped and restarted, and the network between them is cut and slowed, by a plan that a seed
-// makes (faults.h). Everything is real: five node processes, client processes with the public
-// library, a store that checks tokens. What comes of it is a history; whoever reads it judges.
+// PlannedDrill: clients lock, work and let go for a given time, while a plan that a seed makes
+// comes true (faults.h): nodes and clients are killed, stopped and restarted, and in their
+// surroundings the network falls apart or clocks jump. Everything is real: five node processes,
+// client processes with the public library, a store that checks tokens. What comes of it is a
+// history; whoever reads it judges.
 //
-//   ChaosDrill drill(stage, settings);
+//   PlannedDrill drill(stage, folder, settings, surroundings);
 //   if (auto made = drill.begin(); !made) …
 //   auto played = drill.play(on_turn);  // until its time is over, or it is interrupted
 //   drill.end();                        // in any case
@@ -29,7 +30,7 @@
 
 namespace redlock::coordinator {
 
-struct ChaosSettings {
+struct PlannedDrillSettings {
   std::string name;  // of the drill: "chaos"
   std::vector<PlannedFault> (*plan)(const PlanTerms& terms) = plan_faults;
   std::string node_program;  // as find_program found it
@@ -43,7 +44,7 @@ struct ChaosSettings {
 };
 
 // How far it is, for whoever watches.
-struct ChaosProgress {
+struct PlannedDrillProgress {
   Duration passed{0};
   std::size_t node_faults = 0;
   std::size_t client_faults = 0;
@@ -52,18 +53,18 @@ struct ChaosProgress {
   std::size_t refused_writes = 0;
 };
 
-class ChaosDrill {
+class PlannedDrill {
  public:
   // The folder is the drill's own, and outlives it.
   // The surroundings are set up.
-  ChaosDrill(DrillStage& stage, const std::string& folder, ChaosSettings settings,
-             Surroundings& surroundings);
+  PlannedDrill(DrillStage& stage, const std::string& folder, PlannedDrillSettings settings,
+               Surroundings& surroundings);
 
   // Starts the nodes and the clients. The error says what is wrong on this machine.
   Status begin();
   // Lets the plan come true. An error: the drill could not go on, so it shows nothing. on_turn is
   // called some times a second.
-  Status play(const std::function<void(const ChaosProgress&)>& on_turn);
+  Status play(const std::function<void(const PlannedDrillProgress&)>& on_turn);
   // Ends every process, cleanly where it can.
   Status end();
 
@@ -77,14 +78,14 @@ class ChaosDrill {
   Status wait_for_work();
   void tell_header();
   void on_write(const StoreWrite& write, bool accepted);
-  Status go_on_until(Duration at, const std::function<void(const ChaosProgress&)>& on_turn);
+  Status go_on_until(Duration at, const std::function<void(const PlannedDrillProgress&)>& on_turn);
   Status befall(std::span<const PlannedFault> faults);
   void befall_process(const PlannedFault& fault);
   Duration passed() const { return stage_.elapsed() - began_; }
 
   DrillStage& stage_;
   const std::string folder_;
-  const ChaosSettings settings_;
+  const PlannedDrillSettings settings_;
   Surroundings& surroundings_;
   OwnNodes nodes_;
   std::optional<Recorder> recorder_;
@@ -94,7 +95,7 @@ class ChaosDrill {
   std::optional<NodeWatch> watch_;
 
   Duration began_{0};
-  ChaosProgress progress_;
+  PlannedDrillProgress progress_;
   std::map<std::string, std::string> last_hold_;  // of a client
 };
 
