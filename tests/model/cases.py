@@ -45,6 +45,7 @@ CLAIMS = [
     Case("tokens-2", "tokens.pml", bounds(2, 2, 2), is_small=True),
     Case("tokens-loss", "tokens.pml", bounds(2, 0, 0, LOSSES=1), is_small=True),
     Case("exclusion-2", "exclusion.pml", bounds(2, 2, 1), is_small=True),
+    Case("exclusion-fine", "exclusion.pml", bounds(2, 2, 1, TICKS=4)),
     Case("exclusion-3", "exclusion.pml", bounds(3, 1, 1)),
     Case("tokens-3", "tokens.pml", bounds(3, 1, 0)),
 ]

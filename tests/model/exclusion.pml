@@ -12,7 +12,8 @@
  *
  * (1 - d)(1 + d) < 1, so SOONEST is not before VALIDITY ends; FULL_DELAY is longer than SOONEST,
  * and taken as equal. Of a node's deadline the model knows no latest: once it may have come, it
- * comes at any later time. The deadline in the ledger and the lock's own are one instant of one clock.
+ * comes at any later time. The ledger's deadline and the lock's own are one instant of one clock.
+ * Within a tick steps come in any order, so a tick need not be short; more of them are finer.
  *
  * Messages arrive at any later time, in any order, or never, as in tokens.pml.
  *
@@ -32,7 +33,9 @@
 #define QUORUM (NODES / 2)
 #endif
 
-#define TICKS 2
+#ifndef TICKS
+#define TICKS 2                   /* to a deadline */
+#endif
 #ifndef TWIN_STALE_NOW
 #define SOONEST TICKS             /* C4: from a clock that was read after the request */
 #else
