@@ -167,12 +167,23 @@ Reply release(Call& call) {
   return Reply::integer(1);
 }
 
+// A node that lost its ledger may have accepted a token for a lock that still lives, and cannot
+// know that it would do so twice (rule F7).
+std::optional<Reply> refuse_too_early(const Call& call) {
+  const Duration early = call.node.start().admit_from - call.instant();
+  if (call.node.fence().is_fenced() || early <= 0ns) return std::nullopt;
+  return Reply::error(fmt::format(
+      "ERR too early: locks that this node granted before it lost its ledger may live for {} ms",
+      ceil_ms(early)));
+}
+
 // LOCK.CONFIRM key value token: accepted if the key still holds the value and no larger number was
 // given for it since (rule F3).
 Reply confirm(Call& call) {
   std::uint64_t token = 0;
   if (auto refusal = read_token(call.word(3), 1, token)) return std::move(*refusal);
   if (auto refusal = refuse_recovering(call)) return std::move(*refusal);
+  if (auto refusal = refuse_too_early(call)) return std::move(*refusal);
   Node& node = call.node;
   const Lock* lock = node.locks().find(call.word(1), call.instant());
   if (!is_held_by(lock, call.word(2)) || token < lock->token) return Reply::integer(0);
@@ -212,12 +223,7 @@ Reply fence_admit(Call& call) {
   std::uint64_t floor = 0;
   if (auto refusal = read_token(call.word(2), 0, floor)) return std::move(*refusal);
   if (auto refusal = refuse_recovering(call)) return std::move(*refusal);
-  const Duration early = node.start().admit_from - call.instant();
-  if (!node.fence().is_fenced() && early > 0ns) {
-    return Reply::error(fmt::format(
-        "ERR too early: locks that this node granted before it lost its ledger may live for {} ms",
-        ceil_ms(early)));
-  }
+  if (auto refusal = refuse_too_early(call)) return std::move(*refusal);
   const std::uint64_t next = std::min(floor + 1, kTokenMax);
   for (const bool is_mark : {false, true}) {
     const auto covered = is_mark ? node.cover_fenced(call.now) : node.cover_token(next, call.now);

@@ -124,13 +124,6 @@ Losses losses_of(const History& history, const Story& story, const RunningTimes&
   return losses;
 }
 
-// A write after the end of the validity, or after the release. Between the moment at which a client
-// called its lock lost and the end of its validity nobody else can have it.
-bool is_late(const History& history, const Hold& hold, Instant write) {
-  if (write >= hold.valid_until) return true;
-  return hold.releases && write > history.events[*hold.releases].at;
-}
-
 Writes writes_of(const History& history, const Story& story) {
   Writes writes;
   std::vector<std::size_t> newest(story.locks.size());  // each lock's hold

@@ -255,9 +255,9 @@ void Teller::close_all() {
 
 }  // namespace
 
-bool Hold::is_believed_at(Instant time) const {
-  return std::any_of(believed.begin(), believed.end(),
-                     [&](const TimeRange& range) { return range.from <= time && time < range.to; });
+bool is_late(const History& history, const Hold& hold, Instant write) {
+  if (write >= hold.valid_until) return true;
+  return hold.releases && write > history.events[*hold.releases].at;
 }
 
 Story tell(const History& history) {

@@ -32,9 +32,11 @@ struct Hold {
   Instant valid_until{};                     // as the last extension within the belief left it
   std::optional<std::size_t> releases = {};  // the event that ended it, if one did
   std::optional<std::size_t> lost = {};
-
-  bool is_believed_at(Instant time) const;
 };
+
+// Whether a write came after the end of the validity, or after the release. One that is under way
+// when its client gives a lock up for lost, ahead of time, is still within the validity.
+bool is_late(const History& history, const Hold& hold, Instant write);
 
 // One attempt to acquire, from its first byte to its answer.
 struct Attempt {

@@ -148,8 +148,8 @@ Json Picture::writes() const {
     const Event& write = event(i);
     if (write.what != What::wrote) continue;
     const std::size_t hold = *story_.hold_of[i];
-    const bool is_late = !story_.holds[hold].is_believed_at(write.at);
-    columns.add(hold, us(write.at), (write.accepted ? 1 : 0) + (is_late ? 2 : 0));
+    const bool was_late = is_late(history_, story_.holds[hold], write.at);
+    columns.add(hold, us(write.at), (write.accepted ? 1 : 0) + (was_late ? 2 : 0));
   }
   return columns.take();
 }

@@ -196,6 +196,7 @@ TEST_CASE("no way in which a lock ends touches a counter (rule F8)") {
 
 TEST_CASE("an unfenced node grants without a number, and its confirms count (rule F6)") {
   FencedFixture node(unfenced());
+  node.advance(61'600ms);
   CHECK(node("LOCK.ACQUIRE printer alice PX 1000") == "[(integer) 1, (integer) 0, (integer) 1000]");
   CHECK(node("LOCK.CONFIRM printer alice 700") == "(integer) 1");
   node("LOCK.RELEASE printer alice");
@@ -235,6 +236,17 @@ TEST_CASE("an admission that the disk refuses leaves the node unfenced (rule F6)
   node.write(Failure{"No space left on device"});
   CHECK_THAT(node("PING"), Contains("not admitted"));
   CHECK_FALSE(node.node().fence().is_fenced());
+}
+
+TEST_CASE("no confirm counts before every lock from before has run out (rule F7)") {
+  FencedFixture node(unfenced());  // with restart-delay off, it grants
+  node.advance(61'590ms);
+  CHECK(node("LOCK.ACQUIRE printer alice PX 1000") == "[(integer) 1, (integer) 0, (integer) 1000]");
+  node.advance(9ms);
+  CHECK_THAT(node("LOCK.CONFIRM printer alice 700"), Contains("too early") && Contains("1 ms"));
+  CHECK(node("LOCK.FENCE READ") == "[(integer) 1, (integer) 0]");
+  node.advance(1ms);
+  CHECK(node("LOCK.CONFIRM printer alice 700") == "(integer) 1");
 }
 
 TEST_CASE("no admission before every lock from before has run out (rule F7)") {
