@@ -26,8 +26,8 @@ TEST_SEEDS = 1000    # of a test, at most
 BEFORE_FIRST = 200   # so many of them stand before the first seed, where it is a late one
 
 TABLE_HEAD = """\
-| switch | rule | what goes wrong | found as | first seed | median | seconds |
-| --- | --- | --- | --- | --- | --- | --- |
+| switch | rule | what goes wrong | options | found as | first seed | median | seconds |
+| --- | --- | --- | --- | --- | --- | --- | --- |
 """
 
 
@@ -107,13 +107,19 @@ def write_found(switch, found):
     switch.path.write_text(text, encoding="utf-8")
 
 
+def row(switch):
+    part = re.match(r"(?P<breach>[\w-]+); first seed (?P<first>\d+)(, median (?P<median>[\d.]+))?"
+                    r", (?P<seconds>[\d.]+) s", switch.found)
+    if part:
+        cells = [part["breach"], part["first"], part["median"] or "not surveyed", part["seconds"]]
+    else:
+        cells = [switch.found or "not yet", f"twin {switch.twin}", "", ""]
+    text = " | ".join([switch.name, switch.rule, switch.wrong, switch.options, *cells])
+    return f"| {text} |\n"
+
+
 def table():
-    rows = []
-    for switch in switches():
-        match = re.match(r"([\w-]+); first seed (\d+), median ([\d.]+), ([\d.]+) s", switch.found)
-        cells = match.groups() if match else (switch.found or "not run", "", "", "")
-        rows.append(f"| {switch.name} | {switch.rule} | {switch.wrong} | {' | '.join(cells)} |\n")
-    return TABLE_HEAD + "".join(rows)
+    return TABLE_HEAD + "".join(row(switch) for switch in switches())
 
 
 def write_table():
