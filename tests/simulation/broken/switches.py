@@ -2,8 +2,9 @@
 
     switches.py BUILD                    the list
     switches.py BUILD NAME               over the seeds of its test; what the simulator tells
-    switches.py BUILD --survey [NAME…]   first seed from 1 on, and the median over ten ranges; writes
-                                         found: and seeds: of each edit, and docs/proof.md's table
+    switches.py BUILD --survey [NAME…]   first seed from 1 on, and the median over ten ranges;
+                                         writes found: and seeds: of each edit, and the table of
+                                         docs/proof.md
 """
 
 import json
