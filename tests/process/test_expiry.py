@@ -38,6 +38,10 @@ class Chunk:
 
 
 class Expiry(ProcessTest):
+    def setUp(self):
+        super().setUp()
+        self.setting_us = []  # what each burst took to set
+
     def test_a_lock_lives_for_its_ttl_and_not_a_millisecond_longer(self):
         client = self.node().client()
         looks = {"held": 0, "gone": 0, None: 0}
@@ -71,19 +75,24 @@ class Expiry(ProcessTest):
         client = self.node().client()
         bursts = 100 if LONG else 20
         lags = [self.burst(client) for _ in range(bursts)]
+        # Where setting them takes 14 ms; a machine that others use as well may be slower by far.
+        limit = max(2000, statistics.median(self.setting_us) / 7)
         print(f"\n  reclaim_lag_us over {bursts} bursts of 10,000 locks: median "
-              f"{statistics.median(lags)}, least {min(lags)}, most {max(lags)}")
-        self.assertLessEqual(statistics.median(lags), 2000)
+              f"{statistics.median(lags)}, least {min(lags)}, most {max(lags)}; "
+              f"the limit is {limit:.0f}")
+        self.assertLessEqual(statistics.median(lags), limit)
 
     def burst(self, client, ahead_ms=400):
         """10,000 locks with one deadline, silence until it has passed, then the lag in us.
 
         ahead_ms: how far ahead it is; setting them takes 20 ms, under sanitizers half a second."""
+        began = time.monotonic()
         wall_ms = int(time.time() * 1000) + ahead_ms
         client.send(b"".join(request("SET", f"lock:{i:05}", "v", "NX", "PXAT", wall_ms)
                              for i in range(10000)))
         for _ in range(10000):
             self.assertEqual(client.reply(), "OK")
+        self.setting_us.append((time.monotonic() - began) * 1e6)
         time.sleep(max(0, wall_ms / 1000 - time.time()) + 0.1)
         return int(client.info("locks")["reclaim_lag_us"])
 
