@@ -9,13 +9,20 @@ import sys
 CORE = {"server/libredlock_node_core.a", "server/libredlock_recovery.a",
         "server/libredlock_lock_table.a", "coordinator/libredlock_coordinator_core.a",
         "protocol/libredlock_protocol.a", "lua/libredlock_lua.a", "base/libredlock_base.a"}
-ROOMS = ("base/", "protocol/", "lua/", "server/", "coordinator/")
+OWN = "tests/simulation/"
 
 
 def link_inputs(ninja, program):
     """What ninja's build line of a program names: objects and archives."""
     line = re.search(rf"^build {re.escape(program)}: CXX_EXECUTABLE_LINKER\S+ (.*)$", ninja, re.M)
     return set(line.group(1).split("||")[0].replace("|", " ").split()) if line else set()
+
+
+def link_options(ninja, program):
+    """What the linker is told for it; under sanitizers every program has theirs."""
+    block = re.search(rf"^build {re.escape(program)}: .*?(?=^build )", ninja, re.M | re.S)
+    found = re.search(r"^ +LINK_FLAGS = (.*)$", block.group(), re.M)
+    return set(found.group(1).split()) if found else set()
 
 
 def complaints(ninja):
@@ -25,6 +32,9 @@ def complaints(ninja):
         yield f"redlock-sim does not link {archive}"
     for archive in sorted(CORE - shipped):
         yield f"no program links {archive}: is it what ships?"
+    for other in sorted(simulator - shipped):
+        if not other.startswith(OWN) or other.startswith(OWN + "broken/"):
+            yield f"redlock-sim links {other}, which is neither its own nor what ships"
     objects = re.findall(r"^build (tests/simulation/(?!broken)\S+\.o): CXX_COMPILER\S+ (\S+)",
                          ninja, re.M)
     if not objects:
@@ -32,20 +42,21 @@ def complaints(ninja):
     for built, source in objects:
         if not re.search(r"/tests/simulation/[^/]+\.cpp$", source):
             yield f"{built} is compiled from {source}"
-    link = re.search(r"^build redlock-sim: .*?(?=^build )", ninja, re.M | re.S).group()
-    if "wrap" in link or re.search(r"LINK_FLAGS = .*[^ ]", link):
-        yield "redlock-sim is linked with options of its own"
+    for option in sorted(link_options(ninja, "redlock-sim") - link_options(ninja, "redlock-node")):
+        yield f"redlock-sim is linked with an option of its own: {option}"
 
 
 ARCHIVES = " ".join(sorted(CORE))
 GOOD = f"""build redlock-sim: CXX_EXECUTABLE_LINKER__sim tests/simulation/main.o | {ARCHIVES} || x
   FLAGS = -O2
 build redlock-node: CXX_EXECUTABLE_LINKER__node server/main.o | {ARCHIVES} || x
+  LINK_FLAGS = -static-libgcc
 build tests/simulation/host.cpp.o: CXX_COMPILER__sim /src/tests/simulation/host.cpp || x
 build end: phony
 """
 BAD = [GOOD.replace("server/libredlock_node_core.a", "tests/node_core.a", 1),
        GOOD.replace("/src/tests/simulation/host.cpp", "/src/server/node.cpp"),
+       GOOD.replace("tests/simulation/main.o", "tests/simulation/main.o server/decide.o"),
        GOOD.replace("  FLAGS = -O2", "  LINK_FLAGS = -Wl,--wrap=decide"),
        GOOD.replace("build tests/simulation/host", "build tests/other/host")]
 
