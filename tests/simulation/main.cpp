@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kNothingFound = 0;
 constexpr int kFound = 1;
+constexpr int kProvesNothing = 2;
 constexpr int kUsage = 64;
 // Among so many worlds whose clocks break their bounds some must have had two holders.
 constexpr std::uint64_t kShowsWithin = 200;
@@ -204,12 +205,13 @@ int sweep(const Options& options) {
   if (!range) return complain("--seeds wants a range such as 1..1000");
   const SweepResult result = Sweep(*range, options.mix).run(show_progress);
   print_sums(options, result);
-  if (options.clocks_break && result.seeds >= kShowsWithin && result.runs_with_overlap == 0) {
+  if (!result.first_failing) {
+    const bool may_be_blind = options.clocks_break && result.seeds >= kShowsWithin;
+    if (!may_be_blind || result.runs_with_overlap > 0) return kNothingFound;
     fmt::print(stderr,
                "redlock-sim: no run had two holders: the check has not been seen to work\n");
-    return kFound;
+    return kProvesNothing;
   }
-  if (!result.first_failing) return kNothingFound;
   const Scenario scenario = make_scenario(*result.first_failing, options.mix);
   const Outcome outcome = run(scenario, Story::Telling::nothing);
   if (options.json) return kFound;
@@ -288,7 +290,7 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? kNothingFound : kUsage;
   }
   const int status = start(options);
-  if (!options.must_find || status == kUsage) return status;
+  if (!options.must_find || (status != kFound && status != kNothingFound)) return status;
   return status == kFound ? kNothingFound : kFound;
 }
 
