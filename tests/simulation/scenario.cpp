@@ -11,6 +11,7 @@ namespace redlock::simulation {
 namespace {
 
 constexpr std::string_view kFirstLine = "redlock-sim scenario 1";
+constexpr unsigned kNodesMax = 9;  // each has a digit for its id
 
 constexpr std::array kDeedNames = {
     std::string_view("want"),         std::string_view("kill"),
@@ -179,6 +180,13 @@ bool is_of_link(Deed deed) {
   return deed >= Deed::cut && deed <= Deed::mislead;
 }
 
+// What chance is asked for, and what is divided by.
+bool is_possible(const Scenario& scenario) {
+  return scenario.nodes >= 1 && scenario.nodes <= kNodesMax && scenario.clients >= 1 &&
+         scenario.keys >= 1 && scenario.delay_min >= 0ns &&
+         scenario.delay_max >= scenario.delay_min && scenario.disk_sync_max >= 0ns;
+}
+
 // Numbers that lead to nobody would be indices out of range.
 std::string misfit(const Scenario& scenario, const Event& event) {
   const bool needs_client = is_of_client(event.deed) || is_of_link(event.deed);
@@ -258,6 +266,9 @@ Result<Scenario> read_scenario(std::string_view text) {
       const auto each = [](auto look, auto& fields) { each_setting(look, fields); };
       if (!set_field(line, each, scenario)) return wrong("no setting of a scenario");
     }
+  }
+  if (!is_possible(scenario)) {
+    return wrong("1 to 9 nodes, a client and a key at least, and no negative time");
   }
   if (scenario.node_rates.size() != scenario.nodes ||
       scenario.client_rates.size() != scenario.clients) {

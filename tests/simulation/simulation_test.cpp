@@ -110,6 +110,9 @@ TEST_CASE("a scenario that cannot be read is refused with its line") {
   CHECK(read_scenario(good + "at 5ns cut node=1\n").error() ==
         "line 19: it names a client, node or key that is not there");
   CHECK(read_scenario(good + "speed=1\n").error() == "line 19: no setting of a scenario");
+  const std::string impossible = "1 to 9 nodes, a client and a key at least, and no negative time";
+  CHECK(read_scenario(good + "keys=0\n").error().find(impossible) != std::string::npos);
+  CHECK(read_scenario(good + "delay-max=0ns\n").error().find(impossible) != std::string::npos);
 }
 
 TEST_CASE("the same scenario is the same run, to the last byte") {
