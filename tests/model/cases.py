@@ -82,6 +82,8 @@ TWINS = [
     of_exclusion("C1", "NO_DRIFT", "the validity makes no allowance for drift"),
     of_exclusion("C4", "STALE_NOW", "a deadline counts from before the request"),
     of_exclusion("Q2", "VALIDITY_FROM_REPLY", "the validity counts from the reply"),
+    of_exclusion("Q2", "EXTENDED_FROM_REPLY", "an extension's validity counts from the reply",
+                 bounds(2, 0, 1)),
     of_exclusion("Q3", "RELEASE_ANY_VALUE", "a release does not look at the value",
                  bounds(3, 0, 0)),
     of_exclusion("Q4", "EXTENSION_REVIVES", "an extension revives what has run out",

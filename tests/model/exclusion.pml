@@ -215,6 +215,9 @@ inline hold_on() {
   d_step { A.phase == holding && A.extension == asked && A.renewed > 0 &&
       kept + regained >= QUORUM && kept > 0 ->
     A.extension = done;
+#ifdef TWIN_EXTENDED_FROM_REPLY
+    A.renewed = VALIDITY;
+#endif
     raise_to(A.validity, A.renewed);
     A.renewed = 0;
     printf("acquisition %d holds on, for %d ticks\n", a, A.validity);
