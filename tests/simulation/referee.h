@@ -7,8 +7,8 @@
 //               gets a larger one
 //   recovering  a recovering node grants and extends nothing
 //   revived     a validity that has ended is not begun, nor extended (rules Q2, Q4)
-//   undone      what a client gave up is released on every node, soon, while the two can reach each
-//               other (rule Q3)
+//   undone      what a client has begun to release is released on every node, soon, while the two
+//               can reach each other (rule Q3); one that is released nowhere shows as `not free`
 //   left over   when all is over no node holds anything
 //   not free    when the faults have ended, a free lock is got within a bound
 #pragma once
