@@ -158,8 +158,10 @@ Problem HistoryReader::read_file(const HistoryText& file) {
     const bool is_whole = end != std::string_view::npos;
     rest.remove_prefix(is_whole ? end + 1 : rest.size());
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    // Its writer was killed while it wrote; the event did not come to be told.
-    if (!is_whole && !Json::accept(line) && line_ > 1) {
+    // Its writer was killed while it wrote; the event did not come to be told. What has no header
+    // yet may be anything.
+    const bool has_header = line_ > 1 || history_.files.size() > 1;
+    if (!is_whole && has_header && !Json::accept(line)) {
       ++history_.unfinished_lines;
       return {};
     }
@@ -246,7 +248,8 @@ Problem HistoryReader::check_hold(const Event& event, const Event* acquired) con
         event, fmt::format("hold \"{}\" is {}'s, of lock \"{}\" (at {})", event.hold, acquired->who,
                            acquired->lock, place_of(history_, *acquired)));
   }
-  if (event.at < acquired->at) {
+  // Both are among the history's events; those of one time stay as they stood.
+  if (&event < acquired) {
     return at_line(event, fmt::format("this comes before its hold was acquired, at {}",
                                       place_of(history_, *acquired)));
   }

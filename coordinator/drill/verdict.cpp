@@ -49,8 +49,9 @@ Result<Verdict> judge(const std::vector<std::string>& files, const std::string& 
   if (!parts) return parts.failure();
   const std::string file = folder + "/history.jsonl";
   if (auto written = write_file(file, text_of(parts.value())); !written) return written.failure();
-  const auto history = read_history({file});
+  auto history = read_history({file});
   if (!history) return history.failure();
+  history.value().unfinished_lines = parts.value().unfinished_lines;
   const Story story = tell(history.value());
   const Report report = check(history.value(), story);
   const std::string html = timeline_html(history.value(), story, report);

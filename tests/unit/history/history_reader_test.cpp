@@ -114,6 +114,12 @@ TEST_CASE("half a line at the end of a file is forgiven, and counted; in the mid
   CHECK(history.value().unfinished_lines == 1);
   CHECK(complaint(half + "\n" + kAcquired) ==
         "x.jsonl:2: this is no JSON object: " + half + " (docs/history.md has the format)");
+  const std::string whole = kHeader + kAcquired;
+  const auto of_two_files = parse_history({{"a", whole}, {"b", half}});
+  INFO(of_two_files.error());
+  REQUIRE(of_two_files);
+  CHECK(of_two_files.value().unfinished_lines == 1);
+  CHECK_THAT(parse_history({{"a", half}}).error(), Catch::Contains("no JSON object"));
 }
 
 TEST_CASE("fields of one's own begin with x_ and are passed over") {
@@ -218,6 +224,9 @@ TEST_CASE("events that contradict each other are told as well") {
   CHECK_THAT(
       complaint(kAcquired + R"({"t":19,"who":"anna","what":"lost","lock":"l","hold":"h"})" + "\n"),
       Catch::StartsWith("x.jsonl:3: this comes before its hold was acquired, at line 2"));
+  CHECK_THAT(complaint(R"({"t":20,"who":"anna","what":"lost","lock":"l","hold":"h"})" +
+                       ("\n" + kAcquired)),
+             Catch::StartsWith("x.jsonl:2: this comes before its hold was acquired, at line 3"));
 }
 
 }  // namespace
