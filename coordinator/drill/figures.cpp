@@ -206,6 +206,9 @@ Outcome outcome_of(const History& history, const Story& story, const RunningTime
   if (in_time(hold.lost)) return Outcome::noticed;
   if (hold.valid_until >= story.time.to) return Outcome::none;
   const Instant begin = history.events[hold.acquired].at;
+  // A kill is told before it is done: a client may yet have told that it acquired.
+  const Spell* around = running.break_within(hold.client, {begin, later(begin, Duration(1))});
+  if (around != nullptr && around->what == What::killed) return Outcome::killed;
   const auto& breaks = running.breaks_of(hold.client);
   const auto first = std::partition_point(
       breaks.begin(), breaks.end(), [&](const Spell* spell) { return spell->time.from < begin; });

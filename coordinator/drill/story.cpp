@@ -216,7 +216,9 @@ void Teller::tell_of_fault(std::size_t number) {
     return true;
   };
   open.erase(std::remove_if(open.begin(), open.end(), is_over), open.end());
-  if (told.what == What::killed) close_attempts(party, told.at);
+  // The next process of its name knows nothing of an attempt that its last one told while it died.
+  const bool ends_attempts = told.what == What::killed || told.what == What::started;
+  if (ends_attempts) close_attempts(party, told.at);
   if (begins_a_spell(told.what))
     open.push_back(
         {.what = told.what, .party = party, .time = {told.at, told.at}, .begin = number});

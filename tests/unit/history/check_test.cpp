@@ -305,6 +305,16 @@ TEST_CASE("a client that was killed has nobody to tell") {
   CHECK(killed("200.000001") == Kinds{"late_loss"});
 }
 
+TEST_CASE("a client that acquires while it is being killed has nobody to tell either") {
+  CHECK(found(R"(
+      0    anna  asks
+      5    anna  killed
+      5.1  anna  acquired 1 asked 0 token 1 until 200
+     50    anna  started
+    300    bert  asks
+  )") == Kinds{});
+}
+
 TEST_CASE("losses are counted by what became of their clients, with how soon they were noticed") {
   const Losses losses = judged(R"(
       0  anna  acquired 1 of a token 1 until 200

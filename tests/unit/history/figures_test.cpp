@@ -69,6 +69,14 @@ TEST_CASE("a client that is stopped or dead wants nothing") {
             .in_vain == 10ms);
 }
 
+  // It asked when its death had been told already.
+  CHECK(availability(R"(
+      0  anna  killed
+      1  anna  asks
+    100  anna  started
+    200  anna  stopped
+  )")
+            .in_vain == 0ms);
 TEST_CASE("the time after a killed holder's validity counts as not available") {
   const Availability gap = availability(R"(
       0  anna  acquired 1 until 100
