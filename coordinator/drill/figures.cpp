@@ -250,8 +250,9 @@ Summary summarize(const History& history, const Story& story, Duration notice_ti
 std::string precise_duration(Duration d) {
   const auto ns = static_cast<double>(d.count());
   if (d < 1us) return fmt::format("{} ns", d.count());
-  if (d < 1ms) return fmt::format("{:.3g} µs", ns / 1e3);
-  if (d < 1s) return fmt::format("{:.3g} ms", ns / 1e6);
+  // What would be rounded to four digits goes to the next unit: else it is told as 1e+03.
+  if (d < 999'500ns) return fmt::format("{:.3g} µs", ns / 1e3);
+  if (d < 999'500us) return fmt::format("{:.3g} ms", ns / 1e6);
   if (d < 1min) return fmt::format("{:.4g} s", ns / 1e9);
   return fmt::format("{} min {:.3g} s", d / 1min, static_cast<double>((d % 1min).count()) / 1e9);
 }

@@ -1,4 +1,6 @@
 // The figures: availability, latency, counts; and that they are quick to come by.
+#include "coordinator/drill/figures.h"
+
 #include "coordinator/drill/check_report.h"
 #include "tests/unit/history/told_history.h"
 
@@ -67,8 +69,6 @@ TEST_CASE("a client that is stopped or dead wants nothing") {
     100  anna  started
   )")
             .in_vain == 10ms);
-}
-
   // It asked when its death had been told already.
   CHECK(availability(R"(
       0  anna  killed
@@ -77,6 +77,8 @@ TEST_CASE("a client that is stopped or dead wants nothing") {
     200  anna  stopped
   )")
             .in_vain == 0ms);
+}
+
 TEST_CASE("the time after a killed holder's validity counts as not available") {
   const Availability gap = availability(R"(
       0  anna  acquired 1 until 100
@@ -165,6 +167,15 @@ TEST_CASE("a fifth of a million events are read and judged in seconds") {
   CHECK(report.is_clean() == is_locked);
   if (!is_locked) CHECK(report.counts[0] > 200'000);
   CHECK(took < 20s);  // one second; ten of them under sanitizers
+}
+
+TEST_CASE("a duration has the unit that reads well, also next to the end of one") {
+  CHECK(precise_duration(999ns) == "999 ns");
+  CHECK(precise_duration(999'499ns) == "999 µs");
+  CHECK(precise_duration(999'600ns) == "1 ms");
+  CHECK(precise_duration(999'499us) == "999 ms");
+  CHECK(precise_duration(999'600us) == "0.9996 s");
+  CHECK(precise_duration(12'346ms) == "12.35 s");
 }
 
 TEST_CASE("people read a paragraph, and programs one object") {
