@@ -61,6 +61,8 @@ class LocalNode final : private ChildProcess::User, private net::Stream::User {
   void bootstrap();  // rule R1: the caller has made the folder itself
   void serve();
   void stop(Duration kill_after);
+  // Sends a signal to it and whatever it has started. Nothing if it does not run.
+  void pass_on(int signal) { process_.pass_on(signal); }
 
   State state() const { return state_; }
   bool is_running() const { return process_.is_running(); }

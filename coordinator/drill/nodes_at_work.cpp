@@ -38,14 +38,14 @@ void NodesAtWork::stop(std::size_t node) {
   if (state.is_down || state.is_stopped) return;
   state.is_stopped = true;
   recorder_.tell(node_name(node), What::stopped);
-  ::kill(nodes_.process(node).pid(), SIGSTOP);
+  nodes_.process(node).pass_on(SIGSTOP);
 }
 
 void NodesAtWork::resume(std::size_t node) {
   State& state = states_[node];
   if (state.is_down || !state.is_stopped) return;
   state.is_stopped = false;
-  ::kill(nodes_.process(node).pid(), SIGCONT);
+  nodes_.process(node).pass_on(SIGCONT);
   recorder_.tell(node_name(node), What::continued);
 }
 
