@@ -13,7 +13,7 @@
 namespace redlock::coordinator {
 namespace {
 
-constexpr Duration kEndedWithin = 5s;  // then SIGKILL
+constexpr Duration kEndedWithin = 5s;  // after its attempt, of half a TTL at most; then SIGKILL
 constexpr const char* kThisProgram = "/proc/self/exe";
 
 std::vector<std::string> command_of(const ClientProcessSettings& settings) {
@@ -160,18 +160,22 @@ Status ClientsAtWork::look() {
 }
 
 void ClientsAtWork::end() {
+  const Duration within = settings_.ttl / 2 + kEndedWithin;
+  std::vector<OneClient*> told;
   for (std::size_t client = 0; client < clients_.size(); ++client) {
+    if (clients_[client]->is_down) continue;
     resume(client);
-    clients_[client]->is_down = true;
-    clients_[client]->process.stop(SIGTERM, kEndedWithin);
+    told.push_back(clients_[client].get());
+    told.back()->is_down = true;
+    told.back()->process.stop(SIGTERM, within);
   }
   stage_.until(
       [this] {
         return std::none_of(clients_.begin(), clients_.end(),
                             [](const auto& client) { return client->process.is_running(); });
       },
-      2 * kEndedWithin);
-  for (const auto& client : clients_) {
+      2 * within);
+  for (const OneClient* client : told) {
     // It had no time to let go of what it held.
     if (client->status.was_killed) recorder_.tell(client->settings.name, What::killed);
   }

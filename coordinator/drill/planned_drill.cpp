@@ -182,6 +182,8 @@ Status PlannedDrill::end() {
   if (nodes_at_work_) nodes_at_work_->restore();
   if (clients_) {
     static_cast<void>(nodes_at_work_->look());
+  // Also what could not be written since the last look: a history with a hole proves nothing.
+  if (recorder_ && !recorder_->problem()) return recorder_->problem();
     clients_->end();
   }
   watch_.reset();
