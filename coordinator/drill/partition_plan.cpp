@@ -74,13 +74,19 @@ Duration PartitionPlan::island(Duration at) {
 }
 
 // Each client loses others than the next, as many as it can do without: any two still share a node.
+// A node is cut off from all its clients at once, as a further cut takes the place of the first.
 Duration PartitionPlan::scattered(Duration at) {
   const Duration end = at + ttls(0.5, 1.5);
   const std::size_t spare = terms_.nodes - majority();
+  std::vector<std::vector<std::size_t>> lost_to(terms_.nodes);
   for (std::size_t client = 0; client < terms_.clients; ++client) {
     for (const std::size_t node : pick_several(spare, terms_.nodes)) {
-      cut(at, end, node, {client}, PlannedFault::Way::both);
+      lost_to[node].push_back(client);
     }
+  }
+  for (std::size_t node = 0; node < terms_.nodes; ++node) {
+    if (lost_to[node].empty()) continue;  // which would mean everybody
+    cut(at, end, node, std::move(lost_to[node]), PlannedFault::Way::both);
   }
   return end;
 }

@@ -80,6 +80,17 @@ TEST_CASE("whatever is cut or slowed is whole again at the end, and there is alw
   }
 }
 
+TEST_CASE("a node that is cut off is not cut off once more before it is healed") {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    INFO("seed " << seed);
+    std::set<std::size_t> cut;
+    for (const PlannedFault& fault : plan_partitions(terms_of(seed))) {
+      if (fault.fault == Fault::cut) REQUIRE(cut.insert(fault.victim).second);
+      if (fault.fault == Fault::heal) REQUIRE(cut.erase(fault.victim) == 1);
+    }
+  }
+}
+
 TEST_CASE("a drill of six seconds has a split: each client sees one side alone") {
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     INFO("seed " << seed);
