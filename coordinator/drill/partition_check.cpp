@@ -43,6 +43,7 @@ class Walk {
   void on_refused(const Event& event, Client& client);
   void look_at_reach(const std::string& name, Client& client, Instant at);
   void look_at_others(Instant at);
+  void look_at_patience(const std::string& name, const Client& client, Instant at);
   void heal(const std::string& name, Client& client, Instant at);
   void differs(Instant at, std::string text) {
     report_.differences.push_back(
@@ -100,11 +101,15 @@ void Walk::look_at_reach(const std::string& name, Client& client, Instant at) {
   client.healed_at.reset();
 }
 
+// Of a client that was cut off: it is told so, or healed.
+void Walk::look_at_patience(const std::string& name, const Client& client, Instant at) {
+  const Duration waited = at - *client.asked_at;
+  if (waited <= terms_.attempt_max) return;
+  differs(at, fmt::format("{} was cut off, and not told so for {}", name, spoken_duration(waited)));
+}
+
 void Walk::heal(const std::string& name, Client& client, Instant at) {
-  if (was_cut_off(client) && at - *client.asked_at > terms_.attempt_max) {
-    differs(at, fmt::format("{} was cut off, and not told so for {}", name,
-                            spoken_duration(at - *client.asked_at)));
-  }
+  if (was_cut_off(client)) look_at_patience(name, client, at);
   client.cut_off_at.reset();
   client.healed_at = at;
 }
@@ -148,6 +153,7 @@ void Walk::on_refused(const Event& event, Client& client) {
   if (was_cut_off(client)) {
     ++report_.refused;
     report_.refused_within = std::max(report_.refused_within, event.at - *client.asked_at);
+    look_at_patience(event.who, client, event.at);
   }
   client.asked_at.reset();
 }

@@ -109,6 +109,14 @@ TEST_CASE("who is cut off is told so in time") {
             .healed()
             .report()
             .differences.empty());
+  CHECK(Told()
+            .at(1s)
+            .cut()
+            .asks("client 1")
+            .at(4001ms)
+            .refused("client 1")
+            .report()
+            .differences.size() == 1);
 }
 
 TEST_CASE("two of five nodes can be done without") {
