@@ -54,6 +54,15 @@ int fail(const DrillStage& stage, const std::string& text) {
   return exit_code::kNo;
 }
 
+// Nothing would be found, whatever the nodes do.
+int refuse_plan(const PlannedDrillSettings& settings) {
+  complain(
+      fmt::format("drill {}: nothing would go wrong within {} at a TTL of {}; it needs a longer "
+                  "--for or a shorter --ttl",
+                  settings.name, spoken_duration(settings.length), spoken_duration(settings.ttl)));
+  return exit_code::kUsage;
+}
+
 // Whether the drill showed what it is there to show.
 Result<bool> show(const DrillToPlay& drill, const Options& options) {
   if (drill.look == nullptr) return true;
@@ -84,15 +93,16 @@ int judge_drill(const DrillToPlay& drill, const Options& options, const DrillSta
 
 int play_drill(const DrillToPlay& drill, const Options& options, DrillStage& stage,
                const DrillFolder& folder, Surroundings& surroundings) {
-  if (auto made = make_result_folder(options.out_folder); !made) return fail(stage, made.error());
   const auto program =
       options.node_program.empty() ? find_node_program() : find_program(options.node_program);
   if (!program) return fail(stage, program.error());
+  const PlannedDrillSettings settings = settings_of(drill, options, program.value());
+  if (settings.planned().empty()) return refuse_plan(settings);
+  if (auto made = make_result_folder(options.out_folder); !made) return fail(stage, made.error());
   tell(options, fmt::format("{} of {}, seed {}: {} clients, {} locks, five nodes of {}",
                             duration_text(options.length), drill.name, options.seed,
                             options.clients, options.locks, program.value()));
-  PlannedDrill planned(stage, folder.path(), settings_of(drill, options, program.value()),
-                       surroundings);
+  PlannedDrill planned(stage, folder.path(), settings, surroundings);
   const Status played = play(planned, options);
   const Status ended = planned.end();
   if (planned.history_files().empty()) return fail(stage, played.error());

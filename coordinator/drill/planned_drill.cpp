@@ -103,11 +103,7 @@ void PlannedDrill::on_write(const StoreWrite& write, bool accepted) {
 
 Status PlannedDrill::play(const std::function<void(const PlannedDrillProgress&)>& on_turn) {
   began_ = stage_.elapsed();
-  const auto plan = settings_.plan({.seed = settings_.seed,
-                                    .length = settings_.length,
-                                    .ttl = settings_.ttl,
-                                    .nodes = nodes_.addresses().size(),
-                                    .clients = settings_.clients});
+  const auto plan = settings_.planned();
   for (std::span<const PlannedFault> rest(plan); !rest.empty();) {
     const Duration at = rest.front().at;
     if (auto went_on = go_on_until(at, on_turn); !went_on) return went_on;
@@ -182,12 +178,12 @@ Status PlannedDrill::end() {
   if (nodes_at_work_) nodes_at_work_->restore();
   if (clients_) {
     static_cast<void>(nodes_at_work_->look());
-  // Also what could not be written since the last look: a history with a hole proves nothing.
-  if (recorder_ && !recorder_->problem()) return recorder_->problem();
     clients_->end();
   }
   watch_.reset();
   const Status ended = nodes_.end();
+  // Also what could not be written since the last look: a history with a hole proves nothing.
+  if (recorder_ && !recorder_->problem()) return recorder_->problem();
   return ended ? restored : ended;
 }
 

@@ -41,6 +41,11 @@ struct PlannedDrillSettings {
   Duration ttl = 2s;
   Duration node_timeout = 500ms;
   double clock_drift = 0.01;
+
+  std::vector<PlannedFault> planned() const {
+    return plan(
+        {.seed = seed, .length = length, .ttl = ttl, .nodes = kDrillNodes, .clients = clients});
+  }
 };
 
 // How far it is, for whoever watches.

@@ -44,6 +44,14 @@ class Partition(drills.DrillTest):
         *_, counts = self.told()
         self.assertGreater(counts["node", "healed"], 0)
 
+    def test_a_drill_too_short_for_anything_to_go_wrong_is_refused(self):
+        status, output, errors = self.result(self.start("--for", "1s"), 0)
+        if status == drills.SKIPPED:
+            self.skipTest(errors)
+        self.assertEqual((status, output), (64, ""))
+        self.assertIn("nothing would go wrong within 1.0 s at a TTL of 2.0 s; it needs a longer",
+                      errors)
+
     def refused(self, *before):
         """What the drill says, and ends with, after shell commands as root of a namespace."""
         script = " && ".join((*before, f"exec {REDLOCK} drill partition"))
