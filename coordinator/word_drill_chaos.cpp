@@ -4,15 +4,21 @@
 #include "coordinator/word_drill_play.h"
 
 namespace redlock::coordinator {
+namespace {
+
+constexpr const char* kName = "chaos";
+constexpr const char* kNeeds = "With fewer --clients it needs fewer.";
+
+}  // namespace
 
 int drill_chaos(const Options& options) {
   DrillStage stage;
   const DrillFolder folder;
   if (folder.path().empty()) return without_folder();
   DrillNetwork network(stage.loop(), folder.path());
-  // Relays are there on any machine.
-  static_cast<void>(network.set_up(kDrillNodes, static_cast<std::size_t>(options.clients)));
-  return play_drill({.name = "chaos", .plan = plan_faults}, options, stage, folder, network);
+  auto ready = network.set_up(kDrillNodes, static_cast<std::size_t>(options.clients));
+  if (!ready) return refuse_drill(stage, kName, ready.error(), kNeeds);
+  return play_drill({.name = kName, .plan = plan_faults}, options, stage, folder, network);
 }
 
 }  // namespace redlock::coordinator

@@ -2,6 +2,7 @@
 
 #include "coordinator/node_address.h"
 
+#include <sys/resource.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,21 @@ namespace redlock::coordinator {
 namespace {
 
 using Way = PlannedFault::Way;
+
+// What the drill's process has open at once.
+constexpr std::size_t kFilesOfRelay = 3;   // its listener, and both ends of a connection
+constexpr std::size_t kFilesOfClient = 2;  // a connection to the store, and its guard
+constexpr std::size_t kFilesOfDrill = 100;
+
+// Many systems have 1024, and let a process have more if it asks.
+Status allow_open_files(rlim_t count) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= count) return Done{};
+  limit.rlim_cur = count;
+  if (limit.rlim_max >= count && setrlimit(RLIMIT_NOFILE, &limit) == 0) return Done{};
+  return Failure{fmt::format("{} open files are needed, and the system allows {} (ulimit -n)",
+                             count, limit.rlim_max)};
+}
 
 void cut(Relay& relay, Way way) {
   if (way != Way::from_node) relay.cut(Relay::Way::to_node);
@@ -21,9 +37,9 @@ void cut(Relay& relay, Way way) {
 DrillNetwork::DrillNetwork(net::Loop& loop, std::string folder)
     : loop_(loop), folder_(std::move(folder)) {}
 
-Status DrillNetwork::set_up(std::size_t, std::size_t clients) {
+Status DrillNetwork::set_up(std::size_t nodes, std::size_t clients) {
   clients_ = clients;
-  return Done{};
+  return allow_open_files(clients * (nodes * kFilesOfRelay + kFilesOfClient) + kFilesOfDrill);
 }
 
 Status DrillNetwork::connect(const std::vector<std::string>& nodes) {

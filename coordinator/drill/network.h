@@ -18,6 +18,7 @@ class DrillNetwork final : public Surroundings {
   // Sockets go to the folder, whose name is short enough for them.
   DrillNetwork(net::Loop& loop, std::string folder);
 
+  // Raises the process's limit of open files where that is needed.
   Status set_up(std::size_t nodes, std::size_t clients) override;
   Place place_of_node(std::size_t) const override { return {}; }
   Place place_of_client(std::size_t) const override { return {}; }
