@@ -12,8 +12,9 @@ constexpr const char* kName = "partition";
 constexpr const char* kNeeds =
     "This drill makes a network of its own in a user namespace, without root. It needs ip and tc "
     "(package iproute2), nft (package nftables), and the kernel's leave: sysctl "
-    "user.max_user_namespaces above 0, kernel.unprivileged_userns_clone 1 where there is one, in a "
-    "container no filter of unshare(2).";
+    "user.max_user_namespaces above 0, kernel.unprivileged_userns_clone 1 and "
+    "kernel.apparmor_restrict_unprivileged_userns 0 where they exist, in a container no filter of "
+    "unshare(2).";
 
 // What an attempt takes at most when nodes are silent: its own patience, the node timeout of its
 // last try, and a busy machine.
