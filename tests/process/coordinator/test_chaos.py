@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 from drills import DrillTest
-from group import PATIENCE_S, REDIS, REDLOCK, REDLOCK_NODE, is_alive, wait_until
+from group import PATIENCE_S, REDIS, REDLOCK, REDLOCK_NODE, is_alive, programs_of, wait_until
 
 CLIENTS = 16
 
@@ -66,7 +66,10 @@ class Ends(DrillTest):
 
     def test_its_processes_end_when_it_is_killed_also_stopped_ones(self):
         drill = self.start("--for", "10m")
-        programs = self.at_work(drill)
+        self.at_work(drill)
+        drill.send_signal(signal.SIGSTOP)  # it kills and starts no more
+        programs = programs_of(drill.pid)
+        self.assertGreater(len(programs), CLIENTS // 2)
         for pid in programs:
             os.kill(pid, signal.SIGSTOP)
         drill.kill()
@@ -76,7 +79,8 @@ class Ends(DrillTest):
 
     def test_a_process_that_ends_by_itself_ends_the_drill(self):
         drill = self.start("--for", "10m")
-        os.kill(self.at_work(drill)[0], signal.SIGTERM)
+        # The last one is a client: the drill itself soon kills the nodes.
+        os.kill(self.at_work(drill)[-1], signal.SIGTERM)
         status, output, errors = self.result(drill, 0)
         self.assertEqual(status, 1, output)
         self.assertRegex(errors, r"^redlock: (node-\d+ exited|client \d+ ended by itself)")
