@@ -9,7 +9,7 @@
 //   revived     a validity that has ended is not begun, nor extended (rules Q2, Q4)
 //   undone      what a client has begun to release is released on every node, soon, while the two
 //               can reach each other (rule Q3); one that is released nowhere shows as `not free`
-//   left over   when all is over no node holds anything
+//   left over   when all is over no node holds anything, and each that lost its ledger is admitted
 //   not free    when the faults have ended, a free lock is got within a bound
 #pragma once
 

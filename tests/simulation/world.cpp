@@ -52,7 +52,7 @@ class World {
     agenda_.after(kLookEvery, [this] { look_for_debts(); });
     // Where clocks break their bounds nothing is promised but tokens.
     const bool is_calm = pass(scenario_.length) && calm_down();
-    if (is_calm && scenario_.clocks_hold && probe_all()) look_for_leftovers();
+    if (is_calm && scenario_.clocks_hold) look_after_calm();
     return outcome();
   }
 
@@ -67,6 +67,7 @@ class World {
   // False: a violation was found meanwhile, and the run is over.
   bool pass(Duration length);
   bool calm_down();
+  void look_after_calm();
   bool probe_all();
   void look_for_leftovers();
   Outcome outcome();
@@ -232,9 +233,15 @@ bool World::probe_all() {
   return true;
 }
 
-void World::look_for_leftovers() {
+// Also before the probes: they take the place of what is left of their keys.
+void World::look_after_calm() {
+  look_for_leftovers();
+  if (referee_.violation() || !probe_all()) return;
   const double drift = static_cast<double>(scenario_.drift_millionths) / 1e6;
-  if (!pass(stretch(scenario_.max_ttl, drift) + 1s)) return;
+  if (pass(stretch(scenario_.max_ttl, drift) + 1s)) look_for_leftovers();
+}
+
+void World::look_for_leftovers() {
   for (unsigned index = 0; index < hosts_.size(); ++index) {
     const std::string leftovers = hosts_[index]->leftovers();
     if (leftovers.empty()) continue;

@@ -5,8 +5,8 @@
 //
 // The nodes, the coordinators and their recovery are the shipped code; the world gives them time,
 // bytes and chance, and nothing else. When the scenario's length has passed all faults end, nobody
-// wants anything more, and when every delay is over each client in turn must get a lock that is
-// free, with a token (rules Q1, F6). In the end no node may hold anything.
+// wants anything more, and when every delay is over no node may hold anything, or be unfenced (rule
+// F6). Then each client in turn must get a lock that is free, with a token (rule Q1).
 #pragma once
 
 #include "tests/simulation/referee.h"
