@@ -109,8 +109,9 @@ class Words(GroupTest):
         self.assertEqual((held["held"], held["value"], held["of"]), (True, value, 5))
         self.assertIn(held["nodes"], (3, 4, 5))
         refused = self.json_of(self.redlock("acquire", "data", "--json"))
-        self.assertEqual(len(refused["nodes"]), 5)
-        self.assertEqual(refused["nodes"][0]["answer"], "no")
+        answers = [node["answer"] for node in refused["nodes"]]
+        self.assertEqual(len(answers), 5)
+        self.assertGreaterEqual(answers.count("no"), 3)  # whichever come first decide
         extended = self.json_of(self.redlock("extend", "data", "--value", value, "--json"))
         self.assertEqual(extended["outcome"], "extended")
         self.assertTrue(0 < extended["validity_ms"] < TTL_MS)
