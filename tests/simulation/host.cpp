@@ -50,7 +50,7 @@ Now Host::read_clocks() const {
 server::Settings Host::settings() const {
   server::Settings settings;
   settings.max_ttl = world_.scenario.max_ttl;
-  settings.clock_drift = static_cast<double>(world_.scenario.drift_millionths) / 1e6;
+  settings.clock_drift = world_.scenario.drift();
   settings.fence_block = world_.scenario.fence_block;
   settings.node_id = node_id_;
   return settings;

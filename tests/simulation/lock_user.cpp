@@ -57,7 +57,7 @@ void LockUser::start() {
   ++life_;
   Group::Options options;
   options.node_timeout = world_.scenario.node_timeout;
-  options.clock_drift = static_cast<double>(world_.scenario.drift_millionths) / 1e6;
+  options.clock_drift = world_.scenario.drift();
   for (unsigned node = 1; node <= world_.scenario.nodes; ++node) {
     options.nodes.push_back({fmt::format("node {}", node), {}});
   }

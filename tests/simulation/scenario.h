@@ -91,6 +91,8 @@ struct Scenario {
   Duration length{};          // faults and wants come before it
   std::vector<Event> events;  // by time
 
+  double drift() const { return static_cast<double>(drift_millionths) / 1e6; }
+
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };
 

@@ -208,8 +208,7 @@ bool World::calm_down() {
   for (const auto& host : hosts_) host->heal();
   for (const auto& user : users_) user->heal();
   for (const auto& user : users_) user->stop_wanting();
-  const double drift = static_cast<double>(scenario_.drift_millionths) / 1e6;
-  return pass(server::full_delay(scenario_.max_ttl, drift) + kCalmTime);
+  return pass(server::full_delay(scenario_.max_ttl, scenario_.drift()) + kCalmTime);
 }
 
 bool World::probe_all() {
@@ -237,8 +236,7 @@ bool World::probe_all() {
 void World::look_after_calm() {
   look_for_leftovers();
   if (referee_.violation() || !probe_all()) return;
-  const double drift = static_cast<double>(scenario_.drift_millionths) / 1e6;
-  if (pass(stretch(scenario_.max_ttl, drift) + 1s)) look_for_leftovers();
+  if (pass(stretch(scenario_.max_ttl, scenario_.drift()) + 1s)) look_for_leftovers();
 }
 
 void World::look_for_leftovers() {
