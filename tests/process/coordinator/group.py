@@ -103,6 +103,18 @@ def status_of(port):
     return dict(zip(elements[::2], elements[1::2]))
 
 
+def read_terminal(terminal):
+    """What comes from a terminal until nobody has its other end any more; closes it."""
+    output = b""
+    try:
+        while block := os.read(terminal, 4096):
+            output += block
+    except OSError:  # EIO: that end is closed
+        pass
+    os.close(terminal)
+    return output.decode()
+
+
 def is_alive(pid):
     """Whether a process runs; one that has ended and is not yet waited for does not."""
     try:

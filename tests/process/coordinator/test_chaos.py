@@ -8,7 +8,8 @@ import subprocess
 import unittest
 
 from drills import DrillTest
-from group import PATIENCE_S, REDIS, REDLOCK, REDLOCK_NODE, is_alive, programs_of, wait_until
+from group import (PATIENCE_S, REDIS, REDLOCK, REDLOCK_NODE, is_alive, programs_of, read_terminal,
+                   wait_until)
 
 CLIENTS = 16
 
@@ -103,15 +104,9 @@ class Told(DrillTest):
         ours, its = pty.openpty()
         drill = self.start("--for", "1s", stdout=its)
         os.close(its)
-        output = b""
-        try:
-            while block := os.read(ours, 4096):
-                output += block
-        except OSError:  # EIO: nobody has the other end any more
-            pass
-        os.close(ours)
+        output = read_terminal(ours)
         self.assertEqual(drill.wait(PATIENCE_S), 0)
-        return output.decode()
+        return output
 
     def test_a_terminal_shows_a_bar_others_get_plain_lines(self):
         self.assertRegex(self.on_a_terminal(), r"\r\x1b\[K\[#+ +\] \S+ of 1s  faults: ")

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 from group import (PATIENCE_S, REDIS, REDLOCK, REDLOCK_NODE, ask, free_ports, is_alive, programs_of,
-                   wait_until)
+                   read_terminal, wait_until)
 
 # The drill lasts a TTL of 3 s and the restart delay after it; all else takes moments.
 DRILL_S = 15
@@ -145,15 +145,9 @@ class OwnNodes(DrillTest):
             [REDLOCK, "drill", "restart", "--node-binary", shutil.which("true")], stdout=its,
             stdin=subprocess.DEVNULL, env={**self.environment, **environment})
         os.close(its)
-        output = b""
-        try:
-            while block := os.read(ours, 4096):
-                output += block
-        except OSError:  # EIO: nobody has the other end any more
-            pass
-        os.close(ours)
+        output = read_terminal(ours)
         self.assertEqual(drill.wait(PATIENCE_S), 1)
-        return output.decode()
+        return output
 
     def test_colours_are_for_terminals_and_never_under_no_color(self):
         self.assertIn("\x1b[31mNot as told: ", self.on_a_terminal())
