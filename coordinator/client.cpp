@@ -19,8 +19,8 @@ using coordinator::AdmissionOutcome;
 using coordinator::AdmitResult;
 using coordinator::ExtendResult;
 using coordinator::ExtensionOutcome;
-using coordinator::Finding;
 using coordinator::LockClient;
+using coordinator::NodeFinding;
 
 namespace {
 
@@ -188,10 +188,10 @@ Client::Operation Client::holder(std::string name, Callback<std::optional<Holder
   return core.begin<std::optional<Holder>>(
       std::move(done),
       [&core, name = std::move(name)](const Callback<std::optional<Holder>>& tell) {
-        const auto on_end = [&core, tell](const std::vector<Finding>& findings) {
+        const auto on_end = [&core, tell](const std::vector<NodeFinding>& findings) {
           std::vector<coordinator::Answer> answers;
           answers.reserve(findings.size());
-          for (const Finding& finding : findings) answers.push_back(finding.answer);
+          for (const NodeFinding& finding : findings) answers.push_back(finding.answer);
           const auto holder = coordinator::holder_of(findings);
           if (!holder && !coordinator::quorum_voted(answers)) {
             return tell(no_quorum_error(core.names(), answers, coordinator::kSurveyWords));
@@ -212,7 +212,7 @@ Client::Operation Client::status(Callback<std::vector<NodeState>> done) {
   Core& core = *core_;
   return core.begin<std::vector<NodeState>>(
       std::move(done), [&core](const Callback<std::vector<NodeState>>& tell) {
-        const auto on_end = [&core, tell](const std::vector<Finding>& findings) {
+        const auto on_end = [&core, tell](const std::vector<NodeFinding>& findings) {
           std::vector<NodeState> states;
           states.reserve(findings.size());
           for (std::size_t i = 0; i < findings.size(); ++i) {

@@ -68,7 +68,7 @@ OperationId Group::release(const HeldLock& lock, Instant now,
 }
 
 OperationId Group::survey(std::vector<RequestKind> questions, std::string name, Instant now,
-                          std::function<void(std::vector<Finding>)> done) {
+                          std::function<void(std::vector<NodeFinding>)> done) {
   return begin(std::make_unique<SurveyOperation>(*this, std::move(questions), std::move(name),
                                                  std::move(done)),
                now);

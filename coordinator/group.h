@@ -78,7 +78,7 @@ struct AdmitResult {
 };
 
 // What one node said to a survey: a reply for each question, as long as the answer is `yes`.
-struct Finding {
+struct NodeFinding {
   Answer answer;
   std::vector<protocol::Reply> replies;
 };
@@ -125,7 +125,7 @@ class Group {
   // Asks every node these questions (a name for those about a lock) and waits for all,
   // at most for the node timeout.
   OperationId survey(std::vector<RequestKind> questions, std::string name, Instant now,
-                     std::function<void(std::vector<Finding>)> done);
+                     std::function<void(std::vector<NodeFinding>)> done);
   // Admits every unfenced node (rule F6), or all nodes of a new group, which their operator vouches
   // for. Looks at all nodes, waits for each at most for the node timeout, and longer for floors.
   // The group does the former by itself, in the background, for any unfenced node that it meets.

@@ -79,7 +79,7 @@ OperationId LockClient::release(const HeldLock& lock, std::function<void(Release
 }
 
 OperationId LockClient::survey(std::vector<RequestKind> questions, std::string name,
-                               std::function<void(std::vector<Finding>)> done) {
+                               std::function<void(std::vector<NodeFinding>)> done) {
   return group_.survey(std::move(questions), std::move(name), now(), std::move(done));
 }
 

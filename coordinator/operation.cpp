@@ -301,7 +301,7 @@ void Group::SurveyOperation::on_time(Instant now) {
 }
 
 void Group::SurveyOperation::tell() {
-  std::vector<Finding> findings;
+  std::vector<NodeFinding> findings;
   for (NodeIndex node = 0; node < group().size(); ++node) {
     findings.push_back({ballot_.answers()[node], std::move(replies_[node])});
   }

@@ -171,7 +171,7 @@ class Group::ReleaseOperation : public Operation {
 
 class Group::SurveyOperation : public Operation {
  public:
-  using Done = std::function<void(std::vector<Finding>)>;
+  using Done = std::function<void(std::vector<NodeFinding>)>;
   SurveyOperation(Group& owner, std::vector<RequestKind> questions, std::string name, Done done);
 
   void start(Instant now) override;

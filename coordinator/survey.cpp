@@ -70,9 +70,9 @@ void add_status(NodeStatus status, NodeState& told) {
 
 }  // namespace
 
-std::optional<Holder> holder_of(const std::vector<Finding>& findings) {
+std::optional<Holder> holder_of(const std::vector<NodeFinding>& findings) {
   std::map<std::string_view, Votes> votes;
-  for (const Finding& finding : findings) {
+  for (const NodeFinding& finding : findings) {
     if (finding.answer.kind != AnswerKind::yes) continue;
     const auto& told = finding.replies[0].items();  // value, milliseconds, token; none if free
     if (told.size() < 2) continue;
@@ -93,7 +93,7 @@ std::optional<Holder> holder_of(const std::vector<Finding>& findings) {
   return std::nullopt;
 }
 
-NodeState node_state(const std::string& node, const Finding& finding) {
+NodeState node_state(const std::string& node, const NodeFinding& finding) {
   const Answer& answer = finding.answer;
   NodeState told{.answer = {node, answer.kind, answer_text(answer), answer.took},
                  .state = answer_text(answer)};

@@ -18,9 +18,9 @@ inline const std::vector<RequestKind> kStateQuestions = {RequestKind::status, Re
 
 // The value that a quorum holds, if there is one, and the token that a quorum stores with it
 // (rule F5: what one node tells is a proposal).
-std::optional<Holder> holder_of(const std::vector<Finding>& findings);
+std::optional<Holder> holder_of(const std::vector<NodeFinding>& findings);
 
 // A plain Redis says less than a redlock-node.
-NodeState node_state(const std::string& node, const Finding& finding);
+NodeState node_state(const std::string& node, const NodeFinding& finding);
 
 }  // namespace redlock::coordinator

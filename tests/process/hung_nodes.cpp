@@ -71,8 +71,8 @@ class Client {
     std::size_t asked = names.size();
     bool left = false;
     for (const std::string& name : names) {
-      client_.survey({RequestKind::get}, name, [&](const std::vector<Finding>& findings) {
-        for (const Finding& finding : findings) {
+      client_.survey({RequestKind::get}, name, [&](const std::vector<NodeFinding>& findings) {
+        for (const NodeFinding& finding : findings) {
           left |= finding.answer.kind != AnswerKind::yes || !finding.replies[0].is_null();
         }
         if (--asked == 0) loop_.stop();

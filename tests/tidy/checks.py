@@ -226,6 +226,33 @@ def _names(tree, lists, path):
     return posixpath.relpath(path, posixpath.dirname(lists) or ".") in words
 
 
+@check({"server/a.h": "namespace redlock::server {\nstruct Entry {\n};\n}\n",
+        "server/b.cpp": "namespace redlock::server {\nclass Entry final : A {\n};\n}\n"},
+       good=[{"server/a.h": "namespace redlock::server {\nstruct Entry {\n};\n}\n",
+              "lua/a.h": "namespace redlock::lua {\nstruct Entry;\nstruct Entry {\n};\n}\n",
+              "server/b.cpp": "namespace redlock::server {\nnamespace {\nstruct Entry {\n"
+                              "};\n}  // namespace\n}  // namespace redlock::server\n"}])
+def a_type_is_defined_once(tree):
+    """Two of one name make one program of both, and neither compiler nor linker says a word."""
+    seen = {}
+    for path in tree.paths(*CPP):
+        if house.room(path) is None:
+            continue
+        code, spaces = tree[path], []
+        for match in re.finditer(r"^(?:namespace(?: (\S+))? \{|(\})  // namespace"
+                                 r"|(?:struct|class|enum class) ([\w:]+)[^;{]*\{)", code, re.M):
+            space, end, name = match.groups()
+            if end:
+                del spaces[-1:]
+            elif name is None:
+                spaces.append(space)
+            elif None not in spaces:
+                line = line_of(code, match.start())
+                first = seen.setdefault(("::".join(spaces), name), f"{path}:{line}")
+                if first != f"{path}:{line}":
+                    yield f"{path}:{line}: {name} is defined at {first} too"
+
+
 @check({"server/lock.h": "", "server/lock.cpp": '#include "server/lock.h"\n',
         "server/stale.h": ""},
        {"CMakeLists.txt": "add_subdirectory(base)\n", "base/CMakeLists.txt": "",

@@ -269,9 +269,9 @@ TEST_CASE("a survey asks every node and waits for all, at most for the node time
   world.start();
   const auto got = world.acquire("printer");
   world.node(1).hung = true;
-  std::optional<std::vector<Finding>> findings;
+  std::optional<std::vector<NodeFinding>> findings;
   world.group().survey({RequestKind::get}, "printer", world.now(),
-                       [&](std::vector<Finding> found) { findings = std::move(found); });
+                       [&](std::vector<NodeFinding> found) { findings = std::move(found); });
   world.advance(499ms);
   CHECK_FALSE(findings.has_value());
   world.advance(1ms);

@@ -9,40 +9,41 @@ using protocol::Reply;
 namespace {
 
 // As LOCK.HOLDER tells it; token 0: none is stored with it.
-Finding holds(std::string value, std::int64_t left_ms, std::int64_t token = 0) {
+NodeFinding holds(std::string value, std::int64_t left_ms, std::int64_t token = 0) {
   Reply told = Reply::array({});
   told.add(Reply::bulk(std::move(value))).add(Reply::integer(left_ms)).add(Reply::integer(token));
-  Finding finding{.answer = {.kind = AnswerKind::yes}, .replies = {}};
+  NodeFinding finding{.answer = {.kind = AnswerKind::yes}, .replies = {}};
   finding.replies.push_back(std::move(told));
   return finding;
 }
 
-Finding holds_nothing() {
-  Finding finding{.answer = {.kind = AnswerKind::yes}, .replies = {}};
+NodeFinding holds_nothing() {
+  NodeFinding finding{.answer = {.kind = AnswerKind::yes}, .replies = {}};
   finding.replies.push_back(Reply::null());
   return finding;
 }
 
-Finding silent() {
+NodeFinding silent() {
   return {.answer = {.kind = AnswerKind::timed_out}, .replies = {}};
 }
 
-std::vector<Finding> five(Finding a, Finding b, Finding c, Finding d, Finding e) {
-  std::vector<Finding> findings;
-  for (Finding* one : {&a, &b, &c, &d, &e}) findings.push_back(std::move(*one));
+std::vector<NodeFinding> five(NodeFinding a, NodeFinding b, NodeFinding c, NodeFinding d,
+                              NodeFinding e) {
+  std::vector<NodeFinding> findings;
+  for (NodeFinding* one : {&a, &b, &c, &d, &e}) findings.push_back(std::move(*one));
   return findings;
 }
 
 // A plain Redis: it answers both questions with its INFO.
-Finding says(const std::string& info) {
-  Finding finding{.answer = {.kind = AnswerKind::yes, .took = 2ms}, .replies = {}};
+NodeFinding says(const std::string& info) {
+  NodeFinding finding{.answer = {.kind = AnswerKind::yes, .took = 2ms}, .replies = {}};
   finding.replies.push_back(Reply::bulk(info));
   finding.replies.push_back(Reply::bulk(info));
   return finding;
 }
 
 // A redlock-node in its restart delay, which has lost its ledger.
-Finding says_its_status() {
+NodeFinding says_its_status() {
   Reply status = Reply::map({});
   status.add_field("node_id", Reply::bulk("abc"))
       .add_field("state", Reply::bulk("recovering"))
@@ -56,7 +57,7 @@ Finding says_its_status() {
       .add_field("max_ttl_ms", Reply::integer(60000))
       .add_field("largest_ttl_ms", Reply::integer(32768))
       .add_field("version", Reply::bulk("1.2.3"));
-  Finding finding = says("# Locks\r\nheld:3\r\n# Clock\r\nsource:CLOCK_MONOTONIC\r\n");
+  NodeFinding finding = says("# Locks\r\nheld:3\r\n# Clock\r\nsource:CLOCK_MONOTONIC\r\n");
   finding.replies[0] = std::move(status);
   return finding;
 }
