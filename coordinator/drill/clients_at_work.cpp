@@ -1,6 +1,7 @@
 #include "coordinator/drill/clients_at_work.h"
 
 #include "base/duration_text.h"
+#include "coordinator/drill/history_file.h"
 
 #include <algorithm>
 #include <csignal>
@@ -93,6 +94,8 @@ Status ClientsAtWork::launch(OneClient& client) {
   its.seed = settings_.seed * 1'000'003 + history_files_.size();
   its.history_file = fmt::format("{}/history-{}.jsonl", folder_, history_files_.size() + 1);
   history_files_.push_back(its.history_file);
+  // One that is ended before it came to write has a history too: an empty one.
+  if (const auto file = HistoryWriter::open(its.history_file); !file) return file.failure();
   client.is_down = client.is_wanted = client.is_stopped = false;
   Command command;
   command.words = command_of(its);

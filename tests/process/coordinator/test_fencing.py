@@ -11,8 +11,13 @@ from group import GroupTest, ask, ask_list, wait_until
 class Tokens(GroupTest):
     def token(self, name, *options):
         lines = self.acquire(name, *options)
-        self.assertExit(0, self.redlock("release", name, "--value", lines["REDLOCK_VALUE"]))
+        self.give_back(name, lines["REDLOCK_VALUE"])
         return int(lines["REDLOCK_TOKEN"])
+
+    def give_back(self, name, value):
+        """It may have run out before the process that releases it was up: that is as good."""
+        released = self.redlock("release", name, "--value", value)
+        self.assertIn(released.returncode, (0, 1), released.stderr)
 
     def test_a_token_rises_from_holder_to_holder(self):
         tokens = [self.token("rising") for _ in range(5)]
@@ -43,7 +48,7 @@ class Tokens(GroupTest):
         got = self.json_of(self.redlock("acquire", name, "--ttl", "100", "--wait", "10s", "--json"))
         self.assertEqual(got["outcome"], "acquired")
         self.assertGreater(got["token"], 0)
-        self.assertExit(0, self.redlock("release", name, "--value", got["value"]))
+        self.give_back(name, got["value"])
         return got["round_trips"]
 
     def test_no_fence_gives_no_token(self):
