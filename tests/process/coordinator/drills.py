@@ -48,11 +48,15 @@ class DrillTest(unittest.TestCase):
         return drill.returncode, output, errors
 
     def judged(self, *options, lasts_s, status):
-        """What --json says of a drill that ends with this status."""
+        """What --json says of a drill that ends with this status; None: with 1 if it found
+        something."""
         drill = self.start("--for", f"{lasts_s}s", "--json", *options)
         returned, output, errors = self.result(drill, lasts_s)
-        self.assertEqual((returned, errors), (status, ""), output)
-        return json.loads(output)
+        self.assertEqual(errors, "", output)
+        report = json.loads(output)
+        expected = (0 if report["clean"] else 1) if status is None else status
+        self.assertEqual(returned, expected, output)
+        return report
 
     def history(self):
         with open(os.path.join(self.out, "history.jsonl"), encoding="utf-8") as file:
