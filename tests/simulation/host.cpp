@@ -387,6 +387,10 @@ void Host::heal() {
   if (waits_for_start_ && !process_) start();
 }
 
+bool Host::is_fenced() const {
+  return process_ && process_->node->fence().is_fenced();
+}
+
 bool Host::is_serving() const {
   return process_ && !process_->node->is_recovering(read_clocks().monotonic);
 }
@@ -407,7 +411,6 @@ std::string Host::leftovers() {
   const Now now = read_clocks();
   while (node.next_work() && *node.next_work() <= now.monotonic) node.do_due_work(now);
   if (!is_serving()) return "it is recovering";
-  if (!node.fence().is_fenced()) return "it lost its ledger and was not admitted";
   if (node.locks().size() > 0) return fmt::format("it holds {} locks", node.locks().size());
   return "";
 }

@@ -54,6 +54,7 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
   // All of them end; a node that is down starts.
   void heal();
 
+  bool is_fenced() const;
   bool is_serving() const;
   // Looks for what the node should not have any more.
   std::string leftovers();

@@ -70,6 +70,7 @@ class World {
   void look_after_calm();
   bool probe_all();
   void look_for_leftovers();
+  void look_for_unfenced();
   Outcome outcome();
 
   const Scenario& scenario_;
@@ -232,11 +233,15 @@ bool World::probe_all() {
   return true;
 }
 
-// Also before the probes: they take the place of what is left of their keys.
+// What is left of a key is looked for before the probes too: they take its place. That a node lost
+// its ledger is noticed by those who talk to it (rule F6), so after a probe by every client: one
+// that wants nothing may not even know that the other end of its connection is gone.
 void World::look_after_calm() {
   look_for_leftovers();
   if (referee_.violation() || !probe_all()) return;
-  if (pass(stretch(scenario_.max_ttl, scenario_.drift()) + 1s)) look_for_leftovers();
+  if (!pass(stretch(scenario_.max_ttl, scenario_.drift()) + 1s)) return;
+  look_for_leftovers();
+  look_for_unfenced();
 }
 
 void World::look_for_leftovers() {
@@ -245,6 +250,15 @@ void World::look_for_leftovers() {
     if (leftovers.empty()) continue;
     referee_.found(Breach::left_over,
                    fmt::format("node {}, when all is over: {}", index + 1, leftovers));
+  }
+}
+
+void World::look_for_unfenced() {
+  for (unsigned index = 0; index < hosts_.size(); ++index) {
+    if (hosts_[index]->is_fenced()) continue;
+    referee_.found(Breach::left_over, fmt::format("node {}, when all is over: it lost its ledger "
+                                                  "and was not admitted",
+                                                  index + 1));
   }
 }
 
