@@ -171,7 +171,15 @@ Duration ChaosPlan::slow_two(Duration at) {
 
 // Longer than whatever it holds lives: others hold it when the client goes on.
 Duration ChaosPlan::pause_long(Duration at) {
-  return stop(at, false, pick(terms_.clients), ttls(1.1, 2.0));
+  const std::size_t client = pick(terms_.clients);
+  const Duration end = at + ttls(1.1, 2.0);
+  add({.at = at, .fault = Fault::stop, .is_node = false, .victim = client});
+  add({.at = end,
+       .fault = Fault::resume,
+       .is_node = false,
+       .victim = client,
+       .once_overtaken = true});
+  return end;
 }
 
 Duration ChaosPlan::pause_short(Duration at) {

@@ -39,6 +39,8 @@ struct PlannedFault {
   std::vector<std::size_t> clients = {};  // that it is cut off from; empty: from all
   enum class Way { both, to_node, from_node } way = Way::both;
   Duration delay{0};
+  // resume of a client: later, if need be, so that whatever it held has its next holder.
+  bool once_overtaken = false;
 };
 
 struct PlanTerms {

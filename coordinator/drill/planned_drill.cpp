@@ -11,7 +11,8 @@ namespace redlock::coordinator {
 namespace {
 
 constexpr Duration kTurn = 200ms;
-constexpr Duration kAtWorkWithin = 20s;  // from the start of the clients to a first write
+constexpr Duration kOvertakenWithin = 10s;  // with faults that keep all from a lock, it may not be
+constexpr Duration kAtWorkWithin = 20s;     // from the start of the clients to a first write
 
 }  // namespace
 
@@ -93,6 +94,8 @@ void PlannedDrill::on_write(const StoreWrite& write, bool accepted) {
   if (!accepted) ++progress_.refused_writes;
   std::string& last = last_hold_[write.client];
   if (std::exchange(last, write.hold) != write.hold) ++progress_.holds;
+  LatestToken& latest = latest_tokens_[write.lock];
+  if (write.token > latest.token) latest = {write.token, passed()};
   recorder_->tell(Event{.who = write.client,
                         .what = What::wrote,
                         .lock = write.lock,
@@ -127,6 +130,7 @@ Status PlannedDrill::go_on_until(Duration at,
     return !state;
   };
   do {
+    resume_overtaken();
     progress_.passed = passed();
     on_turn(progress_);
     const Duration left = std::max(at - passed(), Duration::zero());
@@ -155,21 +159,59 @@ Status PlannedDrill::befall(std::span<const PlannedFault> faults) {
 }
 
 void PlannedDrill::befall_process(const PlannedFault& fault) {
+  if (!fault.is_node) return befall_client(fault);
   const std::size_t victim = fault.victim;
   switch (fault.fault) {
     case Fault::kill:
-      return fault.is_node ? nodes_at_work_->kill(victim) : clients_->kill(victim);
+      return nodes_at_work_->kill(victim);
     case Fault::start:
-      return fault.is_node ? nodes_at_work_->start(victim) : clients_->start(victim);
+      return nodes_at_work_->start(victim);
     case Fault::stop:
-      return fault.is_node ? nodes_at_work_->stop(victim) : clients_->stop(victim);
+      return nodes_at_work_->stop(victim);
     case Fault::resume:
-      return fault.is_node ? nodes_at_work_->resume(victim) : clients_->resume(victim);
+      return nodes_at_work_->resume(victim);
     case Fault::restart:
       return nodes_at_work_->restart(victim);
     default:
       return;
   }
+}
+
+void PlannedDrill::befall_client(const PlannedFault& fault) {
+  const std::size_t victim = fault.victim;
+  switch (fault.fault) {
+    case Fault::kill:
+      return clients_->kill(victim);
+    case Fault::start:
+      return clients_->start(victim);
+    case Fault::stop:
+      stopped_at_[victim] = passed();
+      return clients_->stop(victim);
+    case Fault::resume:
+      if (!fault.once_overtaken) return clients_->resume(victim);
+      pauses_.push_back({victim, stopped_at_[victim] + settings_.ttl, passed() + kOvertakenWithin});
+      return resume_overtaken();
+    default:
+      return;
+  }
+}
+
+// A store accepts a late write as long as nobody with a larger token came to it, and rightly so.
+// What the late writer must not do is to spoil the work of the next holder: so there is to be one.
+void PlannedDrill::resume_overtaken() {
+  std::erase_if(pauses_, [this](const Pause& pause) {
+    if (passed() < pause.ends_by && !was_every_lock_taken_since(pause.ran_out_at)) return false;
+    clients_->resume(pause.client);
+    return true;
+  });
+}
+
+// True where there are no tokens: then nobody can tell.
+bool PlannedDrill::was_every_lock_taken_since(Duration when) const {
+  if (!nodes_.has_restart_delay()) return true;
+  return latest_tokens_.size() == static_cast<std::size_t>(settings_.locks) &&
+         std::all_of(latest_tokens_.begin(), latest_tokens_.end(),
+                     [when](const auto& latest) { return latest.second.seen_at > when; });
 }
 
 Status PlannedDrill::end() {

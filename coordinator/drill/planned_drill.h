@@ -21,6 +21,7 @@
 #include "coordinator/drill/store.h"
 #include "coordinator/drill/surroundings.h"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -86,6 +87,9 @@ class PlannedDrill {
   Status go_on_until(Duration at, const std::function<void(const PlannedDrillProgress&)>& on_turn);
   Status befall(std::span<const PlannedFault> faults);
   void befall_process(const PlannedFault& fault);
+  void befall_client(const PlannedFault& fault);
+  void resume_overtaken();
+  bool was_every_lock_taken_since(Duration when) const;
   Duration passed() const { return stage_.elapsed() - began_; }
 
   DrillStage& stage_;
@@ -102,6 +106,22 @@ class PlannedDrill {
   Duration began_{0};
   PlannedDrillProgress progress_;
   std::map<std::string, std::string> last_hold_;  // of a client
+
+  // The largest token that the store has seen of a lock, and when it saw it first.
+  struct LatestToken {
+    std::uint64_t token = 0;
+    Duration seen_at{0};
+  };
+  std::map<std::string, LatestToken> latest_tokens_;  // by lock
+
+  // A client that goes on once what it held has its next holder.
+  struct Pause {
+    std::size_t client;
+    Duration ran_out_at;  // all that it held
+    Duration ends_by;     // whether or not
+  };
+  std::vector<Pause> pauses_;
+  std::map<std::size_t, Duration> stopped_at_;  // by client
 };
 
 }  // namespace redlock::coordinator
