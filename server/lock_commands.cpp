@@ -83,7 +83,7 @@ bool answers_held_while_recovering(const Call& call) {
 bool holds(const SetOptions& options, const Lock* old) {
   if (options.only_if_absent) return old == nullptr;
   if (options.only_if_present) return old != nullptr;
-  if (options.only_if_equals) return old != nullptr && old->value() == *options.only_if_equals;
+  if (options.only_if_equals) return old != nullptr && old->holds(*options.only_if_equals);
   return true;
 }
 
@@ -107,8 +107,10 @@ Reply set(Call& call) {
   Node& node = call.node;
   const Lock* old = node.locks().find(call.word(1), call.instant());
   Reply old_value = Reply::null();
-  if (options.answer_old_value && old != nullptr)
-    old_value = Reply::bulk(std::string(old->value()));
+  if (old != nullptr && (options.answer_old_value || options.only_if_equals)) {
+    if (old->is_hash()) return Reply::error_view(kWrongType);
+    if (options.answer_old_value) old_value = Reply::bulk(std::string(old->value()));
+  }
   if (!holds(options, old)) {
     if (options.only_if_absent) ++node.stats().refused_held;
     return old_value;
@@ -152,7 +154,8 @@ Reply setnx(Call& call) {
 Reply get(Call& call) {
   const Lock* lock = call.node.locks().find(call.word(1), call.instant());
   ++(lock != nullptr ? call.node.stats().hits : call.node.stats().misses);
-  return lock != nullptr ? Reply::bulk_view(lock->value()) : Reply::null();
+  if (lock == nullptr) return Reply::null();
+  return lock->is_hash() ? Reply::error_view(kWrongType) : Reply::bulk_view(lock->value());
 }
 
 Reply del(Call& call) {

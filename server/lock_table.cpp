@@ -16,8 +16,9 @@ const Lock* LockTable::find(std::string_view key, Instant now) {
 }
 
 const Lock* LockTable::put(std::string_view key, std::string_view value, Instant deadline,
-                           std::uint64_t token, Instant now) {
+                           std::uint64_t token, Instant now, LockKind kind) {
   INVARIANT(key.size() <= kKeyBytesMax, "a key that no record can hold");
+  INVARIANT(value.size() <= kValueBytesMax, "a value that no record can hold");
   const std::uint32_t hash = hash_of(key);
   const std::size_t bytes = Lock::bytes_for(key.size(), value.size());
   const LockRef old = find_ref(key, hash);
@@ -38,7 +39,7 @@ const Lock* LockTable::put(std::string_view key, std::string_view value, Instant
   Lock& lock = arena_.at(ref);
   lock.deadline = deadline;
   lock.token = token;
-  lock.set_text(key, value);
+  lock.set(kind, key, value);
   link(ref, now);
   return &lock;
 }

@@ -39,9 +39,10 @@ class LockTable {
   const Lock* find(std::string_view key, Instant now);
 
   // Makes or replaces it. nullptr when there is no memory for it; then what was there stays.
-  // REQUIRES: key.size() <= kKeyBytesMax, value.size() fits 32 bits; neither looks into the table.
+  // REQUIRES: key.size() <= kKeyBytesMax, value.size() <= kValueBytesMax; neither looks into the
+  // table.
   const Lock* put(std::string_view key, std::string_view value, Instant deadline,
-                  std::uint64_t token, Instant now);
+                  std::uint64_t token, Instant now, LockKind kind = LockKind::text);
 
   // REQUIRES: there is such a lock (as find() just told).
   void set_deadline(std::string_view key, Instant deadline, Instant now);

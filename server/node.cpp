@@ -216,24 +216,36 @@ void Node::retry_postponed(Now now) {
   deliver_wakes(now);
 }
 
-bool Node::restore(std::string_view key, std::string_view value, Instant deadline,
-                   std::uint64_t token) {
-  return locks_.put(key, value, deadline, token, start_.started_at) != nullptr;
+bool Node::restore(const SavedLock& saved) {
+  return locks_.put(saved.key, saved.value, saved.deadline, saved.token, start_.started_at,
+                    saved.kind) != nullptr;
 }
 
 void Node::save(Instant copied_at, const SavedLockVisitor& keep) const {
   locks_.for_each([&](const Lock& lock) {
     if (lock.is_over(copied_at)) return;
-    keep({lock.key(), lock.value(), lock.deadline, lock.token});
+    keep({lock.key(), lock.value(), lock.deadline, lock.token, lock.kind()});
   });
 }
 
 const Lock* Node::grant(std::string_view key, std::string_view value, Instant deadline,
                         Instant now) {
   const Lock* old = locks_.find(key, now);
-  const bool is_extension = old != nullptr && old->value() == value;
+  const bool is_extension = old != nullptr && old->holds(value);
   ++(is_extension ? stats_.extended : stats_.granted);
   return put(key, value, deadline, is_extension ? old->token : fence_.grant(key), now);
+}
+
+const Lock* Node::grant_hash(std::string_view key, std::string_view packed, Instant deadline,
+                             Instant now) {
+  ++stats_.granted;
+  return put(key, packed, deadline, fence_.grant(key), now, LockKind::hash);
+}
+
+const Lock* Node::change_hash(std::string_view key, std::string_view packed, Instant now) {
+  const Lock* old = locks_.find(key, now);
+  INVARIANT(old != nullptr && old->is_hash(), "a change to a hash that is not there");
+  return put(key, packed, old->deadline, old->token, now, LockKind::hash);
 }
 
 const Lock* Node::top_up(std::string_view key, std::string_view value, Instant deadline,
@@ -243,8 +255,8 @@ const Lock* Node::top_up(std::string_view key, std::string_view value, Instant d
 }
 
 const Lock* Node::put(std::string_view key, std::string_view value, Instant deadline,
-                      std::uint64_t token, Instant now) {
-  const Lock* lock = locks_.put(key, value, deadline, token, now);
+                      std::uint64_t token, Instant now, LockKind kind) {
+  const Lock* lock = locks_.put(key, value, deadline, token, now, kind);
   if (lock != nullptr) note_deadline(key, deadline, now);
   return lock;
 }

@@ -101,7 +101,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
 
   // A lock of the last run (rule R9). REQUIRES: before begin_run; deadline as it is to be.
   // False when there is no memory for it.
-  bool restore(std::string_view key, std::string_view value, Instant deadline, std::uint64_t token);
+  bool restore(const SavedLock& saved);
 
   // Hands over the locks that a clean stop keeps, as of the instant of the copy.
   void save(Instant copied_at, const SavedLockVisitor& keep) const;
@@ -138,6 +138,12 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   // The one place where a key gets another value (rule L4), or the same with another deadline. The
   // same value keeps its token. nullptr: no memory for it. REQUIRES: refuse_grant() let it pass.
   const Lock* grant(std::string_view key, std::string_view value, Instant deadline, Instant now);
+  // The same for a hash: its packed fields. REQUIRES: the same, no such lock.
+  const Lock* grant_hash(std::string_view key, std::string_view packed, Instant deadline,
+                         Instant now);
+  // Other fields in a hash that is there: no new holder, so deadline and token stay. nullptr: no
+  // memory for it. REQUIRES: refuse_grant() let it pass, and that there is such a hash.
+  const Lock* change_hash(std::string_view key, std::string_view packed, Instant now);
   // A lock that its holder brings to this node with its token; 0: it has none (rules Q4, F5).
   const Lock* top_up(std::string_view key, std::string_view value, Instant deadline,
                      std::uint64_t token, Instant now);
@@ -200,7 +206,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
                                         protocol::Request request) const;
   bool lacks_memory_for(const protocol::CommandSpec& spec) const;
   const Lock* put(std::string_view key, std::string_view value, Instant deadline,
-                  std::uint64_t token, Instant now);
+                  std::uint64_t token, Instant now, LockKind kind = LockKind::text);
   void settle_imposed_ttls();
   void note_deadline(std::string_view key, Instant deadline, Instant now);
   protocol::Reply settle_uncovered(protocol::Session::Id caller, protocol::Reply reply, Now now);

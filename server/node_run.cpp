@@ -78,9 +78,8 @@ Status NodeRun::open_folder() {
 Status NodeRun::restore() {
   if (!folder_) return Done{};
   bool has_room = true;
-  auto restored = folder_->restore(decision_, [&](const SavedLock& lock) {
-    has_room = node_->restore(lock.key, lock.value, lock.deadline, lock.token) && has_room;
-  });
+  auto restored = folder_->restore(
+      decision_, [&](const SavedLock& lock) { has_room = node_->restore(lock) && has_room; });
   if (restored && !has_room) return Failure{"no memory for the locks of the last run"};
   return restored;
 }

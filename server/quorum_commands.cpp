@@ -38,7 +38,13 @@ Reply ms_left(const Call& call, const Lock& lock) {
 }
 
 bool is_held_by(const Lock* lock, std::string_view value) {
-  return lock != nullptr && lock->value() == value;
+  return lock != nullptr && lock->holds(value);
+}
+
+// LOCK.ACQUIRE finds a hash held, as any key that is there; the others are about the one value that
+// a hash does not have.
+bool is_hash(const Lock* lock) {
+  return lock != nullptr && lock->is_hash();
 }
 
 // A release or a confirm that a recovering node answered with 0 would count as a vote (rule R10).
@@ -142,6 +148,7 @@ Reply extend(Call& call) {
   Node& node = call.node;
   if (auto refusal = node.refuse_grant(call)) return std::move(*refusal);
   const Lock* lock = node.locks().find(key, call.instant());
+  if (is_hash(lock)) return Reply::error_view(kWrongType);
   const bool is_its_own = is_held_by(lock, call.word(2));
   if (!is_its_own && (lock != nullptr || !token)) return list(Reply::integer(0));
   if (token) {
@@ -161,6 +168,7 @@ Reply release(Call& call) {
   if (auto refusal = refuse_recovering(call)) return std::move(*refusal);
   Node& node = call.node;
   const Lock* lock = node.locks().find(call.word(1), call.instant());
+  if (is_hash(lock)) return Reply::error_view(kWrongType);
   if (!is_held_by(lock, call.word(2))) return Reply::integer(0);
   node.locks().erase(call.word(1), call.instant());
   ++node.stats().released;
@@ -186,6 +194,7 @@ Reply confirm(Call& call) {
   if (auto refusal = refuse_too_early(call)) return std::move(*refusal);
   Node& node = call.node;
   const Lock* lock = node.locks().find(call.word(1), call.instant());
+  if (is_hash(lock)) return Reply::error_view(kWrongType);
   if (!is_held_by(lock, call.word(2)) || token < lock->token) return Reply::integer(0);
   if (auto refusal = refuse_leap(call, token)) return std::move(*refusal);
   switch (node.cover_token(token, call.now)) {
@@ -206,6 +215,7 @@ Reply holder(Call& call) {
   if (auto refusal = refuse_recovering(call)) return std::move(*refusal);
   const Lock* lock = call.node.locks().find(call.word(1), call.instant());
   if (lock == nullptr) return Reply::null();
+  if (is_hash(lock)) return Reply::error_view(kWrongType);
   return list(Reply::bulk(std::string(lock->value())), ms_left(call, *lock), token_of(*lock));
 }
 

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kMagic = "RLSNAPSH";
 constexpr char kLockMark = 'L';
+constexpr char kHashMark = 'H';
 constexpr char kEndMark = 'E';
 constexpr std::size_t kLockFixedBytes = 4 + 4 + 8 + 8;
 constexpr std::size_t kPieceBytes = 64 * 1024;
@@ -106,7 +107,8 @@ SnapshotHeader read_header(Reader& reader) {
   return header;
 }
 
-void read_lock(Reader& reader, SnapshotContent& content, const SavedLockVisitor& visit) {
+void read_lock(Reader& reader, LockKind kind, SnapshotContent& content,
+               const SavedLockVisitor& visit) {
   const std::string_view fixed = reader.bytes(kLockFixedBytes);
   if (!reader.ok()) return;
   const std::size_t key_bytes = read_little_endian<std::uint32_t>(fixed, 0);
@@ -115,7 +117,7 @@ void read_lock(Reader& reader, SnapshotContent& content, const SavedLockVisitor&
   const auto token = read_little_endian<std::uint64_t>(fixed, 16);
   const std::string_view texts = reader.bytes(key_bytes + value_bytes);
   if (!reader.ok()) return;
-  visit({texts.substr(0, key_bytes), texts.substr(key_bytes), deadline, token});
+  visit({texts.substr(0, key_bytes), texts.substr(key_bytes), deadline, token, kind});
   ++content.locks;
   if (deadline != kNever) content.latest_deadline = std::max(content.latest_deadline, deadline);
 }
@@ -146,7 +148,7 @@ void SnapshotWriter::add(const SavedLock& lock) {
   constexpr std::size_t kTextBytesMax = std::numeric_limits<std::uint32_t>::max();
   INVARIANT(lock.key.size() <= kTextBytesMax && lock.value.size() <= kTextBytesMax,
             "a key or value of 4 GB and more");
-  buffer_ += kLockMark;
+  buffer_ += lock.kind == LockKind::hash ? kHashMark : kLockMark;
   append_little_endian(buffer_, static_cast<std::uint32_t>(lock.key.size()));
   append_little_endian(buffer_, static_cast<std::uint32_t>(lock.value.size()));
   append_instant(buffer_, lock.deadline);
@@ -176,13 +178,16 @@ SnapshotContent read_snapshot(const ByteSource& source, const SavedLockVisitor& 
   SnapshotContent content;
   Reader reader(source);
   content.header = read_header(reader);
-  char mark = kLockMark;
-  while (reader.ok() && mark == kLockMark) {
-    mark = static_cast<char>(reader.number<std::uint8_t>());
+  bool is_at_end = false;
+  while (reader.ok() && !is_at_end) {
+    const char mark = static_cast<char>(reader.number<std::uint8_t>());
     if (mark == kLockMark) {
-      read_lock(reader, content, visit);
+      read_lock(reader, LockKind::text, content, visit);
+    } else if (mark == kHashMark) {
+      read_lock(reader, LockKind::hash, content, visit);
     } else if (mark == kEndMark) {
       read_end(reader, content, source);
+      is_at_end = true;
     } else {
       reader.fail("it holds something that is not a lock");
     }

@@ -9,6 +9,8 @@
 //   a lock:   'L'  key length, 32 bits; value length, 32 bits;
 //                  deadline, 64 bits, nanoseconds of the monotonic clock (kNever: no deadline);
 //                  token, 64 bits; key; value
+//   a hash:   'H'  the same; the value is its packed fields. A program from before
+//                  there were hashes takes such a file for damaged: then it waits, which is safe
 //   the end:  'E'  number of locks, 64 bits; checksum of all before it, 64 bits; nothing after it
 //
 // Numbers are little endian. The time left of a lock is its deadline less the instant of the copy:
@@ -18,6 +20,7 @@
 #include "base/time.h"
 #include "server/boot_identity.h"
 #include "server/checksum.h"
+#include "server/lock_kind.h"
 #include <redlock/result.h>
 
 #include <cstddef>
@@ -43,6 +46,7 @@ struct SavedLock {
   std::string_view value;
   Instant deadline;  // kNever: a key without one (rule L3)
   std::uint64_t token = 0;
+  LockKind kind = LockKind::text;
 };
 
 using SavedLockVisitor = std::function<void(const SavedLock&)>;

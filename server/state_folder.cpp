@@ -110,7 +110,7 @@ Status StateFolder::restore(const Decision& decision, const SavedLockVisitor& vi
   if (!decision.restoration) return Done{};
   const SnapshotContent content = read_snapshot_file([&](const SavedLock& saved) {
     const auto deadline = decision.restoration->deadline(saved.deadline);
-    if (deadline) visit({saved.key, saved.value, *deadline, saved.token});
+    if (deadline) visit({saved.key, saved.value, *deadline, saved.token, saved.kind});
   });
   if (content.state == SnapshotContent::State::readable) return Done{};
   return Failure{fmt::format("{} changed while it was read: {}; start again", snapshot_path(),

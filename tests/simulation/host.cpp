@@ -112,7 +112,7 @@ void Host::restore(server::Node& node, const server::Decision& decision) {
   if (!decision.restoration) return;
   disk_.snapshot([&](const server::SavedLock& saved) {
     const auto deadline = decision.restoration->deadline(saved.deadline);
-    if (deadline) node.restore(saved.key, saved.value, *deadline, saved.token);
+    if (deadline) node.restore({saved.key, saved.value, *deadline, saved.token, saved.kind});
   });
 }
 

@@ -118,3 +118,21 @@ TEST_CASE("the table agrees with a map under random commands") {
     REQUIRE(value_of(table.find(key, now)) == (is_there(key) ? model[key].value : "(nil)"));
   }
 }
+
+TEST_CASE("a lock is a text or a hash, and a hash is held by no value") {
+  LockTable table(1);
+  table.put("text", "alice", kStart + 10s, 1, kStart);
+  CHECK_FALSE(table.find("text", kStart)->is_hash());
+  CHECK(table.find("text", kStart)->holds("alice"));
+  CHECK_FALSE(table.find("text", kStart)->holds("bob"));
+
+  table.put("hash", "alice", kStart + 10s, 2, kStart, LockKind::hash);
+  const Lock* hash = table.find("hash", kStart);
+  CHECK(hash->is_hash());
+  CHECK(hash->value() == "alice");
+  CHECK(hash->bytes() == table.find("text", kStart)->bytes());
+  CHECK_FALSE(hash->holds("alice"));
+
+  table.put("hash", "alice", kStart + 10s, 3, kStart);
+  CHECK(table.find("hash", kStart)->holds("alice"));
+}

@@ -16,6 +16,7 @@ struct Lock {
   std::string value;
   Instant deadline;
   std::uint64_t token = 0;
+  LockKind kind = LockKind::text;
 
   friend bool operator==(const Lock&, const Lock&) = default;
 };
@@ -33,7 +34,9 @@ std::string written(const SnapshotHeader& header, const std::vector<Lock>& locks
     file += bytes;
     return Done{};
   });
-  for (const Lock& lock : locks) writer.add({lock.key, lock.value, lock.deadline, lock.token});
+  for (const Lock& lock : locks) {
+    writer.add({lock.key, lock.value, lock.deadline, lock.token, lock.kind});
+  }
   REQUIRE(writer.finish());
   return file;
 }
@@ -48,7 +51,8 @@ SnapshotContent read(std::string_view file, std::vector<Lock>* locks = nullptr) 
   };
   return read_snapshot(source, [&](const SavedLock& lock) {
     if (locks == nullptr) return;
-    locks->push_back({std::string(lock.key), std::string(lock.value), lock.deadline, lock.token});
+    locks->push_back(
+        {std::string(lock.key), std::string(lock.value), lock.deadline, lock.token, lock.kind});
   });
 }
 

@@ -1,0 +1,13 @@
+// What a key holds: LockKind. Apart from lock.h for those who keep locks elsewhere (snapshot.h).
+#pragma once
+
+#include <cstdint>
+
+namespace redlock::server {
+
+enum class LockKind : std::uint8_t {
+  text,  // what a lock mostly is: its holder's value
+  hash,  // fields with values: HSET and its family
+};
+
+}  // namespace redlock::server
