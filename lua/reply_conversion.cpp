@@ -276,6 +276,7 @@ void push_reply(lua_State* lua, const Reply& reply, Version version) {
       return push_array(lua, reply, version);
     case Reply::Kind::array:
     case Reply::Kind::push:
+    case Reply::Kind::sequence:
       return push_array(lua, reply, version);
   }
 }

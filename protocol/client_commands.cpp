@@ -15,9 +15,12 @@ std::int64_t whole_seconds(Duration d) {
   return d / std::chrono::seconds(1);
 }
 
-std::string_view client_flags(const Session& session) {
-  if (session.no_evict) return session.no_touch ? "eT" : "e";
-  return session.no_touch ? "T" : "N";
+std::string client_flags(const Session& session) {
+  std::string flags;
+  if (session.is_listening()) flags += 'P';
+  if (session.no_evict) flags += 'e';
+  if (session.no_touch) flags += 'T';
+  return flags.empty() ? "N" : flags;
 }
 
 // One client in CLIENT LIST's form. Fields that have no meaning here stand at Redis's idle values,
@@ -25,13 +28,14 @@ std::string_view client_flags(const Session& session) {
 std::string client_line(Session& session, Instant now) {
   const auto& peer = session.peer();
   return fmt::format(
-      "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db=0 sub=0 psub=0 ssub=0 "
+      "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db=0 sub={} psub={} ssub={} "
       "multi=-1 "
       "qbuf={} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl={} oll=0 omem=0 tot-mem={} "
       "events=r cmd={} user=default redir=-1 resp={} lib-name={} lib-ver={}\n",
       session.id(), peer.address, peer.local_address, peer.descriptor, session.name,
       whole_seconds(now - session.opened()), whole_seconds(now - session.last_request()),
-      client_flags(session), session.backlog_bytes(), session.output().size(),
+      client_flags(session), session.listens_to.channels, session.listens_to.patterns,
+      session.listens_to.shard_channels, session.backlog_bytes(), session.output().size(),
       sizeof(Session) + session.backlog_bytes() + session.output().size(), session.last_command,
       static_cast<int>(session.version()), session.library_name, session.library_version);
 }

@@ -85,7 +85,9 @@ Reply key_specs_of(const CommandSpec& spec) {
   Reply out = Reply::set({});
   if (!has_keys(spec)) return out;
   Reply flags = Reply::set({});
-  if (spec.has(kReadOnly)) {
+  if (spec.has(kPubSub)) {
+    flags.add(Reply::status_view("not_key"));
+  } else if (spec.has(kReadOnly)) {
     flags.add(Reply::status_view("RO")).add(Reply::status_view("access"));
   } else {
     flags.add(Reply::status_view("RW")).add(Reply::status_view("access"));

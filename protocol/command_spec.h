@@ -25,7 +25,8 @@ enum CommandFlag : std::uint32_t {
   kSkipMonitor = 1u << 12,
   kSkipSlowlog = 1u << 13,
   kMovableKeys = 1u << 14,
-  kBlocking = 1u << 15,  // may answer later: its connection waits, and no other
+  kBlocking = 1u << 15,      // may answer later: its connection waits, and no other
+  kMayReplicate = 1u << 16,  // no write, but refused to read-only scripts as one
 };
 
 // Names, groups and texts are literals: views that live for ever.

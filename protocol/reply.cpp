@@ -111,6 +111,7 @@ std::string Reply::to_string() const {
     case Kind::set:
     case Kind::map:
     case Kind::push:
+    case Kind::sequence:
       break;
   }
   const bool is_map = kind_ == Kind::map;

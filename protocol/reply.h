@@ -41,6 +41,7 @@ class Reply {
     set,         // RESP3 ~2, RESP2 *2
     map,         // RESP3 %1, RESP2 *2; items() holds key, value, key, value …
     push,        // RESP3 >2, RESP2 *2
+    sequence,    // its items one after the other, with nothing before them: SUBSCRIBE's answers
   };
 
   Reply() = default;
@@ -68,6 +69,7 @@ class Reply {
   static Reply set(std::vector<Reply> items) { return Reply(Kind::set, std::move(items)); }
   static Reply map(std::vector<Reply> items) { return Reply(Kind::map, std::move(items)); }
   static Reply push(std::vector<Reply> items) { return Reply(Kind::push, std::move(items)); }
+  static Reply sequence() { return Reply(Kind::sequence); }
 
   Kind kind() const { return kind_; }
   bool is(Kind kind) const { return kind_ == kind; }
@@ -81,7 +83,7 @@ class Reply {
   // status, error, bulk, big_number, verbatim; empty otherwise. Stays valid when the reply is
   // moved.
   std::string_view text() const { return text_; }
-  // array, set, map (key, value, …), push; empty otherwise.
+  // array, set, map (key, value, …), push, sequence; empty otherwise.
   const std::vector<Reply>& items() const;
   // Adds to an aggregate. Returns *this, so that answers can be built in one expression.
   Reply& add(Reply item);

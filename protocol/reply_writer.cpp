@@ -84,6 +84,9 @@ void write_reply(const Reply& reply, Version version, OutputBuffer& out) {
       return write_items(resp3 ? '%' : '*', reply, version, out);
     case Reply::Kind::push:
       return write_items(resp3 ? '>' : '*', reply, version, out);
+    case Reply::Kind::sequence:
+      for (const Reply& item : reply.items()) write_reply(item, version, out);
+      return;
   }
 }
 

@@ -91,6 +91,16 @@ class Session {
   bool no_evict = false;
   bool no_touch = false;
 
+  // Pub/sub: how much it listens to. Kept by whoever keeps the subscriptions.
+  struct ListensTo {
+    std::uint32_t channels = 0;
+    std::uint32_t patterns = 0;
+    std::uint32_t shard_channels = 0;
+  } listens_to;
+  bool is_listening() const {
+    return (listens_to.channels | listens_to.patterns | listens_to.shard_channels) != 0;
+  }
+
   // The shell's own, for finding its connection again; never looked at here.
   void* transport = nullptr;
 

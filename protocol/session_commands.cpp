@@ -107,8 +107,13 @@ Reply select(SessionCall& call) {
 
 Reply ping(SessionCall& call) {
   if (call.words.size() > 2) return wrong_arity("ping");
-  if (call.words.size() == 2) return Reply::bulk_view(call.words[1]);
-  return Reply::status_view("PONG");
+  const bool has_text = call.words.size() == 2;
+  if (call.session.is_listening() && call.session.version() == Version::resp2) {
+    Reply answer = Reply::array();  // in the shape of a message, as a listening client expects
+    answer.add(Reply::bulk_view("pong")).add(Reply::bulk_view(has_text ? call.words[1] : ""));
+    return answer;
+  }
+  return has_text ? Reply::bulk_view(call.words[1]) : Reply::status_view("PONG");
 }
 
 Reply echo(SessionCall& call) {

@@ -47,6 +47,7 @@ std::span<const Command> key_commands();
 std::span<const Command> wait_commands();
 std::span<const Command> quorum_commands();
 std::span<const Command> script_commands();
+std::span<const Command> pubsub_commands();
 std::span<const Command> admin_commands();
 
 }  // namespace redlock::server

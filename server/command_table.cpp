@@ -30,7 +30,7 @@ class LowerName {
 CommandTable::CommandTable() {
   for (const auto family :
        {connection_commands(), lock_commands(), key_commands(), quorum_commands(), wait_commands(),
-        script_commands(), admin_commands()}) {
+        script_commands(), pubsub_commands(), admin_commands()}) {
     for (const Command& command : family) {
       entries_.push_back({&command});
       specs_.push_back(&command.spec);

@@ -14,6 +14,7 @@ Reply client_help(Call& call) {
 
 Reply reset_with_waits(Call& call) {
   call.node.waiters().forget(call.session.id());
+  call.node.pubsub().forget(call.session);
   return reset(call);
 }
 

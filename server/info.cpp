@@ -108,6 +108,9 @@ void stats_section(Section& s) {
   s.field("evicted_keys", 0);
   s.field("keyspace_hits", stats.hits);
   s.field("keyspace_misses", stats.misses);
+  s.field("pubsub_channels", s.node.pubsub().count(PubSub::Kind::channel));
+  s.field("pubsub_patterns", s.node.pubsub().count(PubSub::Kind::pattern));
+  s.field("pubsubshard_channels", s.node.pubsub().count(PubSub::Kind::shard_channel));
   s.field("total_error_replies", stats.error_replies);
 }
 

@@ -65,11 +65,13 @@ Reply expire_by(Call& call, TtlForm form) {
   if (deadline <= call.instant()) {
     node.locks().erase(call.word(1), call.instant());
     ++node.stats().released;
+    node.notify(kGenericEvent, "del", call.word(1));
     return Reply::integer(1);
   }
   if (auto refusal = node.refuse_grant(call)) return std::move(*refusal);
   node.extend(call.word(1), deadline, call.instant());
   node.note_own_ttl(call.word(1));
+  node.notify(kGenericEvent, "expire", call.word(1));
   return Reply::integer(1);
 }
 

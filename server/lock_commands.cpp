@@ -125,11 +125,15 @@ Reply set(Call& call) {
     return std::move(*refusal);
   }
   if (options.ttl_word) node.note_own_ttl(call.word(1));
-  if (deadline <= call.instant()) {
-    node.locks().erase(call.word(1), call.instant());  // set, and over at once
+  const bool is_over_at_once = deadline <= call.instant();
+  if (is_over_at_once) {
+    node.locks().erase(call.word(1), call.instant());
   } else if (auto failure = put(call, call.word(2), deadline)) {
     return std::move(*failure);
   }
+  node.notify(kStringEvent, "set", call.word(1));
+  if (options.ttl_word) node.notify(kGenericEvent, "expire", call.word(1));
+  if (is_over_at_once) node.notify(kExpiredEvent, "expired", call.word(1));
   return options.answer_old_value ? std::move(old_value) : Reply::ok();
 }
 
@@ -148,6 +152,7 @@ Reply setnx(Call& call) {
   const Instant deadline = imposes ? later(call.instant(), node.settings().max_ttl) : kNever;
   if (auto failure = put(call, call.word(2), deadline)) return std::move(*failure);
   if (imposes) node.note_imposed_ttl(call.word(1));
+  node.notify(kStringEvent, "set", call.word(1));
   return Reply::integer(1);
 }
 
@@ -161,7 +166,9 @@ Reply get(Call& call) {
 Reply del(Call& call) {
   std::int64_t released = 0;
   for (const std::string_view key : call.words.subspan(1)) {
-    if (call.node.locks().erase(key, call.instant())) ++released;
+    if (!call.node.locks().erase(key, call.instant())) continue;
+    ++released;
+    call.node.notify(kGenericEvent, "del", key);
   }
   call.node.stats().released += static_cast<std::uint64_t>(released);
   return Reply::integer(released);

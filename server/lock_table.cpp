@@ -10,8 +10,8 @@ const Lock* LockTable::find(std::string_view key, Instant now) {
   if (ref == 0) return nullptr;
   const Lock& lock = arena_.at(ref);
   if (!lock.is_over(now)) return &lock;
+  count_expired(lock);
   forget(ref, hash);
-  ++expired_;
   return nullptr;
 }
 
@@ -63,7 +63,7 @@ bool LockTable::erase(std::string_view key, Instant now) {
   const LockRef ref = find_ref(key, hash);
   if (ref == 0) return false;
   const bool was_over = arena_.at(ref).is_over(now);
-  if (was_over) ++expired_;
+  if (was_over) count_expired(arena_.at(ref));
   forget(ref, hash);
   return !was_over;
 }
@@ -86,13 +86,18 @@ LockTable::Reclaimed LockTable::reclaim(Instant now, std::size_t budget) {
     reclaimed.last_deadline = lock.deadline;
     ++reclaimed.count;
     latest_deadline_.remove(lock.deadline);
+    count_expired(lock);
     const std::uint32_t hash = hash_of(lock.key());
     if (notes_given_up_) given_up_.push_back(hash);
     index_.erase(hash, ref);
     arena_.free(ref, lock.bytes());
   }
-  expired_ += reclaimed.count;
   return reclaimed;
+}
+
+void LockTable::count_expired(const Lock& lock) {
+  ++expired_;
+  if (notes_expired_) expired_keys_.emplace_back(lock.key());
 }
 
 void LockTable::forget(LockRef ref, std::uint32_t hash) {

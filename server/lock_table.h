@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -76,6 +77,17 @@ class LockTable {
     hashes.clear();
     hashes.swap(given_up_);
   }
+  // While keyspace events of kind x are told: the keys of locks that ended by their deadline are
+  // kept until they are taken. Behind one branch as well.
+  void note_expired(bool on) {
+    notes_expired_ = on;
+    if (!on) expired_keys_.clear();
+  }
+  bool has_expired() const { return !expired_keys_.empty(); }
+  void take_expired(std::vector<std::string>& keys) {
+    keys.clear();
+    keys.swap(expired_keys_);
+  }
   std::uint32_t hash_of(std::string_view key) const {
     return static_cast<std::uint32_t>(keyed_hash(key, hash_seed_) >> 32);
   }
@@ -99,6 +111,7 @@ class LockTable {
   }
   void forget(LockRef ref, std::uint32_t hash);  // unlinks and gives back
   void unlink(LockRef ref);
+  void count_expired(const Lock& lock);
   void link(LockRef ref, Instant now);
 
   std::uint64_t hash_seed_;
@@ -110,6 +123,8 @@ class LockTable {
   std::uint64_t expired_ = 0;
   bool notes_given_up_ = false;
   std::vector<std::uint32_t> given_up_;
+  bool notes_expired_ = false;
+  std::vector<std::string> expired_keys_;
 };
 
 }  // namespace redlock::server

@@ -54,6 +54,8 @@ Node::Node(Settings& settings, NodeStart start, World world)
 void Node::apply_settings() {
   access_.set_password(settings_.requirepass);
   access_.set_protected_mode(settings_.protected_mode);
+  pubsub_.set_output_bytes_max(settings_.client_output_buffer_limit);
+  locks_.note_expired(are_told(settings_.notify_keyspace_events, kExpiredEvent));
 }
 
 Session& Node::open_session(protocol::Peer peer, Now now) {
@@ -77,6 +79,7 @@ bool Node::owes_work(const Session& session) const {
 
 void Node::close_session(Session::Id id) {
   waiters_.forget(id);
+  if (Session* session = sessions_.find(id)) pubsub_.forget(*session);
   sessions_.close(id);
 }
 
@@ -101,6 +104,7 @@ std::optional<Reply> Node::refuse(const Session& session, const protocol::Comman
   if (access_.is_required() && !session.is_authenticated() && !spec.has(protocol::kNoAuth)) {
     return Reply::error_view(protocol::kAuthenticationRequired);
   }
+  if (auto refusal = refuse_to_listener(session, spec)) return refusal;
   if (suspended_ && !spec.has(protocol::kAllowBusy)) {
     return Reply::error_view(kBusyRunningScript);
   }
@@ -141,6 +145,7 @@ Reply Node::execute(Session& session, Request request, Now now) {
     --found.entry->stats.calls;
   }
   settle_imposed_ttls();
+  if (locks_.has_expired()) tell_expired();
   if (suspended_) return reply;
   if (!uncovered_.empty()) reply = settle_uncovered(session.id(), std::move(reply), now);
   waiters_.look_at_given_up(now.monotonic);
@@ -174,12 +179,11 @@ Reply Node::call(Request request) {
   if (lacks_memory_for(spec)) {
     return Reply::error_view(kOutOfMemory);
   }
-  if (spec.has(protocol::kWrite)) {
-    if (script_is_read_only_) {
-      return Reply::error_view("ERR Write commands are not allowed from read-only scripts.");
-    }
-    script_wrote_ = true;
+  const bool writes = spec.has(protocol::kWrite);
+  if (script_is_read_only_ && (writes || spec.has(protocol::kMayReplicate))) {
+    return Reply::error_view("ERR Write commands are not allowed from read-only scripts.");
   }
+  if (writes) script_wrote_ = true;
   Call call{{script_session_, sessions_, access_, kRedisVersion, request, script_now_},
             *this,
             *found.entry->command,
@@ -233,7 +237,10 @@ const Lock* Node::grant(std::string_view key, std::string_view value, Instant de
   const Lock* old = locks_.find(key, now);
   const bool is_extension = old != nullptr && old->holds(value);
   ++(is_extension ? stats_.extended : stats_.granted);
-  return put(key, value, deadline, is_extension ? old->token : fence_.grant(key), now);
+  const bool is_new = old == nullptr;
+  const Lock* lock = put(key, value, deadline, is_extension ? old->token : fence_.grant(key), now);
+  if (is_new && lock != nullptr) notify(kNewKeyEvent, "new", key);
+  return lock;
 }
 
 const Lock* Node::grant_hash(std::string_view key, std::string_view packed, Instant deadline,
@@ -265,6 +272,20 @@ void Node::extend(std::string_view key, Instant deadline, Instant now) {
   locks_.set_deadline(key, deadline, now);
   ++stats_.extended;
   note_deadline(key, deadline, now);
+}
+
+// What ran out before is told before.
+void Node::tell_event(EventFlag kind, std::string_view event, std::string_view key) {
+  if (locks_.has_expired()) tell_expired();
+  const EventFlags asked = settings_.notify_keyspace_events;
+  if (are_told(asked, kind)) pubsub_.publish_event(asked, event, key);
+}
+
+void Node::tell_expired() {
+  locks_.take_expired(expired_keys_);
+  for (const std::string& key : expired_keys_) {
+    pubsub_.publish_event(settings_.notify_keyspace_events, "expired", key);
+  }
 }
 
 void Node::note_imposed_ttl(std::string_view key) {
@@ -384,6 +405,7 @@ std::optional<Instant> Node::do_due_work(Now now) {
   close_idle_sessions(now.monotonic);
   lower_ledger(now.monotonic);
   const LockTable::Reclaimed reclaimed = locks_.reclaim(now.monotonic, kReclaimBudget);
+  if (locks_.has_expired()) tell_expired();
   waiters_.time_out(now.monotonic);
   waiters_.look_at_given_up(now.monotonic);
   deliver_wakes(now);
@@ -396,7 +418,7 @@ void Node::close_idle_sessions(Instant now) {
   idle_check_ = now;
   for (const auto& [id, session] : sessions_.all()) {
     const bool is_idle = now - session->last_request() > settings_.timeout;
-    const bool waits = session->is_waiting() || waiters_.has_any_of(id);
+    const bool waits = session->is_waiting() || waiters_.has_any_of(id) || session->is_listening();
     if (is_idle && !waits) session->close_after_output();
   }
 }

@@ -31,6 +31,7 @@
 #include "server/lock_table.h"
 #include "server/node_start.h"
 #include "server/process_facts.h"
+#include "server/pubsub.h"
 #include "server/script_watch.h"
 #include "server/settings.h"
 #include "server/snapshot.h"
@@ -115,6 +116,8 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   const LockTable& locks() const { return locks_; }
   Waiters& waiters() { return waiters_; }
   const Waiters& waiters() const { return waiters_; }
+  PubSub& pubsub() { return pubsub_; }
+  const PubSub& pubsub() const { return pubsub_; }
   Settings& settings() { return settings_; }
   const Settings& settings() const { return settings_; }
   const NodeStart& start() const { return start_; }
@@ -164,6 +167,13 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   void note_imposed_ttl(std::string_view key);
   void note_own_ttl(std::string_view key);
 
+  // A keyspace event (notify-keyspace-events), told by the command that brought it about, once the
+  // key is as it is to be: notify(kGenericEvent, "del", key). The key may be a view of anything but
+  // the lock.
+  void notify(EventFlag kind, std::string_view event, std::string_view key) {
+    if (settings_.notify_keyspace_events != 0) tell_event(kind, event, key);
+  }
+
   // EVAL and EVALSHA: the script's reply, or Kind::later when it was suspended.
   protocol::Reply run_script(Call& call, const lua::Script& script,
                              std::span<const std::string_view> keys,
@@ -175,7 +185,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   // CONFIG SET changed something that is also kept elsewhere.
   void apply_settings();
   std::uint64_t used_memory() const {
-    return locks_.bytes() + engine_.memory_bytes() + waiters_.bytes();
+    return locks_.bytes() + engine_.memory_bytes() + waiters_.bytes() + pubsub_.bytes();
   }
 
  private:
@@ -208,6 +218,8 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   const Lock* put(std::string_view key, std::string_view value, Instant deadline,
                   std::uint64_t token, Instant now, LockKind kind = LockKind::text);
   void settle_imposed_ttls();
+  void tell_event(EventFlag kind, std::string_view event, std::string_view key);
+  void tell_expired();
   void note_deadline(std::string_view key, Instant deadline, Instant now);
   protocol::Reply settle_uncovered(protocol::Session::Id caller, protocol::Reply reply, Now now);
   protocol::Reply settle_deadlines(protocol::Session::Id caller, protocol::Reply reply,
@@ -234,6 +246,8 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   protocol::Session& script_session_;   // in whose name scripts call
   LockTable locks_;
   Waiters waiters_{locks_};
+  PubSub pubsub_;
+  std::vector<std::string> expired_keys_;  // kept for its memory
   Fence fence_;
   LedgerKeeper ledger_;
   lua::Engine engine_;

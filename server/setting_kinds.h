@@ -241,6 +241,18 @@ struct OutputBuffer {
   }
 };
 
+struct KeyspaceEvents {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const auto flags = read_event_flags(words[0]);
+    if (!flags) return flags.failure();
+    settings.notify_keyspace_events = flags.value();
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) {
+    return event_flags_text(settings.notify_keyspace_events);
+  }
+};
+
 struct StateDirectory : Text<&Settings::dir> {
   static std::string print(const Settings& settings) { return state_directory(settings); }
 };
@@ -271,8 +283,6 @@ inline constexpr FixedAnswer kClusterEnabled{"no", "a lock node is not part of a
 inline constexpr FixedAnswer kReplicaReadOnly{"yes", "a node has no replicas"};
 inline constexpr FixedAnswer kDaemonize{
     "no", "a node stays in the foreground: let systemd run it, or the shell's &"};
-inline constexpr FixedAnswer kKeyspaceEvents{"",
-                                             "keyspace events are not supported yet: none is sent"};
 
 // A policy that evicts would take locks from their holders, so another one is an error.
 struct EvictionPolicy {

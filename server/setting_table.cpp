@@ -66,6 +66,8 @@ constexpr std::array kTable = {
                                               "a duration from 1ms, such as 5s", Change::running),
     row<Memory<&Settings::script_memory_limit, kScriptMemoryMin>>(
         "script-memory-limit", "bytes from 1mb, such as 16mb", Change::at_start),
+    row<KeyspaceEvents>("notify-keyspace-events", "letters of 'Ag$lshzxeKEtmdn', such as KEA",
+                        Change::running),
     row<Supervision>("supervised", "no, systemd or auto", Change::at_start),
     row<Level>("loglevel", "debug, verbose, notice or warning", Change::running),
     row<Text<&Settings::logfile>>("logfile", "a path; '' is standard output", Change::at_start),
@@ -76,7 +78,6 @@ constexpr std::array kTable = {
     row<Fixed<kClusterEnabled>>("cluster-enabled", "no", Change::at_start),
     row<Fixed<kReplicaReadOnly>>("replica-read-only", "yes", Change::never, "slave-read-only"),
     row<Fixed<kDaemonize>>("daemonize", "no", Change::at_start),
-    row<Fixed<kKeyspaceEvents>>("notify-keyspace-events", "''", Change::never),
 };
 
 // How many letters to change, add or take away to make one word of the other.

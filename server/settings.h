@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/time.h"
+#include "server/event_flags.h"
 
 #include <cstdint>
 #include <optional>
@@ -62,6 +63,9 @@ struct Settings {
   Duration busy_reply_threshold = 1s;
   Duration script_time_limit = 5s;
   std::uint64_t script_memory_limit = 16 * 1024 * 1024;
+
+  // Which keyspace events are told over pub/sub; 0: none.
+  EventFlags notify_keyspace_events = 0;
 
   // The process.
   LogLevel loglevel = LogLevel::notice;
