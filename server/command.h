@@ -44,6 +44,8 @@ Reply of_session(Call& call) {
 std::span<const Command> connection_commands();
 std::span<const Command> lock_commands();
 std::span<const Command> key_commands();
+std::span<const Command> hash_commands();
+std::span<const Command> object_commands();
 std::span<const Command> wait_commands();
 std::span<const Command> quorum_commands();
 std::span<const Command> script_commands();

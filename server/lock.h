@@ -10,7 +10,7 @@
 // second allocation. The neighbours on the wheel are 32-bit references into the arena.
 //
 // * The top bit of the value's length tells a hash from a text. A hash is one value too, its fields
-// packed behind each other, so that a key of either kind is one record.
+// packed behind each other (packed_hash.h), so that a key of either kind is one record.
 #pragma once
 
 #include "base/time.h"

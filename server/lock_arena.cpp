@@ -30,6 +30,10 @@ bool LockArena::same_room(std::size_t from, std::size_t to) {
   return class_of(from) == class_of(to);
 }
 
+std::size_t LockArena::room(std::size_t bytes) {
+  return bytes > kClassBytesMax ? bytes : class_bytes(class_of(bytes));
+}
+
 std::uint32_t LockArena::new_chunk(std::size_t bytes) {
   if (unused_chunks_.empty() && chunks_.size() >= kChunksMax) return kNone;
   std::unique_ptr<char[]> memory(new (std::nothrow) char[bytes]);

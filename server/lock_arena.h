@@ -31,6 +31,8 @@ class LockArena {
   void free(LockRef ref, std::size_t bytes);
   // Whether a record of `from` bytes can hold `to` bytes without being moved.
   static bool same_room(std::size_t from, std::size_t to);
+  // What a record of so many bytes takes.
+  static std::size_t room(std::size_t bytes);
 
   Lock& at(LockRef ref) {
     return *reinterpret_cast<Lock*>(chunks_[ref >> kUnitBits].bytes.get() + byte_offset(ref));

@@ -26,6 +26,8 @@ namespace redlock::server {
 
 class LockIndex {
  public:
+  static constexpr std::size_t kSlotBytes = 8;
+
   LockIndex();
 
   // The record with this hash that `is_it(ref)` says is the one; 0 if there is none.
@@ -76,6 +78,7 @@ class LockIndex {
     LockRef ref;
     std::uint32_t hash;
   };
+  static_assert(sizeof(Slot) == kSlotBytes);
   struct Segment {
     std::array<Slot, kSlots> slots{};
     std::uint32_t used = 0;

@@ -98,6 +98,10 @@ class LockTable {
   // Locks that ended by their deadline, since the start.
   std::uint64_t expired() const { return expired_; }
   std::size_t bytes() const { return arena_.bytes() + index_.bytes(); }
+  // What one lock takes: its record and its slot in the index.
+  static std::size_t bytes_of(const Lock& lock) {
+    return LockArena::room(lock.bytes()) + LockIndex::kSlotBytes;
+  }
 
   // Every lock, in no order: look(const Lock&). The table must not be changed meanwhile.
   template <class Look>

@@ -246,7 +246,9 @@ const Lock* Node::grant(std::string_view key, std::string_view value, Instant de
 const Lock* Node::grant_hash(std::string_view key, std::string_view packed, Instant deadline,
                              Instant now) {
   ++stats_.granted;
-  return put(key, packed, deadline, fence_.grant(key), now, LockKind::hash);
+  const Lock* lock = put(key, packed, deadline, fence_.grant(key), now, LockKind::hash);
+  if (lock != nullptr) notify(kNewKeyEvent, "new", key);
+  return lock;
 }
 
 const Lock* Node::change_hash(std::string_view key, std::string_view packed, Instant now) {

@@ -141,7 +141,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   // The one place where a key gets another value (rule L4), or the same with another deadline. The
   // same value keeps its token. nullptr: no memory for it. REQUIRES: refuse_grant() let it pass.
   const Lock* grant(std::string_view key, std::string_view value, Instant deadline, Instant now);
-  // The same for a hash: its packed fields. REQUIRES: the same, no such lock.
+  // The same for a hash: its packed fields (packed_hash.h). REQUIRES: the same, no such lock.
   const Lock* grant_hash(std::string_view key, std::string_view packed, Instant deadline,
                          Instant now);
   // Other fields in a hash that is there: no new holder, so deadline and token stay. nullptr: no

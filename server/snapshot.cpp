@@ -2,6 +2,7 @@
 
 #include "base/invariant.h"
 #include "server/byte_order.h"
+#include "server/packed_hash.h"
 
 #include <algorithm>
 #include <limits>
@@ -117,7 +118,12 @@ void read_lock(Reader& reader, LockKind kind, SnapshotContent& content,
   const auto token = read_little_endian<std::uint64_t>(fixed, 16);
   const std::string_view texts = reader.bytes(key_bytes + value_bytes);
   if (!reader.ok()) return;
-  visit({texts.substr(0, key_bytes), texts.substr(key_bytes), deadline, token, kind});
+  const std::string_view value = texts.substr(key_bytes);
+  if (kind == LockKind::hash && !is_packed_hash(value)) {
+    reader.fail("it holds a hash that is none");
+    return;
+  }
+  visit({texts.substr(0, key_bytes), value, deadline, token, kind});
   ++content.locks;
   if (deadline != kNever) content.latest_deadline = std::max(content.latest_deadline, deadline);
 }

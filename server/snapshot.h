@@ -9,7 +9,7 @@
 //   a lock:   'L'  key length, 32 bits; value length, 32 bits;
 //                  deadline, 64 bits, nanoseconds of the monotonic clock (kNever: no deadline);
 //                  token, 64 bits; key; value
-//   a hash:   'H'  the same; the value is its packed fields. A program from before
+//   a hash:   'H'  the same; the value is its packed fields (packed_hash.h). A program from before
 //                  there were hashes takes such a file for damaged: then it waits, which is safe
 //   the end:  'E'  number of locks, 64 bits; checksum of all before it, 64 bits; nothing after it
 //

@@ -1,0 +1,289 @@
+// HSET and its family: a hash, as the holders of a reentrant lock, and how often each took it.
+//
+// To make one is a grant (rule L4), and as no command of the family has a TTL, it gets max-ttl
+// (rule L2). To change its fields is not: its deadline and its token stay. One that loses its last
+// field is gone.
+#include "base/number.h"
+#include "protocol/errors.h"
+#include "server/command.h"
+#include "server/grant_errors.h"
+#include "server/node.h"
+#include "server/packed_hash.h"
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::server {
+namespace {
+
+using namespace protocol;  // flags and error texts
+
+constexpr std::string_view kHashValueNotAnInteger = "ERR hash value is not an integer";
+constexpr std::string_view kWouldOverflow = "ERR increment or decrement would overflow";
+
+// The key as a command of this family finds it.
+struct Found {
+  std::optional<PackedHash> hash;  // nullopt: no such key
+  std::optional<Reply> refusal;    // a text
+};
+
+Found find(const Call& call) {
+  const Lock* lock = call.node.locks().find(call.word(1), call.instant());
+  if (lock == nullptr) return {};
+  if (!lock->is_hash()) return {std::nullopt, Reply::error_view(kWrongType)};
+  return {PackedHash(lock->value()), std::nullopt};
+}
+
+// The same for a command that only looks.
+Found look(const Call& call) {
+  Found found = find(call);
+  ++(found.hash ? call.node.stats().hits : call.node.stats().misses);
+  return found;
+}
+
+HashFields fields_of(const Found& found) {
+  return found.hash ? HashFields(*found.hash) : HashFields();
+}
+
+Reply hash_too_large(std::size_t bytes) {
+  return Reply::error(fmt::format("ERR a hash of {} bytes is larger than this node takes ({})",
+                                  bytes, kHashBytesMax));
+}
+
+std::optional<Reply> make(const Call& call, std::string_view packed) {
+  Node& node = call.node;
+  const bool imposes = node.settings().require_ttl;
+  const Instant deadline = imposes ? later(call.instant(), node.settings().max_ttl) : kNever;
+  if (node.grant_hash(call.word(1), packed, deadline, call.instant()) == nullptr) {
+    return Reply::error_view(kNoMemory);
+  }
+  if (imposes) node.note_imposed_ttl(call.word(1));
+  return std::nullopt;
+}
+
+std::optional<Reply> change(const Call& call, std::string_view packed) {
+  if (call.node.change_hash(call.word(1), packed, call.instant()) != nullptr) return std::nullopt;
+  return Reply::error_view(kNoMemory);
+}
+
+// Puts the fields under the key, and tells of it. REQUIRES: there is one at least.
+std::optional<Reply> store(const Call& call, const Found& found, const HashFields& fields,
+                           std::string_view event = "hset") {
+  if (fields.packed_bytes() > kHashBytesMax) return hash_too_large(fields.packed_bytes());
+  if (auto refusal = call.node.refuse_grant(call)) return refusal;
+  const std::string packed = fields.pack();
+  auto failure = found.hash ? change(call, packed) : make(call, packed);
+  if (!failure) call.node.notify(kHashEvent, event, call.word(1));
+  return failure;
+}
+
+// Sets "field value" from the third word on; `reply` makes the answer of how many were new.
+template <class MakeReply>
+Reply set_fields(Call& call, MakeReply reply) {
+  if (call.words.size() % 2 == 1) return wrong_arity(call.command.spec.name);
+  if (call.word(1).size() > kKeyBytesMax) return key_too_long(call.word(1));
+  Found found = find(call);
+  if (found.refusal) return std::move(*found.refusal);
+  HashFields fields = fields_of(found);
+  std::int64_t created = 0;
+  for (std::size_t i = 2; i < call.words.size(); i += 2) {
+    if (fields.set(call.word(i), call.word(i + 1))) ++created;
+  }
+  if (auto refusal = store(call, found, fields)) return std::move(*refusal);
+  return reply(created);
+}
+
+Reply hset(Call& call) {
+  return set_fields(call, [](std::int64_t created) { return Reply::integer(created); });
+}
+
+Reply hmset(Call& call) {
+  return set_fields(call, [](std::int64_t) { return Reply::ok(); });
+}
+
+Reply hsetnx(Call& call) {
+  if (call.word(1).size() > kKeyBytesMax) return key_too_long(call.word(1));
+  Found found = find(call);
+  if (found.refusal) return std::move(*found.refusal);
+  if (found.hash && found.hash->find(call.word(2))) return Reply::integer(0);
+  HashFields fields = fields_of(found);
+  fields.set(call.word(2), call.word(3));
+  if (auto refusal = store(call, found, fields)) return std::move(*refusal);
+  return Reply::integer(1);
+}
+
+std::optional<std::int64_t> sum(std::int64_t a, std::int64_t b) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  const bool fits = b < 0 ? a >= Limits::min() - b : a <= Limits::max() - b;
+  if (!fits) return std::nullopt;
+  return a + b;
+}
+
+Reply hincrby(Call& call) {
+  const auto step = parse_int64(call.word(3));
+  if (!step) return Reply::error_view(kNotAnInteger);
+  if (call.word(1).size() > kKeyBytesMax) return key_too_long(call.word(1));
+  Found found = find(call);
+  if (found.refusal) return std::move(*found.refusal);
+  const auto old = found.hash ? found.hash->find(call.word(2)) : std::nullopt;
+  const auto number = old ? parse_int64(*old) : 0;
+  if (!number) return Reply::error_view(kHashValueNotAnInteger);
+  const auto raised = sum(*number, *step);
+  if (!raised) return Reply::error_view(kWouldOverflow);
+  const std::string text = std::to_string(*raised);
+  HashFields fields = fields_of(found);
+  fields.set(call.word(2), text);
+  if (auto refusal = store(call, found, fields, "hincrby")) return std::move(*refusal);
+  return Reply::integer(*raised);
+}
+
+// A hash without fields is none: without its last one it is released.
+void release(const Call& call) {
+  call.node.locks().erase(call.word(1), call.instant());
+  ++call.node.stats().released;
+  call.node.notify(kHashEvent, "hdel", call.word(1));
+  call.node.notify(kGenericEvent, "del", call.word(1));
+}
+
+Reply hdel(Call& call) {
+  Found found = find(call);
+  if (found.refusal) return std::move(*found.refusal);
+  HashFields fields = fields_of(found);
+  std::int64_t removed = 0;
+  for (const std::string_view name : call.words.subspan(2)) {
+    if (fields.remove(name)) ++removed;
+  }
+  if (removed == 0) return Reply::integer(0);
+  if (fields.count() == 0) {
+    release(call);
+  } else if (auto failure = change(call, fields.pack())) {
+    return std::move(*failure);
+  } else {
+    call.node.notify(kHashEvent, "hdel", call.word(1));
+  }
+  return Reply::integer(removed);
+}
+
+// What one field says: `tell` makes the answer of its value, nullopt for none.
+template <class Tell>
+Reply ask_field(Call& call, Tell tell) {
+  Found found = look(call);
+  if (found.refusal) return std::move(*found.refusal);
+  return tell(found.hash ? found.hash->find(call.word(2)) : std::nullopt);
+}
+
+Reply value_reply(std::optional<std::string_view> value) {
+  return value ? Reply::bulk_view(*value) : Reply::null();
+}
+
+Reply hget(Call& call) {
+  return ask_field(call, value_reply);
+}
+
+Reply hexists(Call& call) {
+  return ask_field(call, [](auto value) { return Reply::integer(value ? 1 : 0); });
+}
+
+Reply hstrlen(Call& call) {
+  return ask_field(call, [](auto value) {
+    return Reply::integer(value ? static_cast<std::int64_t>(value->size()) : 0);
+  });
+}
+
+Reply hmget(Call& call) {
+  Found found = look(call);
+  if (found.refusal) return std::move(*found.refusal);
+  HashFields fields = fields_of(found);
+  Reply answer = Reply::array();
+  for (const std::string_view name : call.words.subspan(2)) {
+    answer.add(value_reply(fields.find(name)));
+  }
+  return answer;
+}
+
+Reply hlen(Call& call) {
+  Found found = look(call);
+  if (found.refusal) return std::move(*found.refusal);
+  return Reply::integer(found.hash ? static_cast<std::int64_t>(found.hash->count()) : 0);
+}
+
+// All fields, in order, into `answer`: `add` puts one there.
+template <class Add>
+Reply list_fields(Call& call, Reply answer, Add add) {
+  Found found = look(call);
+  if (found.refusal) return std::move(*found.refusal);
+  if (found.hash) found.hash->for_each([&](const HashField& field) { add(answer, field); });
+  return answer;
+}
+
+Reply hkeys(Call& call) {
+  return list_fields(call, Reply::array(), [](Reply& answer, const HashField& field) {
+    answer.add(Reply::bulk_view(field.name));
+  });
+}
+
+Reply hvals(Call& call) {
+  return list_fields(call, Reply::array(), [](Reply& answer, const HashField& field) {
+    answer.add(Reply::bulk_view(field.value));
+  });
+}
+
+Reply hgetall(Call& call) {
+  return list_fields(call, Reply::map({}), [](Reply& answer, const HashField& field) {
+    answer.add(Reply::bulk_view(field.name)).add(Reply::bulk_view(field.value));
+  });
+}
+
+constexpr std::uint32_t kMake = kWrite | kDenyOom | kFast;
+constexpr std::uint32_t kAsk = kReadOnly | kFast;
+
+constexpr Command kCommands[] = {
+    {{"hset", -4, kMake, 1, 1, 1, "hash", "2.0.0",
+      "Sets fields of a hash; a new one gets max-ttl as its TTL.",
+      "key field value [field value ...]"},
+     hset},
+    {{"hmset", -4, kMake, 1, 1, 1, "hash", "2.0.0",
+      "Sets fields of a hash; a new one gets max-ttl as its TTL.",
+      "key field value [field value ...]"},
+     hmset},
+    {{"hsetnx", 4, kMake, 1, 1, 1, "hash", "2.0.0",
+      "Sets a field that does not exist; a new hash gets max-ttl as its TTL.", "key field value"},
+     hsetnx},
+    {{"hincrby", 4, kMake, 1, 1, 1, "hash", "2.0.0",
+      "Adds to the number in a field; a new hash gets max-ttl as its TTL.", "key field increment"},
+     hincrby},
+    {{"hdel", -3, kWrite | kFast, 1, 1, 1, "hash", "2.0.0",
+      "Removes fields; with the last one the hash goes.", "key field [field ...]"},
+     hdel},
+    {{"hget", 3, kAsk, 1, 1, 1, "hash", "2.0.0", "Answers the value of a field.", "key field"},
+     hget},
+    {{"hmget", -3, kAsk, 1, 1, 1, "hash", "2.0.0", "Answers the values of fields.",
+      "key field [field ...]"},
+     hmget},
+    {{"hexists", 3, kAsk, 1, 1, 1, "hash", "2.0.0", "Answers whether a field exists.", "key field"},
+     hexists},
+    {{"hstrlen", 3, kAsk, 1, 1, 1, "hash", "3.2.0", "Answers the bytes of a field's value.",
+      "key field"},
+     hstrlen},
+    {{"hlen", 2, kAsk, 1, 1, 1, "hash", "2.0.0", "Answers how many fields a hash has.", "key"},
+     hlen},
+    {{"hkeys", 2, kReadOnly, 1, 1, 1, "hash", "2.0.0", "Answers the names of all fields.", "key"},
+     hkeys},
+    {{"hvals", 2, kReadOnly, 1, 1, 1, "hash", "2.0.0", "Answers the values of all fields.", "key"},
+     hvals},
+    {{"hgetall", 2, kReadOnly, 1, 1, 1, "hash", "2.0.0", "Answers all fields with their values.",
+      "key"},
+     hgetall},
+};
+
+}  // namespace
+
+std::span<const Command> hash_commands() {
+  return kCommands;
+}
+
+}  // namespace redlock::server
