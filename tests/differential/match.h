@@ -1,0 +1,104 @@
+// Match: one sequence played to a node and to Redis, reply against reply.
+//
+//   Match match(node, redis);
+//   if (const auto difference = match.play(sequence)) …
+//
+// Requests of one client go out together and their replies are read together, as a pipeline; what
+// others then have been pushed (messages of channels, MONITOR) is fetched behind a PING. So the
+// order of everything is the same in each play, and two servers that behave alike answer alike.
+#pragma once
+
+#include "tests/differential/comparison.h"
+#include "tests/differential/link.h"
+#include "tests/differential/server_process.h"
+#include "tests/differential/step.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace redlock::differential {
+
+struct Difference {
+  std::size_t step = 0;
+  std::string node;  // as in a transcript
+  std::string redis;
+  std::string about;  // what differs, when it is not the reply itself
+};
+
+class Match {
+ public:
+  Match(ServerProcess& node, ServerProcess& redis);
+
+  // From an empty server. nullopt: nothing differs but what is wanted.
+  std::optional<Difference> play(const Sequence& sequence);
+  // The same, and tells it, answers included.
+  std::optional<Difference> play(const Sequence& sequence, std::string& transcript);
+
+  std::uint64_t requests() const { return requests_; }
+  // How often each command was played, and how often each wanted difference was met.
+  const std::map<std::string, std::uint64_t>& calls() const { return calls_; }
+  const std::map<std::string_view, std::uint64_t>& wanted() const { return wanted_; }
+  // The node ended by itself, or a server did not come back: the match is over.
+  const std::string& failure() const { return failure_; }
+
+ private:
+  enum Side { kNode = 0, kRedis = 1 };
+  static constexpr Side kSides[] = {kNode, kRedis};
+
+  // What is known of a client, on both sides alike.
+  struct Client {
+    std::unique_ptr<Link> links[2];
+    bool in_multi = false;
+    bool is_mute = false;        // CLIENT REPLY OFF
+    bool skips_next = false;     // CLIENT REPLY SKIP
+    bool may_be_pushed = false;  // subscribed, or monitoring
+    bool is_closed = false;
+    std::vector<Words> queued;  // in MULTI
+  };
+  using Answers = std::vector<Answer>;
+  struct Pair {
+    Answers sides[2];
+  };
+
+  void begin();
+  void forget(const Sequence& sequence);
+  bool revive();
+  Client& client(const std::string& name);
+  std::optional<Difference> play_from(const Sequence& sequence, std::size_t& at);
+  std::size_t end_of_burst(const Sequence& sequence, std::size_t at) const;
+  std::optional<Difference> play_burst(std::span<const Step> steps, std::size_t first);
+  std::optional<Difference> play_alone(const Step& step, std::size_t at);
+  std::optional<Difference> play_scan(const Step& step, std::size_t at);
+  std::optional<Difference> play_bytes(const Step& step, std::size_t at);
+  std::optional<Difference> drain_others(const std::string& but, std::size_t at);
+  void send(Client& to, const Words& words);
+  void send_fence(Client& to);
+  Pair read_to_fence(Client& from);
+  bool expects_reply(Client& of, const Step& step);
+  void note(Client& of, const Words& words, const Answer& redis);
+  bool is_same(Client& of, const Words& words, const Answer& node, const Answer& redis);
+  bool is_same_list(Pair& pair, bool is_unsubscribe);
+  void tell(const Step& step, const std::string& node, const std::string& redis);
+  void tell_pushed(const std::string& name, const Pair& pair);
+  Difference difference(std::size_t at, const Answers& node, const Answers& redis,
+                        std::string about);
+
+  ServerProcess* servers_[2];
+  std::map<std::string, Client> clients_;
+  std::set<std::string> served_;  // by the node, of what begin() may send
+  std::set<std::string> last_words_;
+  std::string fence_;
+  std::uint64_t fences_ = 0;
+  std::uint64_t requests_ = 0;
+  std::map<std::string, std::uint64_t> calls_;
+  std::map<std::string_view, std::uint64_t> wanted_;
+  std::string failure_;
+  std::string* transcript_ = nullptr;
+};
+
+}  // namespace redlock::differential

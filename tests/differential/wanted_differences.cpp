@@ -1,0 +1,126 @@
+#include "tests/differential/wanted_differences.h"
+
+#include "base/number.h"
+
+#include <fmt/format.h>
+
+namespace redlock::differential {
+namespace {
+
+using protocol::Reply;
+using protocol::Request;
+
+bool is(Request request, std::string_view name) {
+  return equals_ignoring_case(request[0], name);
+}
+
+bool is(Request request, std::string_view name, std::string_view second) {
+  return is(request, name) && request.size() > 1 && equals_ignoring_case(request[1], second);
+}
+
+bool says(const Reply& reply, std::string_view text) {
+  return reply.text().find(text) != std::string_view::npos;
+}
+
+bool is_error_of_both(const Reply& node, const Reply& redis, std::string_view text) {
+  return node.is_error() && redis.is_error() && says(node, text) && says(redis, text);
+}
+
+// Lua's own complaints: "attempt to …", "bad argument …".
+bool is_lua_error(const Reply& reply) {
+  return reply.is_error() && says(reply, "user_script:");
+}
+
+bool agree_but_for_case(const Reply& node, const Reply& redis) {
+  if (node.items().size() != redis.items().size()) return false;
+  for (std::size_t i = 0; i < node.items().size(); ++i) {
+    if (!equals_ignoring_case(node.items()[i].text(), redis.items()[i].text())) return false;
+  }
+  return true;
+}
+
+constexpr WantedDifference kTable[] = {
+    {"A TTL above max-ttl", "SET k v; PEXPIRE k 4000000000000",
+     "-ERR a TTL of 4000000000000 ms is above this node's max-ttl (3153600000000 ms): ask for "
+     "less, "
+     "or raise max-ttl in its configuration",
+     "(integer) 1", "A lock's time is bounded, or no restart could wait for it (rule L1).",
+     [](Request, const Reply& node, const Reply&) {
+       return node.is_error() && says(node, "is above this node's max-ttl");
+     }},
+    {"Commands that a lock node has no use for", "LPUSH list a",
+     "-ERR unknown command 'LPUSH', with args beginning with: 'list' 'a' ", "(integer) 1",
+     "This is no database: lists, sets, sorted sets, streams, persistence and replication are not "
+     "served. Neither are EVAL_RO, FCALL, OBJECT FREQ's policies and CLIENT TRACKING.",
+     [](Request, const Reply&, const Reply&) { return false; }},
+    {"Scripts that are known from the start",
+     "EVALSHA e950836ed1e694540c503ef9972b8de518044d3b 1 k v", "(integer) -1",
+     "-NOSCRIPT No matching script. Please use EVAL.",
+     "A restarted node must answer the release scripts of lock libraries at once: some take "
+     "NOSCRIPT "
+     "for \"not released\".",
+     [](Request request, const Reply& node, const Reply& redis) {
+       return is(request, "EVALSHA") && !node.is_error() && says(redis, "NOSCRIPT");
+     }},
+    {"The version", "EVAL \"return redis.REDIS_VERSION\" 0", "\"7.2.4\"", "\"7.0.15\"",
+     "It says what clients may send: what 7.2 brought to a lock is served.",
+     [](Request, const Reply& node, const Reply& redis) {
+       return node.text() == "7.2.4" && redis.text().starts_with("7.0.");
+     }},
+    {"HELP", "SCRIPT HELP", "…", "…", "Our own words for what is served here.",
+     [](Request request, const Reply& node, const Reply& redis) {
+       return request.size() == 2 && equals_ignoring_case(request[1], "HELP") &&
+              node.kind() == redis.kind() && node.is_aggregate();
+     }},
+    {"Compile errors of scripts", "EVAL \"return (\" 0",
+     "-ERR Error compiling script (new function): user_script:1: unexpected symbol near <eof>",
+     "-ERR Error compiling script (new function): user_script:1: unexpected symbol near '<eof>'",
+     "Scripts are Lua 5.4, in Redis Lua 5.1; the parsers word their complaints differently.",
+     [](Request, const Reply& node, const Reply& redis) {
+       return is_error_of_both(node, redis, "Error compiling script");
+     }},
+    {"Lua's own errors", "EVAL \"return ('x').y.z\" 0",
+     "-ERR user_script:1: attempt to index a nil value (field 'y') script: "
+     "81f4c558fa5a3e6bcdb0c5ac05d8a9df5ece925b, on @user_script:1.",
+     "-ERR user_script:1: attempt to index field 'y' (a nil value) script: "
+     "81f4c558fa5a3e6bcdb0c5ac05d8a9df5ece925b, on @user_script:1.",
+     "The same, of the interpreter.",
+     [](Request, const Reply& node, const Reply& redis) {
+       return is_lua_error(node) && is_lua_error(redis) &&
+              (is_error_of_both(node, redis, "attempt to ") ||
+               is_error_of_both(node, redis, "bad argument "));
+     }},
+    {"CLUSTER", "CLUSTER NOSUCH", "-ERR This instance has cluster support disabled",
+     "-ERR unknown subcommand 'NOSUCH'. Try CLUSTER HELP.",
+     "A node is no cluster, whatever is asked.",
+     [](Request request, const Reply& node, const Reply& redis) {
+       return is(request, "CLUSTER") && says(node, "cluster support disabled") && redis.is_error();
+     }},
+    {"COMMAND GETKEYS", "COMMAND GETKEYS get",
+     "-ERR Invalid number of arguments specified for command",
+     "-ERR wrong number of arguments for 'command|getkeys' command", "As from Redis 7.2 on.",
+     [](Request request, const Reply& node, const Reply& redis) {
+       return is(request, "COMMAND", "GETKEYS") && request.size() == 3 && node.is_error() &&
+              says(redis, "wrong number of arguments");
+     }},
+    {"The names of settings", "CONFIG GET TIMEOUT", "[\"timeout\", \"0\"]", "[\"TIMEOUT\", \"0\"]",
+     "A setting is told by its own name; Redis repeats the client's.",
+     [](Request request, const Reply& node, const Reply& redis) {
+       return is(request, "CONFIG", "GET") && agree_but_for_case(node, redis);
+     }},
+};
+
+}  // namespace
+
+std::span<const WantedDifference> wanted_differences() {
+  return kTable;
+}
+
+const WantedDifference* wanted_difference(Request request, const Reply& node, const Reply& redis) {
+  for (const WantedDifference& known : kTable) {
+    if (known.covers(request, node, redis)) return &known;
+  }
+  return nullptr;
+}
+
+}  // namespace redlock::differential
