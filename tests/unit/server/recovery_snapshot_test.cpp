@@ -1,3 +1,4 @@
+#include "server/packed_hash.h"
 #include "server/snapshot.h"
 
 #include <algorithm>
@@ -134,4 +135,19 @@ TEST_CASE("after the sink failed nothing more is written and finish says why") {
   CHECK_FALSE(status);
   CHECK(status.error() == "disk full");
   CHECK(calls == 1);
+}
+
+TEST_CASE("a hash comes back as one, and bytes that are none are damage") {
+  HashFields fields;
+  fields.set("alice", "1");
+  const std::vector<Lock> locks{{"text", "v", Instant(130s), 1},
+                                {"hash", fields.pack(), Instant(140s), 2, LockKind::hash}};
+  std::vector<Lock> back;
+  CHECK(read(written(kHeader, locks), &back).state == kReadable);
+  CHECK(back == locks);
+
+  const std::vector<Lock> wrong{{"hash", "alice", Instant(140s), 2, LockKind::hash}};
+  const SnapshotContent content = read(written(kHeader, wrong));
+  CHECK(content.state == kDamaged);
+  CHECK(content.trouble == "it holds a hash that is none");
 }
