@@ -13,7 +13,7 @@ constexpr std::uint32_t kLargeMark = 1u << 31;
 
 constexpr unsigned kBitsPerByte = 7;
 constexpr unsigned char kMoreFollow = 0x80;
-constexpr std::size_t kLengthBytesMax = 4;  // 28 bits: far more than kHashBytesMax
+constexpr unsigned kLengthBitsMax = 28;  // far more than kHashBytesMax
 
 // So many go from the first field on; for more of them a map is worth its making.
 constexpr std::size_t kSearchesWithoutMap = 8;
@@ -36,24 +36,27 @@ void append_length(std::string& out, std::size_t length) {
   out += static_cast<char>(length);
 }
 
-// Moves `at` behind it. nullopt: the bytes end within it, or no length is that long.
-std::optional<std::size_t> read_length(std::string_view bytes, std::size_t& at) {
-  std::size_t length = 0;
-  for (std::size_t i = 0; i < kLengthBytesMax && at < bytes.size(); ++i) {
+// These two move `at` behind what they read. False: the bytes end within it, or no length is that
+// long. Nearly every length is one byte.
+bool read_length(std::string_view bytes, std::size_t& at, std::size_t& length) {
+  length = 0;
+  for (unsigned bits = 0; bits < kLengthBitsMax && at < bytes.size(); bits += kBitsPerByte) {
     const auto byte = static_cast<unsigned char>(bytes[at++]);
-    length |= static_cast<std::size_t>(byte & 0x7f) << (kBitsPerByte * i);
-    if ((byte & kMoreFollow) == 0) return length;
+    length |= static_cast<std::size_t>(byte & 0x7f) << bits;
+    if ((byte & kMoreFollow) == 0) [[likely]]
+      return true;
   }
-  return std::nullopt;
+  return false;
 }
 
-std::optional<HashField> read_field_of(std::string_view bytes, std::size_t& at) {
-  const auto name = read_length(bytes, at);
-  const auto value = name ? read_length(bytes, at) : std::nullopt;
-  if (!value || *name + *value > bytes.size() - at) return std::nullopt;
-  const HashField field{bytes.substr(at, *name), bytes.substr(at + *name, *value)};
-  at += *name + *value;
-  return field;
+bool read_field_of(std::string_view bytes, std::size_t& at, HashField& field) {
+  std::size_t name = 0;
+  std::size_t value = 0;
+  if (!read_length(bytes, at, name) || !read_length(bytes, at, value)) return false;
+  if (name + value > bytes.size() - at) return false;
+  field = {{bytes.data() + at, name}, {bytes.data() + at + name, value}};
+  at += name + value;
+  return true;
 }
 
 std::uint32_t head(std::string_view bytes) {
@@ -65,8 +68,9 @@ std::uint32_t head(std::string_view bytes) {
 bool is_packed_hash(std::string_view bytes) {
   if (bytes.size() <= kHeadBytes || bytes.size() > kHashBytesMax) return false;
   std::size_t count = 0;
+  HashField field;
   for (std::size_t at = kHeadBytes; at < bytes.size(); ++count) {
-    if (!read_field_of(bytes, at)) return false;
+    if (!read_field_of(bytes, at, field)) return false;
   }
   return (head(bytes) & ~kLargeMark) == count;
 }
@@ -80,9 +84,9 @@ bool PackedHash::was_large() const {
 }
 
 HashField PackedHash::read_field(std::size_t& at) const {
-  const auto field = read_field_of(bytes_, at);
-  INVARIANT(field.has_value(), "a hash whose bytes are none");
-  return *field;
+  HashField field;
+  INVARIANT(read_field_of(bytes_, at, field), "a hash whose bytes are none");
+  return field;
 }
 
 std::optional<std::string_view> PackedHash::find(std::string_view name) const {

@@ -192,14 +192,14 @@ TEST_CASE("a clean stop keeps a hash, its deadline and its token (rule R9)") {
   CHECK(client.receive() == "\"v\"");
 }
 
-TEST_CASE("a hash is at most 1 MB, and one that would be larger stays as it was") {
+TEST_CASE("a hash is at most 256 KB, and one that would be larger stays as it was") {
   NodeFixture node;
   const std::string most(kHashBytesMax - 9, 'v');
   CHECK(node("HSET k f " + most) == "(integer) 1");
   const std::string refusal = node("HSET k f " + most + "v");
-  CHECK(refusal == "-ERR a hash of 1048577 bytes is larger than this node takes (1048576)");
-  CHECK(node("HSETNX k g 1").starts_with("-ERR a hash of 1048580 bytes"));
-  CHECK(node("HINCRBY k g 1").starts_with("-ERR a hash of 1048580 bytes"));
+  CHECK(refusal == "-ERR a hash of 262145 bytes is larger than this node takes (262144)");
+  CHECK(node("HSETNX k g 1").starts_with("-ERR a hash of 262148 bytes"));
+  CHECK(node("HINCRBY k g 1").starts_with("-ERR a hash of 262148 bytes"));
   CHECK(node("HSTRLEN k f") == "(integer) " + std::to_string(most.size()));
   CHECK(node("HLEN k") == "(integer) 1");
   CHECK(node("HSET other f " + most + "v") == refusal);
