@@ -1,0 +1,148 @@
+"""docs/clients.md: its two tables are written by a run, between marks.
+
+A run over some of the libraries replaces their rows and leaves the others. Figures differ from run
+to run, so a page is in step when it says the same but for them.
+"""
+
+import re
+
+from library import ROOT
+
+PAGE = ROOT / "docs" / "clients.md"
+
+WORKS = "works"
+WORKS_NOT = "works not"
+
+_HEADS = {
+    WORKS: ("Library", "What was tried", "Result", "One node recovering", "What to know"),
+    WORKS_NOT: ("Library", "What was tried", "Why", "What its user sees"),
+}
+
+# On which its user gets an answer that is worth telling, and the figure of how long that took.
+OCCASIONS = {
+    "the node down": "one_down_ms",
+    "three nodes down": "three_down_ms",
+    "the first calls after a restart": None,
+}
+
+
+def mark(table, end=False):
+    return f"<!-- {'end of ' if end else ''}table: {table} -->"
+
+
+def table_of(library):
+    return WORKS_NOT if library.unusable else WORKS
+
+
+def cell(text):
+    """On one line, and the table's own bar taken out of it."""
+    return re.sub(r"\s+", " ", str(text)).replace("|", "\\|").strip()
+
+
+def rows(page, table):
+    """{first two cells: the row} of a table of the page."""
+    text = page.split(mark(table))[1].split(mark(table, end=True))[0]
+    found = {}
+    for line in text.strip().splitlines()[2:]:
+        cells = [part.strip() for part in re.split(r"(?<!\\)\|", line)[1:-1]]
+        found[tuple(cells[:2])] = line
+    return found
+
+
+def row_key(library):
+    return (cell(f"{library.language}: {library.name} {library.version}"), cell(library.tries))
+
+
+def row(library, result):
+    tell = tell_unusable if library.unusable else tell_usable
+    return "| " + " | ".join([*row_key(library), *map(cell, tell(library, result))]) + " |"
+
+
+def tell_unusable(library, result):
+    return library.unusable.reason, f"`{plain(result['why'])}`"
+
+
+def tell_usable(library, result):
+    return outcome(result), recovering(library, result), know(library, result)
+
+
+def outcome(result):
+    told = {}
+    for name, scene in result["scenarios"].items():
+        told.setdefault(scene["status"], []).append(name)
+    failed = told.get("failed", [])
+    parts = ["fails: " + ", ".join(failed) if failed else "passes"]
+    if "known fault" in told:
+        parts.append("but not: " + ", ".join(told["known fault"]))
+    if "not offered" in told:
+        parts.append("has no: " + ", ".join(told["not offered"]))
+    return "; ".join(parts)
+
+
+def recovering(library, result):
+    figures, says = result["figures"], result["says"]
+    if "recovering_ms" in figures:
+        healthy = figures.get("healthy_ms", 0)
+        return f"{figures['recovering_ms']:.1f} ms, with all five {healthy:.1f} ms"
+    if "a recovering node" in says:
+        return f"`{plain(says['a recovering node'])}`"
+    return ""
+
+
+def know(library, result):
+    said = [library.know]
+    said += [f"{name}: {scene['why']}" for name, scene in result["scenarios"].items()
+             if scene["status"] == "known fault"]
+    said += [f"{name}: {why}" for name, why in library.stalls.items()]
+    if library.node_flags:
+        said.append(f"run with `{' '.join(library.node_flags)}`")
+    for occasion, figure in OCCASIONS.items():
+        if occasion in result["says"]:
+            took = f" (after {result['figures'][figure]:.0f} ms)" if figure else ""
+            said.append(f"{occasion}{took}: `{plain(result['says'][occasion])}`")
+    if "woke_ms" in result["figures"] and library.wakes_within_ms:
+        said.append(f"a waiter woke {result['figures']['woke_ms']:.0f} ms after the release")
+    return "; ".join(part for part in said if part)
+
+
+def plain(text, length_max=160):
+    """An answer without what differs from run to run."""
+    text = re.sub(r"^error ", "", text)
+    text = re.sub(r"(127\.0\.0\.1|localhost|::1)(:|, ?port=?|\]:)\d+", r"\1\2PORT", text)
+    text = re.sub(r"\bprinter-\d+", "printer", text)
+    text = re.sub(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "VALUE", text)
+    text = re.sub(r"\('127.0.0.1', \d+\)", "('127.0.0.1', PORT)", text)
+    text = re.sub(r"for \d+ ms", "for N ms", text).replace("`", "'")
+    return text if len(text) <= length_max else text[:length_max] + "…"
+
+
+# --- the page ---
+
+
+def updated(page, libraries, results):
+    """The page with the rows of these results; rows of libraries that are no more are dropped."""
+    for table, head in _HEADS.items():
+        there = rows(page, table)
+        lines = ["| " + " | ".join(head) + " |", "| " + " | ".join("---" for _ in head) + " |"]
+        for library in libraries:
+            if table_of(library) != table:
+                continue
+            result = results.get(library.title)
+            if result is not None:
+                lines.append(row(library, result))
+            elif row_key(library) in there:
+                lines.append(there[row_key(library)])
+        before, rest = page.split(mark(table))
+        after = rest.split(mark(table, end=True))[1]
+        page = f"{before}{mark(table)}\n" + "\n".join(lines) + f"\n{mark(table, end=True)}{after}"
+    return page
+
+
+def without_figures(text):
+    return re.sub(r"\d+(\.\d+)? ?ms", "N ms", text)
+
+
+def in_step(page, libraries, results):
+    """What the page says otherwise than these results: a list of lines, empty when all is well."""
+    now = without_figures(updated(page, libraries, results)).splitlines()
+    return [line for line in now if line not in without_figures(page).splitlines()]

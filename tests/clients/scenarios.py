@@ -1,0 +1,280 @@
+"""What every library is put through. A scenario is a function that is given a Play and reads as the
+story that it is; it raises Failed when the story goes otherwise.
+
+    @scenario("acquire")
+    def acquire(play): ...
+
+Three acts, each with nodes and drivers of its own: SERVING, RECOVERING and DOWN. Within an act the
+scenarios run in this order, and one that failed gets new nodes for those that follow.
+"""
+
+import statistics
+import time
+
+LOCK_WORDS = ("acquire", "extend", "release")
+
+TTL_MS = 10_000       # of a lock that must not run out within its scenario
+LONG_TTL_MS = 55_000  # longer than any library tries to reach a node that is gone
+SHORT_TTL_MS = 400    # of a lock that is waited for
+WAIT_MS = 8_000       # of a contender that waits: longer than any short lock lives
+STALL_MS_MAX = 200    # what one recovering node may cost an acquisition
+REPETITIONS = 5       # of which the median counts
+RECONNECT_S = 8       # by then every library has found its node again
+RETRY_S = 0.05
+CRASH_TTL_MS = 1_500
+FORGOTTEN_S = 0.1     # by then a ledger no longer tells of longer locks that are gone (rule R5)
+
+SERVING, RECOVERING, DOWN = "serving", "recovering", "down"
+ALL = {SERVING: [], RECOVERING: [], DOWN: []}
+
+
+class Failed(Exception):
+    """What the library or a node did is not what the scenario says."""
+
+
+class Scenario:
+    def __init__(self, name, run, needs, nodes):
+        self.name, self.run, self.needs, self.nodes = name, run, needs, nodes
+
+    def fits(self, library):
+        return self.nodes in (None, library.nodes)
+
+
+def scenario(name, act=SERVING, needs=(), nodes=None):
+    """Registers one. needs: words that the driver must know; nodes: over how many it must lock."""
+    def register(run):
+        ALL[act].append(Scenario(name, run, needs, nodes))
+        return run
+    return register
+
+
+def want(condition, text):
+    if not condition:
+        raise Failed(text)
+
+
+def want_yes(answer, what):
+    want(answer.yes, f"{what}: {answer}")
+    return answer
+
+
+def want_refused(answer, what):
+    want(not answer.yes, f"{what}, although it must not")
+    return answer
+
+
+# --- all nodes serve ---
+
+
+@scenario("acquire")
+def acquire(play):
+    """A free lock is got, stands at every node with its TTL, and is free again when released."""
+    name, key = play.new_lock()
+    want_yes(play.alice.ask("acquire", name, TTL_MS, 0), "alice acquires a free lock")
+    want(play.group.soon(key, len(play.group.nodes)), "some node did not grant")
+    for left_ms in play.group.ttls_ms(key):
+        want(0 < left_ms <= TTL_MS, f"a node says PTTL {left_ms} after a TTL of {TTL_MS}")
+    want_yes(play.alice.ask("release", name), "alice releases")
+    want(play.group.soon(key, 0), "the key is still there after the release")
+    play.measure("healthy_ms")
+
+
+@scenario("contend")
+def contend(play):
+    """While alice holds it bob does not get it; when she releases, he who waits does."""
+    name, key = play.new_lock()
+    want_yes(play.alice.ask("acquire", name, TTL_MS, 0), "alice acquires")
+    want_refused(play.bob.ask("acquire", name, TTL_MS, 0), "bob gets a lock that alice holds")
+    want(play.group.soon(key, len(play.group.nodes)), "bob's attempt took alice's lock away")
+    play.bob.start("acquire", name, TTL_MS, WAIT_MS)
+    time.sleep(0.5)
+    released_at = time.monotonic()
+    play.alice.ask("release", name)
+    want_yes(play.bob.answer(), "bob waits and acquires")
+    woke_ms = (time.monotonic() - released_at) * 1000
+    limit_ms = play.library.wakes_within_ms
+    want(limit_ms is None or woke_ms <= limit_ms, f"bob woke after {woke_ms:.0f} ms")
+    play.figures["woke_ms"] = woke_ms
+    play.bob.ask("release", name)
+    want(play.group.soon(key, 0), "the key is still there after bob's release")
+
+
+@scenario("extend", needs=("extend",))
+def extend(play):
+    """An extended lock outlives its first TTL."""
+    name, key = play.new_lock()
+    want_yes(play.alice.ask("acquire", name, 2 * SHORT_TTL_MS, 0), "alice acquires")
+    want_yes(play.alice.ask("extend", name, TTL_MS), "alice extends")
+    time.sleep(2 * SHORT_TTL_MS / 1000)
+    want(play.group.holding(key) >= play.group.quorum, "the lock ended with its first TTL")
+    want_refused(play.bob.ask("acquire", name, TTL_MS, 0), "bob gets the extended lock")
+    play.alice.ask("release", name)
+    want(play.group.soon(key, 0), "the key is still there after the release")
+
+
+@scenario("expire")
+def expire(play):
+    """Nobody releases: bob gets it at the end of the TTL, and not before."""
+    name, _ = play.new_lock()
+    asked_at = time.monotonic()
+    want_yes(play.alice.ask("acquire", name, SHORT_TTL_MS, 0), "alice acquires")
+    want_yes(play.bob.ask("acquire", name, TTL_MS, WAIT_MS), "bob waits and acquires")
+    waited_ms = (time.monotonic() - asked_at) * 1000
+    want(waited_ms >= SHORT_TTL_MS, f"bob got it {waited_ms:.0f} ms after a TTL of {SHORT_TTL_MS}")
+    play.bob.ask("release", name)
+
+
+@scenario("wrong owner")
+def wrong_owner(play):
+    """A holder whose lock ran out can neither extend nor release that of the next one."""
+    name, key = play.new_lock()
+    want_yes(play.alice.ask("acquire", name, SHORT_TTL_MS, 0), "alice acquires")
+    play.group.wait_until_gone(key)
+    want_yes(play.bob.ask("acquire", name, TTL_MS, WAIT_MS), "bob acquires after alice")
+    if "extend" in play.alice.words:
+        want_refused(play.alice.ask("extend", name, 3 * TTL_MS), "alice extends bob's lock")
+    told = play.alice.ask("release", name)
+    ttls_ms = play.group.ttls_ms(key)
+    want(min(ttls_ms) > 0, f"alice released bob's lock: PTTL {ttls_ms}")
+    want(max(ttls_ms) <= TTL_MS, f"alice extended bob's lock: PTTL {ttls_ms}")
+    play.says["releasing a lost lock"] = told
+    want_refused(play.alice.ask("acquire", name, TTL_MS, 0), "alice gets bob's lock")
+    play.bob.ask("release", name)
+    want(play.group.soon(key, 0), "the key is still there after bob's release")
+
+
+@scenario("features")
+def features(play):
+    """What else the library offers: each word that its driver knows beyond the lock."""
+    answers = {word: play.alice.ask(word) for word in play.alice.words if word not in LOCK_WORDS}
+    failed = [f"{word}: {answer}" for word, answer in answers.items() if not answer.yes]
+    want(not failed, "; ".join(failed))
+
+
+@scenario("restart")
+def restart(play):
+    """Every node is stopped and started, one after the other: the lock outlives it (rule R9)."""
+    name, key = play.new_lock()
+    want_yes(play.alice.ask("acquire", name, 2 * TTL_MS, 0), "alice acquires")
+    for node in play.group.nodes:
+        want(node.stop() == 0, f"a node did not stop cleanly: {node.log()[-500:]}")
+        node.start()
+    want(play.group.holding(key) == len(play.group.nodes), "the lock did not outlive the restart")
+    for contender in (play.alice, play.bob):
+        play.reconnect(contender, len(play.group.nodes))
+    want_refused(play.bob.ask("acquire", name, TTL_MS, 0), "bob gets a lock that alice holds")
+    want(play.group.holding(key) == len(play.group.nodes), "bob's attempt took the lock away")
+    if "extend" in play.alice.words:
+        want_yes(play.alice.ask("extend", name, 2 * TTL_MS), "alice extends")
+    play.alice.ask("release", name)
+    want(play.group.soon(key, 0), "the key is still there after the release")
+
+
+@scenario("crash")
+def crash(play):
+    """kill -9 of every node and a start: nobody gets the lock before it would have run out."""
+    name, _ = play.new_lock()
+    play.group.wait_until_idle()
+    time.sleep(FORGOTTEN_S)
+    asked_at = time.monotonic()
+    want_yes(play.alice.ask("acquire", name, CRASH_TTL_MS, 0), "alice acquires")
+    play.group.kill_all()
+    for node in play.group.nodes:
+        node.start()
+    end = asked_at + WAIT_MS / 1000
+    while not (told := play.bob.ask("acquire", name, TTL_MS, 0)).yes:
+        want(time.monotonic() < end, f"bob never gets the lock after the crash: {told}")
+        time.sleep(0.02)
+    waited_ms = (time.monotonic() - asked_at) * 1000
+    want(waited_ms >= CRASH_TTL_MS, f"bob got the lock that alice still held: {waited_ms:.0f} ms")
+    play.bob.ask("release", name)
+
+
+# --- one node grants nothing ---
+
+
+@scenario("recovering", act=RECOVERING, nodes=5)
+def one_recovering(play):
+    """The other four are enough, and the one that recovers costs no time."""
+    name, key = play.new_lock()
+    want_yes(play.alice.ask("acquire", name, TTL_MS, 0), "alice acquires from four nodes")
+    want(play.group.soon(key, 4), "not just the four that serve hold the lock")
+    want_refused(play.bob.ask("acquire", name, TTL_MS, 0), "bob gets a lock that alice holds")
+    if "extend" in play.alice.words:
+        want_yes(play.alice.ask("extend", name, TTL_MS), "alice extends at four nodes")
+    play.alice.ask("release", name)
+    want(play.group.soon(key, 0), "the key is still there after the release")
+    play.measure("recovering_ms")
+    stall_ms = play.figures["recovering_ms"] - play.figures.get("healthy_ms", 0)
+    if "recovering" not in play.library.stalls:
+        want(stall_ms <= STALL_MS_MAX, f"one recovering node costs {stall_ms:.0f} ms")
+
+
+@scenario("recovering", act=RECOVERING, nodes=1)
+def the_only_one_recovering(play):
+    """The node refuses, and its user is told why; no library keeps trying behind his back."""
+    name, key = play.new_lock()
+    told = want_refused(play.alice.ask("acquire", name, TTL_MS, 0), "a recovering node grants")
+    want(play.group.soon(key, 0), "a recovering node holds a key")
+    play.says["a recovering node"] = told
+    if play.library.tells_errors:
+        want("recovering after a restart" in told.text, f"its user is not told why: {told}")
+    if "recovering" not in play.library.stalls:
+        want(told.took_ms <= STALL_MS_MAX, f"the refusal took {told.took_ms:.0f} ms")
+
+
+# --- nodes are gone ---
+
+
+@scenario("one down", act=DOWN, nodes=5)
+def one_down(play):
+    kill_and_acquire(play, 4, "one_down_ms")
+
+
+@scenario("two down", act=DOWN, nodes=5)
+def two_down(play):
+    kill_and_acquire(play, 3, "two_down_ms")
+
+
+@scenario("three down", act=DOWN, nodes=5)
+def three_down(play):
+    """No quorum is left: nothing is granted, and what two nodes took is undone."""
+    play.group.kill_from(2)
+    name, key = play.new_lock()
+    told = want_refused(play.alice.ask("acquire", name, TTL_MS, 0), "two nodes are no quorum")
+    play.says["three nodes down"] = told
+    play.figures["three_down_ms"] = told.took_ms
+    want(play.group.soon(key, 0), "what two nodes granted was not undone")
+
+
+@scenario("one down", act=DOWN, nodes=1)
+def the_only_one_down(play):
+    """Its user is told; when the node is back, so is the library."""
+    node, (name, key) = play.group.nodes[0], play.new_lock()
+    want_yes(play.alice.ask("acquire", name, LONG_TTL_MS, 0), "alice acquires")
+    node.stop()
+    told = want_refused(play.bob.ask("acquire", name, TTL_MS, 0), "a node that is gone grants")
+    play.says["the node down"] = told
+    play.figures["one_down_ms"] = told.took_ms
+    node.start()
+    want(play.group.holding(key) == 1, "the lock did not outlive the restart")
+    for contender in (play.alice, play.bob):
+        play.reconnect(contender, 1)
+
+
+def kill_and_acquire(play, left, figure):
+    """The nodes beyond those that are left go; a quorum stays."""
+    play.group.kill_from(left)
+    for contender in (play.alice, play.bob):
+        play.reconnect(contender, left)
+    name, key = play.new_lock()
+    want_yes(play.alice.ask("acquire", name, TTL_MS, 0), "alice acquires")
+    want(play.group.soon(key, left), "some node did not grant")
+    want_refused(play.bob.ask("acquire", name, TTL_MS, 0), "bob gets a lock that alice holds")
+    play.alice.ask("release", name)
+    want(play.group.soon(key, 0), "the key is still there after the release")
+    play.measure(figure, repetitions=3)
+
+
+def median_ms(answers):
+    return statistics.median(answer.took_ms for answer in answers)
