@@ -268,6 +268,20 @@ TEST_CASE(
   CHECK(other.receive() == "[(integer) 1, (integer) 1, (integer) 30000]");
 }
 
+TEST_CASE("nor is one who changes the fields of a hash which it does not cover yet (R8)") {
+  LedgerFixture node(1s);
+  CHECK(node("HINCRBY printer alice 1") == "(none)");  // made for max-ttl, 60 s
+  TestClient other = node.connect();
+  other.send("HINCRBY printer alice 1", node.now());
+  CHECK(other.receive() == "(none)");
+  TestClient onlooker = node.connect();
+  onlooker.send("HGET printer alice", node.now());
+  CHECK(onlooker.receive() == "\"2\"");
+  node.write();
+  CHECK(node.page.latest == node.in(60s));
+  CHECK(other.receive() == "(integer) 2");
+}
+
 namespace {
 
 // A script that takes the door for a TTL, overruns its time, and ends when it goes on.
