@@ -162,4 +162,8 @@ def cache_environment():
         "PIP_ROOT_USER_ACTION": "ignore",
         "npm_config_cache": str(cache / "npm"),
         "npm_config_update_notifier": "false",
+        "GOMODCACHE": str(cache / "go-modules"),
+        "GOCACHE": str(cache / "go-build"),
+        "GOFLAGS": "-modcacherw",  # or ./dev clean could not remove them
+        "MAVEN_OPTS": f"-Dmaven.repo.local={cache / 'maven'}",
     }

@@ -18,12 +18,9 @@ _HEADS = {
     WORKS_NOT: ("Library", "What was tried", "Why", "What its user sees"),
 }
 
-# On which its user gets an answer that is worth telling, and the figure of how long that took.
-OCCASIONS = {
-    "the node down": "one_down_ms",
-    "three nodes down": "three_down_ms",
-    "the first calls after a restart": None,
-}
+# When its user gets an answer that is worth telling, and the figure of how long that took.
+OCCASIONS = {"the node down": "one_down_ms", "three nodes down": "three_down_ms"}
+AT_ONCE_MS = 100
 
 
 def mark(table, end=False):
@@ -73,7 +70,7 @@ def outcome(result):
     failed = told.get("failed", [])
     parts = ["fails: " + ", ".join(failed) if failed else "passes"]
     if "known fault" in told:
-        parts.append("but not: " + ", ".join(told["known fault"]))
+        parts[0] += " but for " + ", ".join(told["known fault"])
     if "not offered" in told:
         parts.append("has no: " + ", ".join(told["not offered"]))
     return "; ".join(parts)
@@ -85,24 +82,35 @@ def recovering(library, result):
         healthy = figures.get("healthy_ms", 0)
         return f"{figures['recovering_ms']:.1f} ms, with all five {healthy:.1f} ms"
     if "a recovering node" in says:
-        return f"`{plain(says['a recovering node'])}`"
+        return answer(result, "a recovering node")
     return ""
 
 
 def know(library, result):
-    said = [library.know]
-    said += [f"{name}: {scene['why']}" for name, scene in result["scenarios"].items()
-             if scene["status"] == "known fault"]
+    faults = {}
+    for name, scene in result["scenarios"].items():
+        if scene["status"] == "known fault":
+            faults.setdefault(scene["why"], []).append(name)
+    said = [library.know, *(f"{', '.join(names)}: {why}" for why, names in faults.items())]
     said += [f"{name}: {why}" for name, why in library.stalls.items()]
     if library.node_flags:
-        said.append(f"run with `{' '.join(library.node_flags)}`")
-    for occasion, figure in OCCASIONS.items():
-        if occasion in result["says"]:
-            took = f" (after {result['figures'][figure]:.0f} ms)" if figure else ""
-            said.append(f"{occasion}{took}: `{plain(result['says'][occasion])}`")
-    if "woke_ms" in result["figures"] and library.wakes_within_ms:
-        said.append(f"a waiter woke {result['figures']['woke_ms']:.0f} ms after the release")
+        said.append(f"needs `{' '.join(library.node_flags).removeprefix('--')}`")
+    said += [f"{occasion}: {after(result['figures'][figure])} {answer(result, occasion)}"
+             for occasion, figure in OCCASIONS.items() if occasion in result["says"]]
+    if result["says"].get("releasing a lost lock") == "yes":
+        said.append("does not say that a lock which it releases was lost before")
+    if library.wakes_within_ms:
+        said.append(f"who waits wakes {result['figures']['woke_ms']:.0f} ms after the release")
     return "; ".join(part for part in said if part)
+
+
+def answer(result, occasion):
+    told = result["says"][occasion]
+    return "the same answer as when it is held" if told == "no" else f"`{plain(told)}`"
+
+
+def after(took_ms):
+    return "at once" if took_ms < AT_ONCE_MS else f"after {took_ms / 1000:.1f} s"
 
 
 def plain(text, length_max=160):
@@ -139,7 +147,7 @@ def updated(page, libraries, results):
 
 
 def without_figures(text):
-    return re.sub(r"\d+(\.\d+)? ?ms", "N ms", text)
+    return re.sub(r"\d+(\.\d+)? ms|at once|after \d+\.\d s", "N ms", text)
 
 
 def in_step(page, libraries, results):

@@ -153,7 +153,7 @@ def features(play):
 
 @scenario("restart")
 def restart(play):
-    """Every node is stopped and started, one after the other: the lock outlives it (rule R9)."""
+    """Every node is stopped and started: the lock outlives it (rule R9)."""
     name, key = play.new_lock()
     want_yes(play.alice.ask("acquire", name, 2 * TTL_MS, 0), "alice acquires")
     for node in play.group.nodes:
@@ -166,6 +166,22 @@ def restart(play):
     want(play.group.holding(key) == len(play.group.nodes), "bob's attempt took the lock away")
     if "extend" in play.alice.words:
         want_yes(play.alice.ask("extend", name, 2 * TTL_MS), "alice extends")
+    play.alice.ask("release", name)
+    want(play.group.soon(key, 0), "the key is still there after the release")
+
+
+@scenario("restart under way", nodes=5)
+def restart_under_way(play):
+    """The same while both go on: no moment at which a lock is lost, or the others do not suffice."""
+    name, key = play.new_lock()
+    want_yes(play.alice.ask("acquire", name, LONG_TTL_MS, 0), "alice acquires")
+    for node in play.group.nodes:
+        node.stop()
+        play.reconnect(play.alice, 4)
+        want_refused(play.bob.ask("acquire", name, TTL_MS, 0), "bob gets a lock that alice holds")
+        node.start()
+    want(play.group.holding(key) == 5, "the lock did not outlive the restarts")
+    play.reconnect(play.alice, 5)
     play.alice.ask("release", name)
     want(play.group.soon(key, 0), "the key is still there after the release")
 

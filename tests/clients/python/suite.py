@@ -47,7 +47,7 @@ LIBRARIES = [
             node_flags=("--restart-reply", "held"),
             faults={name: Fault("MultipleRedlockException", "an error of one node is thrown "
                                 "although the quorum was got, and the lock stays until its TTL")
-                    for name in ("one down", "two down")}),
+                    for name in ("restart under way", "one down", "two down")}),
     library("python-redis-lock", "4.0.1", "Lock", "python_redis_lock.py", "python-redis-lock",
             key="lock:{}",
             unusable=Fault("Unknown Redis command", "wakes its waiters by a list (LPUSH, BLPOP), "
