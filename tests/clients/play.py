@@ -14,6 +14,13 @@ from group import Group
 from scenarios import ALL, Failed, TTL_MS, median_ms, want_yes
 
 MAX_TTL = "60s"
+RUNNING = set()  # every Play that has processes
+
+
+def end_all():
+    """For whoever must leave at once: no node stays behind."""
+    for each in list(RUNNING):
+        each.end()
 
 
 class Play:
@@ -27,6 +34,7 @@ class Play:
         self.names = itertools.count(1)
         self.contenders = []
         self.group = Group(self.folder, library.nodes, "--max-ttl", MAX_TTL, *library.node_flags)
+        RUNNING.add(self)
         try:
             self.group.start(recovering)
             self.alice, self.bob = self._contender("alice"), self._contender("bob")
@@ -44,6 +52,7 @@ class Play:
         for contender in self.contenders:
             contender.end()
         self.group.end()
+        RUNNING.discard(self)
 
     def new_lock(self):
         """A name that nobody used yet, and the key under which the library keeps it."""

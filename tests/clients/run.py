@@ -10,7 +10,9 @@ Results go to build/clients/results.json, what drivers and nodes said to build/c
 import argparse
 import concurrent.futures
 import json
+import os
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -132,7 +134,15 @@ def settle_page(results, write):
         yield from differing
 
 
+def leave(*_):
+    """Ctrl-C, or asked to end: the nodes and drivers of every play go first."""
+    play.end_all()
+    os._exit(1)
+
+
 def main():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, leave)
     options = arguments()
     wanted = chosen(options.names)
     if options.list:

@@ -172,7 +172,7 @@ def restart(play):
 
 @scenario("restart under way", nodes=5)
 def restart_under_way(play):
-    """The same while both go on: no moment at which a lock is lost, or the others do not suffice."""
+    """The same while both go on: the lock is never lost, and the other four always suffice."""
     name, key = play.new_lock()
     want_yes(play.alice.ask("acquire", name, LONG_TTL_MS, 0), "alice acquires")
     for node in play.group.nodes:
