@@ -2,6 +2,8 @@
 
 #include "base/invariant.h"
 
+#include <algorithm>
+
 namespace redlock::server {
 
 LockIndex::LockIndex() {
@@ -108,6 +110,33 @@ void LockIndex::merge(std::uint32_t hash) {
   --segment->depth;
   point_to(hash, segment->depth, segment);
   --segments_;
+}
+
+// A segment at a time: its slots from `from` on, and of these the smallest hashes.
+std::uint32_t LockIndex::scan(std::uint32_t from, std::size_t count,
+                              std::vector<LockRef>& found) const {
+  constexpr std::uint64_t kEnd = std::uint64_t{1} << 32;
+  const auto is_before = [](const Slot& a, const Slot& b) { return a.hash < b.hash; };
+  std::vector<Slot> slots;
+  std::uint64_t at = from;
+  for (std::size_t wanted = count; wanted > 0 && at < kEnd;) {
+    const Segment& segment = *directory_[directory_place(static_cast<std::uint32_t>(at))];
+    slots.clear();
+    for (const Slot& slot : segment.slots) {
+      if (slot.ref != 0 && slot.hash >= at) slots.push_back(slot);
+    }
+    at = end_of_range(segment, at);
+    if (slots.size() > wanted) {
+      const auto last = slots.begin() + static_cast<std::ptrdiff_t>(wanted) - 1;
+      std::nth_element(slots.begin(), last, slots.end(), is_before);
+      at = std::uint64_t{last->hash} + 1;
+    }
+    for (const Slot& slot : slots) {
+      if (slot.hash < at) found.push_back(slot.ref);
+    }
+    wanted -= std::min(wanted, slots.size());
+  }
+  return at < kEnd ? static_cast<std::uint32_t>(at) : 0;
 }
 
 }  // namespace redlock::server

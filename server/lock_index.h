@@ -10,6 +10,8 @@
 //     slot: | reference, 32 bits | hash, 32 bits |      hash: | directory …  …| place in segment: 9
 //     |
 //
+// Segments follow each other in the order of the hashes, which is what scan() goes by.
+//
 // Inside a segment: linear probing, and deletion by shifting back, so there are no tombstones.
 //
 // Thread safety: none. Invariant: a directory entry's segment has depth <= the directory's.
@@ -67,6 +69,13 @@ class LockIndex {
 
   void clear();
 
+  // A walk through all records in the order of their hashes, a part a call, while the index changes
+  // between the calls: a hash never moves, whatever is split or merged, so what stays in the index
+  // is met just once. `from` is 0 at first, then what the call before has answered; 0: that was
+  // all. Adds about `count` records to `found`: never some of one hash without the others.
+  // REQUIRES: count > 0.
+  std::uint32_t scan(std::uint32_t from, std::size_t count, std::vector<LockRef>& found) const;
+
  private:
   static constexpr std::uint32_t kSlots = 512;
   static constexpr std::uint32_t kMask = kSlots - 1;
@@ -87,6 +96,11 @@ class LockIndex {
 
   std::size_t directory_place(std::uint32_t hash) const {
     return static_cast<std::size_t>(static_cast<std::uint64_t>(hash) >> (32 - depth_));
+  }
+  // Behind the last hash that falls into the segment of this one.
+  static std::uint64_t end_of_range(const Segment& segment, std::uint64_t hash) {
+    const std::uint64_t range = std::uint64_t{1} << (32 - segment.depth);
+    return (hash / range + 1) * range;
   }
   static void place(Segment& segment, Slot slot);
   static std::uint32_t position(const Segment& segment, std::uint32_t hash, LockRef ref);

@@ -108,6 +108,15 @@ class LockTable {
   void for_each(Look look) const {
     index_.for_each([&](LockRef ref) { look(arena_.at(ref)); });
   }
+  // The same a part a call, over a table that changes between the calls: see LockIndex::scan. A
+  // lock that is there all the time is met just once. Locks that are over are met too.
+  template <class Look>
+  std::uint32_t scan(std::uint32_t from, std::size_t count, Look look) const {
+    std::vector<LockRef> found;
+    const std::uint32_t next = index_.scan(from, count, found);
+    for (const LockRef ref : found) look(arena_.at(ref));
+    return next;
+  }
 
  private:
   LockRef find_ref(std::string_view key, std::uint32_t hash) const {

@@ -53,6 +53,64 @@ TEST_CASE("keys whose hashes are all equal fill a segment and are then refused, 
   }
 }
 
+TEST_CASE("a walk in parts meets what stays just once, through splits and merges") {
+  const std::uint64_t seed = 8;
+  INFO("seed " << seed);
+  Random random(seed);
+  for (const std::size_t size : {0u, 1u, 400u, 5'000u}) {
+    LockIndex index;
+    std::map<LockRef, std::uint32_t> model;
+    LockRef next = 1;
+    const auto add = [&] {
+      const auto hash = static_cast<std::uint32_t>(random() << (random.below(8) == 0 ? 24 : 0));
+      REQUIRE(index.insert(hash, next));
+      model[next++] = hash;
+    };
+    while (model.size() < size) add();
+    std::map<LockRef, std::uint32_t> stayed = model;
+    std::map<LockRef, int> met;
+    std::uint32_t from = 0;
+    std::vector<LockRef> found;
+    do {
+      found.clear();
+      const std::size_t count = 1 + random.below(30);
+      from = index.scan(from, count, found);
+      if (from != 0) REQUIRE(found.size() >= count);
+      REQUIRE(found.size() <= count + 511);  // as many as share a hash
+      for (const LockRef ref : found) {
+        ++met[ref];
+        REQUIRE((from == 0 || model.at(ref) < from));
+      }
+      const bool grows = met.size() / 1000 % 2 == 0;
+      for (int i = 0; i < 40 && !model.empty(); ++i) {
+        if (grows) {
+          if (model.size() < 3 * size) add();
+          continue;
+        }
+        auto victim = model.lower_bound(static_cast<LockRef>(random.below(next)));
+        if (victim == model.end()) victim = model.begin();
+        index.erase(victim->second, victim->first);
+        stayed.erase(victim->first);
+        model.erase(victim);
+      }
+    } while (from != 0);
+    for (const auto& [ref, hash] : stayed) REQUIRE(met[ref] == 1);
+    for (const auto& [ref, times] : met) REQUIRE(times <= 1);
+  }
+}
+
+TEST_CASE("a walk tells those of one hash together, also at the end of the hashes") {
+  LockIndex index;
+  for (LockRef ref = 1; ref <= 100; ++ref) index.insert(ref <= 50 ? 7 : 0xffffffffu, ref);
+  std::vector<LockRef> found;
+  CHECK(index.scan(0, 1, found) == 8);
+  CHECK(found.size() == 50);
+  CHECK(index.scan(8, 1, found) == 0);
+  CHECK(found.size() == 100);
+  CHECK(index.scan(0xffffffffu, 1000, found) == 0);
+  CHECK(found.size() == 150);
+}
+
 TEST_CASE("a record that moved is found at its new place alone") {
   LockIndex index;
   index.insert(7, 1);
