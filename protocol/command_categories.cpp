@@ -32,11 +32,13 @@ struct OddCategory {
   std::string_view command;
   std::string_view category;
 };
-constexpr OddCategory kOddCategories[] = {{"command", "connection"}, {"dbsize", "keyspace"},
-                                          {"flushall", "keyspace"},  {"flushall", "dangerous"},
-                                          {"flushdb", "keyspace"},   {"flushdb", "dangerous"},
-                                          {"info", "dangerous"},     {"keys", "dangerous"},
-                                          {"role", "admin"},         {"role", "dangerous"}};
+constexpr OddCategory kOddCategories[] = {
+    {"command", "connection"}, {"dbsize", "keyspace"},  {"flushall", "keyspace"},
+    {"flushall", "dangerous"}, {"flushdb", "keyspace"}, {"flushdb", "dangerous"},
+    {"info", "dangerous"},     {"keys", "dangerous"},   {"role", "admin"},
+    {"role", "dangerous"},     {"wait", "connection"}};
+// Nor what the group would tell wrongly.
+constexpr OddCategory kNotByGroup = {"wait", "keyspace"};
 
 bool is_odd(std::string_view name, std::string_view category) {
   const std::string_view command = name.substr(0, name.find('|'));
@@ -62,7 +64,9 @@ std::vector<std::string_view> acl_categories(CommandSpecs specs, const CommandSp
   if (is_mere_container(specs, spec)) return {"slow"};
   std::vector<std::string_view> names;
   for (const auto& [category, group] : kCategories) {
-    const bool goes_by_group = !group.empty() && spec.group == group;
+    const bool is_odd_one_out =
+        spec.name == kNotByGroup.command && category == kNotByGroup.category;
+    const bool goes_by_group = !group.empty() && spec.group == group && !is_odd_one_out;
     if (goes_by_group || goes_by_flags(spec, category) || is_odd(spec.name, category)) {
       names.push_back(category);
     }

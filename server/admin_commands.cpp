@@ -1,5 +1,5 @@
-// INFO, COMMAND, CONFIG, TIME, ROLE, CLUSTER, SHUTDOWN: for operators, and for the client libraries
-// that ask before they begin.
+// INFO, COMMAND, CONFIG, TIME, ROLE, WAIT, CLUSTER, SHUTDOWN: for operators, and for the client
+// libraries that ask before they begin.
 #include "base/number.h"
 #include "protocol/command_docs.h"
 #include "protocol/errors.h"
@@ -88,6 +88,15 @@ Reply role(Call&) {
   return answer;
 }
 
+// WAIT numreplicas timeout: a node has no replicas and none will come, so nothing is waited for.
+Reply wait(Call& call) {
+  if (!parse_int64(call.word(1))) return Reply::error_view(kNotAnInteger);
+  const auto timeout = parse_int64(call.word(2));
+  if (!timeout) return Reply::error_view("ERR timeout is not an integer or out of range");
+  if (*timeout < 0) return Reply::error_view("ERR timeout is negative");
+  return Reply::integer(0);
+}
+
 Reply cluster(Call&) {
   return Reply::error_view("ERR This instance has cluster support disabled");
 }
@@ -161,6 +170,9 @@ constexpr Command kCommands[] = {
     {{"role", 1, kNoScript | kAsk | kFast, 0, 0, 0, "server", "2.8.12",
       "Answers the replication role: always master.", ""},
      role},
+    {{"wait", 3, kNoScript, 0, 0, 0, "generic", "3.0.0",
+      "Answers how many replicas have a write: none, at once.", "numreplicas timeout"},
+     wait},
     {{"cluster", -2, 0, 0, 0, 0, "cluster", "3.0.0", "Answers that a lock node is no cluster.",
       "subcommand"},
      cluster},

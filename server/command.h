@@ -43,7 +43,10 @@ Reply of_session(Call& call) {
 // The families, each in its file. The tables live for ever.
 std::span<const Command> connection_commands();
 std::span<const Command> lock_commands();
+std::span<const Command> string_commands();
+std::span<const Command> counter_commands();
 std::span<const Command> key_commands();
+std::span<const Command> keyspace_commands();
 std::span<const Command> hash_commands();
 std::span<const Command> object_commands();
 std::span<const Command> wait_commands();
@@ -51,5 +54,6 @@ std::span<const Command> quorum_commands();
 std::span<const Command> script_commands();
 std::span<const Command> pubsub_commands();
 std::span<const Command> admin_commands();
+std::span<const Command> debug_commands();
 
 }  // namespace redlock::server

@@ -80,6 +80,10 @@ class Lock {
   char* tail() { return reinterpret_cast<char*>(this) + kHeadBytes; }
 };
 
+inline bool is_hash(const Lock* lock) {
+  return lock != nullptr && lock->is_hash();
+}
+
 static_assert(offsetof(Lock, key_length) + sizeof(Lock::key_length) == Lock::kHeadBytes,
               "the drawing above");
 

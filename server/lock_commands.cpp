@@ -1,8 +1,9 @@
-// SET, SETNX, GET, DEL, EXISTS: taking, reading and giving back a lock.
+// SET, SETNX, GET, DEL, UNLINK, DELIFEQ, DELEX, EXISTS, TOUCH: taking, reading and giving back a
+// lock.
 #include "base/number.h"
 #include "protocol/errors.h"
 #include "server/command.h"
-#include "server/grant_errors.h"
+#include "server/granting.h"
 #include "server/node.h"
 #include "server/ttl.h"
 
@@ -15,23 +16,20 @@ namespace {
 
 using namespace protocol;  // flags and error texts
 
-// SET key value [NX|XX|IFEQ value] [GET] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL]
+// SET key value [NX|XX|IFEQ value|IFNE value] [GET] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL]
 struct SetOptions {
   bool only_if_absent = false;
   bool only_if_present = false;
   bool answer_old_value = false;
   bool keep_ttl = false;
   std::optional<std::string_view> only_if_equals;
+  std::optional<std::string_view> only_if_differs;  // so also if there is none
   std::optional<std::string_view> ttl_word;
   TtlForm ttl_form = TtlForm::seconds;
 };
 
-std::optional<TtlForm> ttl_form(std::string_view option) {
-  if (equals_ignoring_case(option, "PX")) return TtlForm::milliseconds;
-  if (equals_ignoring_case(option, "EX")) return TtlForm::seconds;
-  if (equals_ignoring_case(option, "PXAT")) return TtlForm::at_milliseconds;
-  if (equals_ignoring_case(option, "EXAT")) return TtlForm::at_seconds;
-  return std::nullopt;
+bool compares_value(const SetOptions& options) {
+  return options.only_if_equals || options.only_if_differs;
 }
 
 // One TTL at most; the same form again replaces it, as in Redis.
@@ -45,7 +43,7 @@ bool read_set_options(Request words, SetOptions& options) {
     const std::string_view option = words[i];
     const bool has_next = i + 1 < words.size();
     const bool has_condition =
-        options.only_if_absent || options.only_if_present || options.only_if_equals;
+        options.only_if_absent || options.only_if_present || compares_value(options);
     if (equals_ignoring_case(option, "NX") && (options.only_if_absent || !has_condition)) {
       options.only_if_absent = true;
     } else if (equals_ignoring_case(option, "XX") && (options.only_if_present || !has_condition)) {
@@ -56,7 +54,10 @@ bool read_set_options(Request words, SetOptions& options) {
       options.keep_ttl = true;
     } else if (equals_ignoring_case(option, "IFEQ") && has_next && !has_condition) {
       options.only_if_equals = words[++i];
-    } else if (const auto form = ttl_form(option); form && has_next && may_read(options, *form)) {
+    } else if (equals_ignoring_case(option, "IFNE") && has_next && !has_condition) {
+      options.only_if_differs = words[++i];
+    } else if (const auto form = ttl_form_of(option);
+               form && has_next && may_read(options, *form)) {
       options.ttl_form = *form;
       options.ttl_word = words[++i];
     } else {
@@ -73,25 +74,17 @@ std::optional<Reply> put(Call& call, std::string_view value, Instant deadline) {
   return std::nullopt;
 }
 
-// A recovering node and SET … NX in restart-reply held: nil, so that libraries which give up on any
-// error ask the other nodes too (rule R10). Never inside a script.
-bool answers_held_while_recovering(const Call& call) {
-  return !call.from_script && call.node.settings().restart_reply == RestartReply::held &&
-         call.node.is_recovering(call.instant());
-}
-
 bool holds(const SetOptions& options, const Lock* old) {
   if (options.only_if_absent) return old == nullptr;
   if (options.only_if_present) return old != nullptr;
   if (options.only_if_equals) return old != nullptr && old->holds(*options.only_if_equals);
+  if (options.only_if_differs) return old == nullptr || !old->holds(*options.only_if_differs);
   return true;
 }
 
 Reply no_ttl(const Call& call) {
-  return Reply::error(fmt::format(
-      "ERR a lock needs a TTL: add PX milliseconds, as in SET {} value NX PX 30000 (this node has "
-      "require-ttl yes)",
-      call.word(1).size() <= 64 ? call.word(1) : "key"));
+  return needs_ttl(fmt::format("add PX milliseconds, as in SET {} value NX PX 30000",
+                               key_in_text(call.word(1))));
 }
 
 Reply set(Call& call) {
@@ -107,7 +100,7 @@ Reply set(Call& call) {
   Node& node = call.node;
   const Lock* old = node.locks().find(call.word(1), call.instant());
   Reply old_value = Reply::null();
-  if (old != nullptr && (options.answer_old_value || options.only_if_equals)) {
+  if (old != nullptr && (options.answer_old_value || compares_value(options))) {
     if (old->is_hash()) return Reply::error_view(kWrongType);
     if (options.answer_old_value) old_value = Reply::bulk(std::string(old->value()));
   }
@@ -148,10 +141,9 @@ Reply setnx(Call& call) {
   if (auto refusal = node.refuse_grant(call)) {
     return answers_held_while_recovering(call) ? Reply::integer(0) : std::move(*refusal);
   }
-  const bool imposes = node.settings().require_ttl;
-  const Instant deadline = imposes ? later(call.instant(), node.settings().max_ttl) : kNever;
-  if (auto failure = put(call, call.word(2), deadline)) return std::move(*failure);
-  if (imposes) node.note_imposed_ttl(call.word(1));
+  if (grant_without_ttl(call, call.word(1), call.word(2)) == nullptr) {
+    return Reply::error_view(kNoMemory);
+  }
   node.notify(kStringEvent, "set", call.word(1));
   return Reply::integer(1);
 }
@@ -174,6 +166,37 @@ Reply del(Call& call) {
   return Reply::integer(released);
 }
 
+// REQUIRES: there is such a lock.
+Reply released(Call& call) {
+  release(call, call.word(1));
+  return Reply::integer(1);
+}
+
+// DELIFEQ key value, as Valkey has it.
+Reply delifeq(Call& call) {
+  const Lock* lock = call.node.locks().find(call.word(1), call.instant());
+  if (is_hash(lock)) return Reply::error_view(kWrongType);
+  if (lock == nullptr || !lock->holds(call.word(2))) return Reply::integer(0);
+  return released(call);
+}
+
+// DELEX key [IFEQ value|IFNE value], as Redis has it: with its order of checks and its words. Its
+// digests are not served.
+Reply delex(Call& call) {
+  if (call.words.size() != 2 && call.words.size() != 4) return wrong_arity("delex");
+  const Lock* lock = call.node.locks().find(call.word(1), call.instant());
+  if (lock == nullptr) return Reply::integer(0);
+  if (call.words.size() == 2) return released(call);
+  if (lock->is_hash()) {
+    return Reply::error_view("ERR Key should be of string type if conditions are specified");
+  }
+  const bool if_equal = equals_ignoring_case(call.word(2), "IFEQ");
+  if (!if_equal && !equals_ignoring_case(call.word(2), "IFNE")) {
+    return Reply::error_view("ERR Invalid condition. Use IFEQ or IFNE");
+  }
+  return lock->holds(call.word(3)) == if_equal ? released(call) : Reply::integer(0);
+}
+
 Reply exists(Call& call) {
   std::int64_t found = 0;
   for (const std::string_view key : call.words.subspan(1)) {
@@ -185,7 +208,8 @@ Reply exists(Call& call) {
 constexpr Command kCommands[] = {
     {{"set", -3, kWrite | kDenyOom, 1, 1, 1, "string", "1.0.0",
       "Takes a lock: sets the value of a key, with a TTL.",
-      "key value [NX|XX|IFEQ comparison-value] [GET] [EX seconds|PX milliseconds|EXAT "
+      "key value [NX|XX|IFEQ comparison-value|IFNE comparison-value] [GET] [EX seconds|PX "
+      "milliseconds|EXAT "
       "unix-time-seconds|PXAT unix-time-milliseconds|KEEPTTL]"},
      set},
     {{"setnx", 3, kWrite | kDenyOom | kFast, 1, 1, 1, "string", "1.0.0",
@@ -197,7 +221,20 @@ constexpr Command kCommands[] = {
     {{"del", -2, kWrite, 1, -1, 1, "generic", "1.0.0", "Deletes keys; answers how many there were.",
       "key [key ...]"},
      del},
+    {{"unlink", -2, kWrite | kFast, 1, -1, 1, "generic", "4.0.0",
+      "Deletes keys; answers how many there were.", "key [key ...]"},
+     del},
+    {{"delifeq", 3, kWrite | kFast, 1, 1, 1, "string", "9.0.0",
+      "Releases a lock: deletes a key if it holds this value.", "key value"},
+     delifeq},
+    {{"delex", -2, kWrite | kFast, 1, 1, 1, "string", "8.4.0",
+      "Releases a lock: deletes a key if it holds this value, or another.",
+      "key [IFEQ comparison-value|IFNE comparison-value]"},
+     delex},
     {{"exists", -2, kReadOnly | kFast, 1, -1, 1, "generic", "1.0.0",
+      "Answers how many of the keys exist.", "key [key ...]"},
+     exists},
+    {{"touch", -2, kReadOnly | kFast, 1, -1, 1, "generic", "3.2.1",
       "Answers how many of the keys exist.", "key [key ...]"},
      exists},
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace redlock::server {
 
@@ -9,5 +10,10 @@ enum class LockKind : std::uint8_t {
   text,  // what a lock mostly is: its holder's value
   hash,  // fields with values: HSET and its family
 };
+
+// As TYPE and SCAN name it.
+constexpr std::string_view kind_name(LockKind kind) {
+  return kind == LockKind::hash ? "hash" : "string";
+}
 
 }  // namespace redlock::server

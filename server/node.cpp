@@ -45,7 +45,8 @@ Node::Node(Settings& settings, NodeStart start, World world)
       locks_(start_.hash_seed, settings_.max_ttl),
       fence_(start_.fence),
       ledger_(start_.ledger, world_.ledger),
-      engine_(script_limits(settings_, start_.hash_seed), std::string(kRedisVersion)) {
+      engine_(script_limits(settings_, start_.hash_seed), std::string(kRedisVersion)),
+      random_(start_.hash_seed) {
   // A wait that an earlier run is owed stands in the ledger until it is over (rule R3).
   lower_at_ = start_.snapshot_from;
   apply_settings();

@@ -18,6 +18,7 @@
 #pragma once
 
 #include "base/log.h"
+#include "base/random.h"
 #include "base/time.h"
 #include "lua/engine.h"
 #include "protocol/access_control.h"
@@ -67,6 +68,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
     LogSink& log;
     ScriptWatch* script_watch = nullptr;   // nullptr: scripts may run for ever
     LatestDeadlinePage* ledger = nullptr;  // nullptr: nothing outlives the node
+    void (*sleep)(Duration) = nullptr;     // DEBUG SLEEP; nullptr: the time of a test stands
   };
 
   // CONFIG SET changes the settings in place; they outlive the node.
@@ -127,8 +129,13 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   lua::Engine& engine() { return engine_; }
   const lua::Engine& engine() const { return engine_; }
   const ClockWatch& clock() const { return clock_; }
+  Random& random() { return random_; }  // for RANDOMKEY; nothing of safety is drawn from it
   protocol::AccessControl& access() { return access_; }
   ProcessFacts inspect_process() const { return world_.inspect(); }
+  // Holds everybody up.
+  void sleep(Duration length) const {
+    if (world_.sleep != nullptr) world_.sleep(length);
+  }
   void log(LogLevel level, std::string_view text) override { world_.log.log(level, text); }
 
   bool is_recovering(Instant now) const { return now < start_.grant_from; }
@@ -252,6 +259,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   LedgerKeeper ledger_;
   lua::Engine engine_;
   ClockWatch clock_;
+  Random random_;
   Stats stats_;
   Now script_now_{};  // stays the same inside a script (rule C4)
   bool script_is_read_only_ = false;

@@ -10,6 +10,7 @@
 #include "server/setting_table.h"
 
 #include <array>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,6 +20,10 @@ namespace {
 
 Instant now() {
   return net::read_clock(net::ClockKind::monotonic);
+}
+
+void sleep_for(Duration length) {
+  std::this_thread::sleep_for(length);
 }
 
 }  // namespace
@@ -58,7 +63,8 @@ Status NodeRun::open() {
       settings_,
       node_start(decision_, settings_, start, random_node_id(), net::system_random_seed()),
       Node::World{process_inspector(options_.config_file, doors_->port(), options_.owns_process),
-                  log_, &watchdog_, folder_ ? &folder_->latest_deadline_page() : nullptr});
+                  log_, &watchdog_, folder_ ? &folder_->latest_deadline_page() : nullptr,
+                  sleep_for});
   return restore();
 }
 

@@ -1,5 +1,8 @@
 // LOCK.*: what coordinators ask, and what a client of one node may; docs/architecture.md has a
 // table of them. The tokens' rules are F.
+//
+// LOCK.ACQUIRE finds a hash held, as any key that is there; the others are about the one value that
+// a hash does not have.
 #include "base/number.h"
 #include "base/version.h"
 #include "protocol/errors.h"
@@ -39,12 +42,6 @@ Reply ms_left(const Call& call, const Lock& lock) {
 
 bool is_held_by(const Lock* lock, std::string_view value) {
   return lock != nullptr && lock->holds(value);
-}
-
-// LOCK.ACQUIRE finds a hash held, as any key that is there; the others are about the one value that
-// a hash does not have.
-bool is_hash(const Lock* lock) {
-  return lock != nullptr && lock->is_hash();
 }
 
 // A release or a confirm that a recovering node answered with 0 would count as a vote (rule R10).

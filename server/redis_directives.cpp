@@ -150,8 +150,7 @@ constexpr std::array<std::string_view, 24> kProcess = {"hz",
                                                        "shutdown-on-sigint",
                                                        "shutdown-on-sigterm"};
 
-constexpr std::array<std::string_view, 14> kCommands = {"loadmodule",
-                                                        "enable-debug-command",
+constexpr std::array<std::string_view, 13> kCommands = {"loadmodule",
                                                         "enable-module-command",
                                                         "enable-protected-configs",
                                                         "acllog-max-len",

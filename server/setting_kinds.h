@@ -224,6 +224,20 @@ struct Supervision {
   }
 };
 
+struct DebugCommand {
+  static constexpr std::array<std::string_view, 3> kNames = {"no", "local", "yes"};
+
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const auto choice = read_choice(words[0], {"no", "local", "yes"});
+    if (!choice) return choice.failure();
+    settings.enable_debug_command = static_cast<Settings::DebugCommand>(choice.value());
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) {
+    return std::string(kNames[static_cast<std::size_t>(settings.enable_debug_command)]);
+  }
+};
+
 struct OutputBuffer {
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto limit = read_output_buffer_limit(words);

@@ -67,6 +67,9 @@ struct Settings {
   // Which keyspace events are told over pub/sub; 0: none.
   EventFlags notify_keyspace_events = 0;
 
+  // DEBUG: whether it is served, or from this machine alone.
+  enum class DebugCommand { no, local, yes } enable_debug_command = DebugCommand::no;
+
   // The process.
   LogLevel loglevel = LogLevel::notice;
   std::string logfile;  // "": standard output

@@ -38,6 +38,14 @@ bool is_absolute(TtlForm form) {
 
 }  // namespace
 
+std::optional<TtlForm> ttl_form_of(std::string_view option) {
+  if (equals_ignoring_case(option, "PX")) return TtlForm::milliseconds;
+  if (equals_ignoring_case(option, "EX")) return TtlForm::seconds;
+  if (equals_ignoring_case(option, "PXAT")) return TtlForm::at_milliseconds;
+  if (equals_ignoring_case(option, "EXAT")) return TtlForm::at_seconds;
+  return std::nullopt;
+}
+
 TtlReading read_ttl(const Call& call, std::string_view word, TtlForm form,
                     NonPositive non_positive) {
   const auto number = parse_int64(word);

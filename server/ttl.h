@@ -14,9 +14,12 @@ namespace redlock::server {
 enum class TtlForm {
   seconds,          // EX, EXPIRE
   milliseconds,     // PX, PEXPIRE
-  at_seconds,       // EXAT
-  at_milliseconds,  // PXAT
+  at_seconds,       // EXAT, EXPIREAT
+  at_milliseconds,  // PXAT, PEXPIREAT
 };
+
+// The form that an option of SET and GETEX names, in any case: EX, PX, EXAT, PXAT.
+std::optional<TtlForm> ttl_form_of(std::string_view option);
 
 // What remains of the lock from the instant of the call on: may be zero or less for a time that has
 // passed. Or why the word is refused.

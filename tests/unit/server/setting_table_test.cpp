@@ -180,7 +180,7 @@ TEST_CASE("directives of Redis that do nothing here are accepted with a reason")
   Settings settings;
   for (const std::string_view name :
        {"appendfsync", "repl-timeout", "hz", "io-threads", "replicaof", "slowlog-max-len",
-        "rdbchecksum", "cluster-node-timeout", "enable-debug-command"}) {
+        "rdbchecksum", "cluster-node-timeout", "enable-module-command"}) {
     INFO(name);
     const auto applied = apply(settings, name, {"1"});
     REQUIRE(applied);

@@ -1,0 +1,38 @@
+// What the commands that make keys, or give them another deadline, have in common.
+#pragma once
+
+#include "base/time.h"
+#include "protocol/reply.h"
+#include "server/command.h"
+#include "server/grant_errors.h"
+#include "server/lock.h"
+
+#include <optional>
+#include <string_view>
+
+namespace redlock::server {
+
+// Why a key is not left without a deadline where TTLs are required (rule L2). `advice` is what to
+// do instead.
+protocol::Reply needs_ttl(std::string_view advice);
+// The key in such an advice, unless it is too long to be read there.
+std::string_view key_in_text(std::string_view key);
+
+// A recovering node and SET … NX in restart-reply held: nil, so that libraries which give up on any
+// error ask the other nodes too (rule R10). Never inside a script.
+bool answers_held_while_recovering(const Call& call);
+
+// Another value for a key that comes without a TTL of its own: it gets max-ttl where TTLs are
+// required (rule L2). nullptr: no memory for it. REQUIRES: refuse_grant() let it pass.
+const Lock* grant_without_ttl(Call& call, std::string_view key, std::string_view value);
+
+// Gives a lock back. REQUIRES: there is such a lock.
+void release(Call& call, std::string_view key);
+
+// The same value with another deadline: an extension (rule L4). One that has passed gives the lock
+// back. REQUIRES: there is such a lock.
+std::optional<protocol::Reply> move_deadline(Call& call, std::string_view key, Instant deadline);
+// PERSIST, and GETEX with that option. REQUIRES: the same.
+std::optional<protocol::Reply> take_deadline_away(Call& call, std::string_view key);
+
+}  // namespace redlock::server
