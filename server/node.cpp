@@ -55,7 +55,7 @@ Node::Node(Settings& settings, NodeStart start, World world)
 void Node::apply_settings() {
   access_.set_password(settings_.requirepass);
   access_.set_protected_mode(settings_.protected_mode);
-  pubsub_.set_output_bytes_max(settings_.client_output_buffer_limit);
+  pubsub_.set_output_bytes_max(settings_.listener_output_limit.hard);
   locks_.note_expired(are_told(settings_.notify_keyspace_events, kExpiredEvent));
 }
 
@@ -146,7 +146,7 @@ Reply Node::execute(Session& session, Request request, Now now) {
     --found.entry->stats.calls;
   }
   settle_imposed_ttls();
-  if (locks_.has_expired()) tell_expired();
+  tell_expired();
   if (suspended_) return reply;
   if (!uncovered_.empty()) reply = settle_uncovered(session.id(), std::move(reply), now);
   waiters_.look_at_given_up(now.monotonic);
@@ -279,12 +279,12 @@ void Node::extend(std::string_view key, Instant deadline, Instant now) {
 
 // What ran out before is told before.
 void Node::tell_event(EventFlag kind, std::string_view event, std::string_view key) {
-  if (locks_.has_expired()) tell_expired();
+  tell_expired();
   const EventFlags asked = settings_.notify_keyspace_events;
   if (are_told(asked, kind)) pubsub_.publish_event(asked, event, key);
 }
 
-void Node::tell_expired() {
+void Node::tell_expired_keys() {
   locks_.take_expired(expired_keys_);
   for (const std::string& key : expired_keys_) {
     pubsub_.publish_event(settings_.notify_keyspace_events, "expired", key);
@@ -408,7 +408,7 @@ std::optional<Instant> Node::do_due_work(Now now) {
   close_idle_sessions(now.monotonic);
   lower_ledger(now.monotonic);
   const LockTable::Reclaimed reclaimed = locks_.reclaim(now.monotonic, kReclaimBudget);
-  if (locks_.has_expired()) tell_expired();
+  tell_expired();
   waiters_.time_out(now.monotonic);
   waiters_.look_at_given_up(now.monotonic);
   deliver_wakes(now);

@@ -181,6 +181,11 @@ class Node final : public protocol::Service, private lua::ScriptHost {
     if (settings_.notify_keyspace_events != 0) tell_event(kind, event, key);
   }
 
+  // The locks that ended by their deadline, if such events are asked for.
+  void tell_expired() {
+    if (locks_.has_expired()) tell_expired_keys();
+  }
+
   // EVAL and EVALSHA: the script's reply, or Kind::later when it was suspended.
   protocol::Reply run_script(Call& call, const lua::Script& script,
                              std::span<const std::string_view> keys,
@@ -226,7 +231,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
                   std::uint64_t token, Instant now, LockKind kind = LockKind::text);
   void settle_imposed_ttls();
   void tell_event(EventFlag kind, std::string_view event, std::string_view key);
-  void tell_expired();
+  void tell_expired_keys();
   void note_deadline(std::string_view key, Instant deadline, Instant now);
   protocol::Reply settle_uncovered(protocol::Session::Id caller, protocol::Reply reply, Now now);
   protocol::Reply settle_deadlines(protocol::Session::Id caller, protocol::Reply reply,

@@ -51,8 +51,7 @@ class NodeServer::Connection final : public net::Stream::User {
     server_.node_.stats().bytes_out += output.size();
     stream_->write(output);
     session_.output().clear();
-    const std::uint64_t limit = server_.node_.settings().client_output_buffer_limit;
-    if (limit > 0 && stream_->queued_bytes() > limit) {
+    if (leaves_too_much_unread()) {
       server_.node_.log(
           LogLevel::warning,
           fmt::format("closing {}: it left more than client-output-buffer-limit unread",
@@ -66,6 +65,15 @@ class NodeServer::Connection final : public net::Stream::User {
   Session& session() { return session_; }
 
  private:
+  bool leaves_too_much_unread() {
+    const std::size_t queued = stream_->queued_bytes();
+    if (queued == 0 && !unread_.is_counting()) return false;
+    const Settings& settings = server_.node_.settings();
+    return unread_.is_too_much(
+        queued, session_.is_listening() ? settings.listener_output_limit : settings.output_limit,
+        net::read_clock(net::ClockKind::monotonic));
+  }
+
   void flush_to_nobody() {
     session_.output().clear();
     if (!server_.node_.owes_work(session_)) server_.forget(*this);
@@ -81,6 +89,7 @@ class NodeServer::Connection final : public net::Stream::User {
   NodeServer& server_;
   std::unique_ptr<net::Stream> stream_;
   Session& session_;
+  UnreadWatch unread_;
 };
 
 Result<std::unique_ptr<Doors>> Doors::open(net::Loop& loop, const Settings& settings,

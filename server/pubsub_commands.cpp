@@ -72,6 +72,7 @@ Reply unsubscribe(Call& call) {
 
 template <Kind kind>
 Reply publish(Call& call) {
+  call.node.tell_expired();  // what the script around it came upon stands before
   const std::size_t receivers = call.node.pubsub().publish(call.word(1), call.word(2), kind);
   return Reply::integer(static_cast<std::int64_t>(receivers));
 }

@@ -82,6 +82,12 @@ Reply held(const Call& call, const Lock& lock) {
   return list(Reply::integer(0), ms_left(call, lock));
 }
 
+// As SET … PX tells of it.
+void tell_of_grant(Node& node, std::string_view key) {
+  node.notify(kStringEvent, "set", key);
+  node.notify(kGenericEvent, "expire", key);
+}
+
 // LOCK.ACQUIRE key value PX ttl: [1, proposal, ms], [0, ms until it is free].
 Reply acquire(Call& call) {
   const std::string_view key = call.word(1);
@@ -94,6 +100,7 @@ Reply acquire(Call& call) {
   const Instant deadline = later(call.instant(), ttl.remaining);
   const Lock* lock = node.grant(key, call.word(2), deadline, call.instant());
   if (lock == nullptr) return Reply::error_view(kNoMemory);
+  tell_of_grant(node, key);
   return list(Reply::integer(1), number_reply(node.fence().proposal_of(lock->token)),
               ms_left(call, *lock));
 }
@@ -112,6 +119,7 @@ Reply extend_held(Call& call, Duration ttl, std::optional<std::uint64_t> token) 
   const Instant deadline = std::max(later(call.instant(), ttl), lock->deadline);
   if (token && *token > lock->token) node.locks().set_token(key, *token);
   node.extend(key, deadline, call.instant());
+  node.notify(kGenericEvent, "expire", key);
   return extended(call, 1, *node.locks().find(key, call.instant()));
 }
 
@@ -122,7 +130,9 @@ Reply top_up(Call& call, Duration ttl, std::uint64_t token) {
   const std::string_view key = call.word(1);
   const Instant deadline = later(call.instant(), ttl);
   const Lock* lock = node.top_up(key, call.word(2), deadline, token, call.instant());
-  return lock != nullptr ? extended(call, 2, *lock) : Reply::error_view(kNoMemory);
+  if (lock == nullptr) return Reply::error_view(kNoMemory);
+  tell_of_grant(node, key);
+  return extended(call, 2, *lock);
 }
 
 // The words after the TTL: nothing, or TOKEN t.
@@ -169,6 +179,7 @@ Reply release(Call& call) {
   if (!is_held_by(lock, call.word(2))) return Reply::integer(0);
   node.locks().erase(call.word(1), call.instant());
   ++node.stats().released;
+  node.notify(kGenericEvent, "del", call.word(1));
   return Reply::integer(1);
 }
 

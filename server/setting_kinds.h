@@ -240,18 +240,15 @@ struct DebugCommand {
 
 struct OutputBuffer {
   static Result<Applied> read(Settings& settings, const Words& words) {
-    const auto limit = read_output_buffer_limit(words);
-    if (!limit) return limit.failure();
-    if (limit.value().bytes) settings.client_output_buffer_limit = *limit.value().bytes;
-    if (limit.value().all_kept) return Applied{};
-    return Applied{
-        .warning =
-            "a node keeps one limit for all clients, the hard one of the class normal; soft "
-            "limits and those of other classes are left aside",
-        .meaningless = {}};
+    const auto limits =
+        read_output_limits(words, {settings.output_limit, settings.listener_output_limit});
+    if (!limits) return limits.failure();
+    settings.output_limit = limits.value().normal;
+    settings.listener_output_limit = limits.value().listener;
+    return Applied{};
   }
   static std::string print(const Settings& settings) {
-    return output_buffer_limit_text(settings.client_output_buffer_limit);
+    return output_limits_text({settings.output_limit, settings.listener_output_limit});
   }
 };
 

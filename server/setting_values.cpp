@@ -27,6 +27,9 @@ constexpr std::array kMemoryUnits = {MemoryUnit{"", 1},
                                      MemoryUnit{"g", 1'000'000'000},
                                      MemoryUnit{"gb", 1 << 30}};
 
+// Seconds that fit a Duration, with room to add to an instant.
+constexpr std::int64_t kSoftSecondsMax = std::numeric_limits<std::int32_t>::max();
+
 Failure out_of_range(std::string_view low, std::string_view high) {
   return Failure{fmt::format("argument must be between {} and {} inclusive", low, high)};
 }
@@ -154,15 +157,16 @@ std::vector<std::string> split_blanks(std::string_view text) {
   }
 }
 
-Result<OutputBufferLimit> read_output_buffer_limit(const std::vector<std::string>& words) {
+Result<OutputLimits> read_output_limits(const std::vector<std::string>& words,
+                                        OutputLimits before) {
   if (words.size() == 1) {
-    if (const auto bytes = read_memory(words[0])) return OutputBufferLimit{.bytes = bytes.value()};
+    if (const auto bytes = read_memory(words[0])) {
+      return OutputLimits{{bytes.value(), 0, 0s}, {bytes.value(), 0, 0s}};
+    }
   }
   if (words.empty() || words.size() % 4 != 0) {
     return Failure{"Wrong number of arguments in buffer limit configuration."};
   }
-  OutputBufferLimit limit;
-  std::optional<std::uint64_t> subscribers;
   for (std::size_t at = 0; at < words.size(); at += 4) {
     const auto client_class = read_choice(words[at], {"normal", "pubsub", "replica", "slave"});
     if (!client_class) {
@@ -171,19 +175,22 @@ Result<OutputBufferLimit> read_output_buffer_limit(const std::vector<std::string
     const auto hard = read_memory(words[at + 1]);
     const auto soft = read_memory(words[at + 2]);
     const auto seconds = parse_int64(words[at + 3]);
-    if (!hard || !soft || !seconds || *seconds < 0) {
+    if (!hard || !soft || !seconds || *seconds < 0 || *seconds > kSoftSecondsMax) {
       return Failure{"Error in hard, soft or soft_seconds setting in buffer limit configuration."};
     }
-    if (client_class.value() > 1) continue;  // a node has no replicas
-    (client_class.value() == 0 ? limit.bytes : subscribers) = hard.value();
-    if (soft.value() != 0) limit.all_kept = false;
+    if (client_class.value() > 1) continue;
+    (client_class.value() == 0 ? before.normal : before.listener) = {hard.value(), soft.value(),
+                                                                     *seconds * 1s};
   }
-  if (subscribers && subscribers != limit.bytes) limit.all_kept = false;
-  return limit;
+  return before;
 }
 
-std::string output_buffer_limit_text(std::uint64_t bytes) {
-  return fmt::format("normal {} 0 0 slave 0 0 0 pubsub {} 0 0", bytes, bytes);
+std::string output_limits_text(const OutputLimits& limits) {
+  const auto figures = [](const OutputLimit& limit) {
+    return fmt::format("{} {} {}", limit.hard, limit.soft, limit.soft_time / 1s);
+  };
+  return fmt::format("normal {} slave 0 0 0 pubsub {}", figures(limits.normal),
+                     figures(limits.listener));
 }
 
 Result<RestartDelay> read_restart_delay(std::string_view word) {

@@ -49,15 +49,15 @@ Result<std::size_t> read_choice(std::string_view word,
 // The pieces between blanks, as CONFIG SET splits the value of a list.
 std::vector<std::string> split_blanks(std::string_view text);
 
-// client-output-buffer-limit. Redis has three figures for each of three classes of clients; a node
-// has one: the bytes that any client may leave unread.
-struct OutputBufferLimit {
-  std::optional<std::uint64_t> bytes;  // none: the words named other classes only
-  bool all_kept = true;                // false: the words said more than one figure can keep
+// client-output-buffer-limit, of the classes normal and pubsub; a node has no replicas.
+struct OutputLimits {
+  OutputLimit normal;
+  OutputLimit listener;
 };
-// "64mb", or Redis's form: CLASS HARD SOFT SECONDS, several times.
-Result<OutputBufferLimit> read_output_buffer_limit(const std::vector<std::string>& words);
-std::string output_buffer_limit_text(std::uint64_t bytes);
+// "64mb" for all, or Redis's form: CLASS HARD SOFT SECONDS, several times. What the words do not
+// name stays as it was.
+Result<OutputLimits> read_output_limits(const std::vector<std::string>& words, OutputLimits before);
+std::string output_limits_text(const OutputLimits& limits);
 
 Result<RestartDelay> read_restart_delay(std::string_view word);
 std::string restart_delay_text(const RestartDelay& delay);

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "server/event_flags.h"
+#include "server/output_limit.h"
 
 #include <cstdint>
 #include <optional>
@@ -75,8 +76,10 @@ struct Settings {
   std::string logfile;  // "": standard output
   std::string pidfile;
   enum class Supervised { no, systemd, automatic } supervised = Supervised::no;
-  std::uint64_t client_output_buffer_limit =
-      64 * 1024 * 1024;  // bytes a client may leave unread; 0: any
+
+  // What a client may leave unread: one that asks, and one that listens to channels.
+  OutputLimit output_limit{64 * 1024 * 1024, 0, 0s};
+  OutputLimit listener_output_limit{32 * 1024 * 1024, 8 * 1024 * 1024, 60s};
 };
 
 }  // namespace redlock::server

@@ -15,13 +15,20 @@ class Clients {
   // One that is new is connected first.
   std::string ask(const std::string& name, std::uint16_t port,
                   const std::vector<std::string>& words) {
-    auto& client = clients_[name];
-    if (!client) client = std::make_unique<BlockingClient>(port);
-    return client->ask(words);
+    return connected(name, port).ask(words);
+  }
+  std::string hear(const std::string& name, std::uint16_t port) {
+    return connected(name, port).receive();
   }
   void clear() { clients_.clear(); }
 
  private:
+  BlockingClient& connected(const std::string& name, std::uint16_t port) {
+    auto& client = clients_[name];
+    if (!client) client = std::make_unique<BlockingClient>(port);
+    return *client;
+  }
+
   std::map<std::string, std::unique_ptr<BlockingClient>> clients_;
 };
 

@@ -18,6 +18,10 @@ class Embedded final : public Target {
     return clients_.ask(client, node_.port(), words);
   }
 
+  std::string hear(const std::string& client) override {
+    return clients_.hear(client, node_.port());
+  }
+
   void wait(Duration d) override { std::this_thread::sleep_for(d); }
 
  private:

@@ -88,6 +88,8 @@ class Server final : public Target {
     return clients_.ask(client, port_, words);
   }
 
+  std::string hear(const std::string& client) override { return clients_.hear(client, port_); }
+
   void wait(Duration d) override { std::this_thread::sleep_for(d); }
 
  private:

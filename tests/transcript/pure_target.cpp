@@ -13,9 +13,7 @@ class PureNode final : public Target {
   explicit PureNode(server::Settings settings) : node_(std::move(settings)) {}
 
   std::string ask(const std::string& client, const std::vector<std::string>& words) override {
-    auto& opened = clients_[client];
-    if (!opened) opened.emplace(node_.connect());
-    server::TestClient& asking = *opened;
+    server::TestClient& asking = connected(client);
     const bool was_closing = asking.session().is_closing();
     if (!was_closing) asking.send(words, node_.now());
     node_.do_due_work();
@@ -23,12 +21,20 @@ class PureNode final : public Target {
     return answer == "(none)" && was_closing ? "(closed)" : answer;
   }
 
+  std::string hear(const std::string& client) override { return connected(client).receive(); }
+
   void wait(Duration d) override {
     node_.advance(d);
     node_.do_due_work();
   }
 
  private:
+  server::TestClient& connected(const std::string& client) {
+    auto& opened = clients_[client];
+    if (!opened) opened.emplace(node_.connect());
+    return *opened;
+  }
+
   server::NodeFixture node_;
   std::map<std::string, std::optional<server::TestClient>> clients_;
 };

@@ -17,6 +17,8 @@ class Target {
   // One request of this client, which is connected first if it is new; the answer in
   // Reply::to_string's form, or "(closed)", or "(none)" when none came.
   virtual std::string ask(const std::string& client, const std::vector<std::string>& words) = 0;
+  // What comes to a client that asked nothing: a message.
+  virtual std::string hear(const std::string& client) = 0;
   virtual void wait(Duration d) = 0;
 };
 

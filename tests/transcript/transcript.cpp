@@ -24,11 +24,11 @@ std::optional<std::string_view> after(std::string_view line, std::string_view wo
   return trimmed(line.substr(word.size()));
 }
 
-// The '>' that ends a client's name, if the line is a request.
-std::optional<std::size_t> end_of_client(std::string_view line) {
+// Where a client's name ends, if the line begins with one and this mark: "bob> ".
+std::optional<std::size_t> end_of_client(std::string_view line, std::string_view mark) {
   const auto end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz");
-  if (end == std::string_view::npos || line[end] != '>') return std::nullopt;
-  return line.substr(end).starts_with("> ") ? std::optional(end) : std::nullopt;
+  if (end == std::string_view::npos) return std::nullopt;
+  return line.substr(end).starts_with(mark) ? std::optional(end) : std::nullopt;
 }
 
 class Reader {
@@ -53,7 +53,8 @@ class Reader {
     script_ = nullptr;
     line = trimmed(line);
     if (line.empty() || line.starts_with('#')) return Done{};
-    if (const auto end = end_of_client(line)) return take_request(line, *end);
+    if (const auto end = end_of_client(line, "> ")) return take_request(line, *end);
+    if (const auto end = end_of_client(line, "< ")) return take_message(line, *end);
     if (const auto rest = after(line, "node:")) return take_half(node_half_, *rest);
     if (const auto rest = after(line, "redis:")) return take_half(redis_half_, *rest);
     if (const auto rest = after(line, "why:")) return take_reason(*rest);
@@ -103,6 +104,14 @@ class Reader {
       if (script != scripts_.end()) word = script->second;
     }
     return add({.text = std::string(line), .words = std::move(*words)}, line.substr(0, end));
+  }
+
+  Status take_message(std::string_view line, std::size_t end) {
+    const std::string message(trimmed(line.substr(end + 1)));
+    return add({.kind = Step::Kind::message,
+                .text = std::string(line),
+                .answer = Expected{message, message}},
+               line.substr(0, end));
   }
 
   Status take_wait(std::string_view text) {

@@ -22,16 +22,16 @@ struct Expected {
   std::string redis;
 };
 
-// What happens next: exactly one of request, wait and resp3.
+// What happens next: exactly one of these.
 struct Step {
-  enum class Kind { request, wait, resp3 };
+  enum class Kind { request, message, wait, resp3 };
 
   Kind kind = Kind::request;
   int line = 0;
-  std::string client = {};              // of request and resp3; empty: the first one
-  std::string text = {};                // of request: the line, for messages
+  std::string client = {};              // of all but wait; empty: the first one
+  std::string text = {};                // of request and message: the line, for people
   std::vector<std::string> words = {};  // of request
-  std::optional<Expected> answer = {};  // of request; never missing in what read_transcript returns
+  std::optional<Expected> answer = {};  // of both; never missing in what read_transcript returns
   Duration wait = {};
 };
 

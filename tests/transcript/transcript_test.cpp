@@ -51,7 +51,9 @@ std::string play(const Step& step, bool is_redis, Target& target) {
     const std::string answer = target.ask(step.client, {"HELLO", "3"});
     return answer.starts_with('{') ? std::string() : "  HELLO 3 answered " + answer;
   }
-  const std::string answer = target.ask(step.client, step.words);
+  const bool is_message = step.kind == Step::Kind::message;
+  const std::string answer =
+      is_message ? target.hear(step.client) : target.ask(step.client, step.words);
   const std::string& wanted = is_redis ? step.answer->redis : step.answer->node;
   if (matches(wanted, without_last_blanks(answer))) return {};
   return fmt::format("  {}\n  wanted {}\n  got    {}", step.text, wanted, answer);

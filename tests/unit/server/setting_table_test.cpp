@@ -206,22 +206,40 @@ TEST_CASE("directives that keep somebody out are refused while they are not supp
   CHECK(line(settings, "aclfile ''").empty());
 }
 
-TEST_CASE("client-output-buffer-limit keeps the hard limit of normal clients") {
+TEST_CASE("client-output-buffer-limit has figures for those who ask and those who listen") {
   Settings settings;
+  const auto printed = [&settings] { return config_get(settings, {"client-output-buffer-limit"}); };
+  CHECK(printed() ==
+        "client-output-buffer-limit=normal 67108864 0 0 slave 0 0 0 pubsub 33554432 8388608 60");
+  CHECK(line(settings, "client-output-buffer-limit pubsub 16mb 1mb 30").empty());
+  CHECK(settings.output_limit == OutputLimit{64 << 20, 0, 0s});
+  CHECK(settings.listener_output_limit == OutputLimit{16 << 20, 1 << 20, 30s});
+  CHECK(line(settings, "client-output-buffer-limit replica 256mb 64mb 60").empty());
+  CHECK(printed() ==
+        "client-output-buffer-limit=normal 67108864 0 0 slave 0 0 0 pubsub 16777216 1048576 30");
   CHECK(line(settings, "client-output-buffer-limit 32mb").empty());
-  CHECK(settings.client_output_buffer_limit == 32 << 20);
-  CHECK(config_get(settings, {"client-output-buffer-limit"}) ==
+  CHECK(printed() ==
         "client-output-buffer-limit=normal 33554432 0 0 slave 0 0 0 pubsub 33554432 0 0");
-  CHECK(apply(settings, "client-output-buffer-limit", {"replica", "256mb", "64mb", "60"})
-            .value()
-            .warning.empty());
-  CHECK_FALSE(apply(settings, "client-output-buffer-limit", {"pubsub", "32mb", "8mb", "60"})
-                  .value()
-                  .warning.empty());
-  CHECK(settings.client_output_buffer_limit == 32 << 20);
-  CHECK(config_set(settings, {"client-output-buffer-limit", "normal 1mb 0 0 pubsub 1mb 0 0"}) ==
+  CHECK(config_set(settings, {"client-output-buffer-limit", "normal 0 0 0 pubsub 1mb 1kb 5"}) ==
         "OK");
-  CHECK(settings.client_output_buffer_limit == 1 << 20);
+  CHECK(printed() == "client-output-buffer-limit=normal 0 0 0 slave 0 0 0 pubsub 1048576 1024 5");
+}
+
+TEST_CASE("a client may leave unread what the hard limit says, and for a time what the soft says") {
+  UnreadWatch watch;
+  const OutputLimit limit{1000, 100, 60s};
+  const Instant start(1h);
+  CHECK_FALSE(watch.is_too_much(1000, limit, start));
+  CHECK(watch.is_too_much(1001, limit, start));
+  CHECK_FALSE(watch.is_too_much(101, limit, start + 60s));
+  CHECK(watch.is_too_much(101, limit, start + 61s));
+  CHECK_FALSE(watch.is_too_much(100, limit, start + 62s));  // it has read: the time begins anew
+  CHECK_FALSE(watch.is_counting());
+  CHECK_FALSE(watch.is_too_much(101, limit, start + 63s));
+  CHECK(watch.is_counting());
+  CHECK_FALSE(watch.is_too_much(101, limit, start + 123s));
+  CHECK(watch.is_too_much(101, limit, start + 124s));
+  CHECK_FALSE(watch.is_too_much(1'000'000, {}, start));  // no limits
 }
 
 TEST_CASE("CONFIG GET takes globs, several, in any case, and answers each name once") {
