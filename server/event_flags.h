@@ -2,9 +2,10 @@
 //
 //   K  to __keyspace@0__:KEY, the event's name     g  DEL, EXPIRE, PERSIST, …    x  a key ran out
 //   E  to __keyevent@0__:EVENT, the key            $  strings    h  hashes       n  a new key
-//   A  all kinds but m                                                           m  a key missed
+//   A  all kinds but n
 //
-// Redis's other letters (l s z t d e) are accepted: a lock node has nothing to tell of them.
+// Redis's other letters are accepted: of l s z t d e a lock node has nothing to tell, and m, a key
+// that was asked for and is not there, it does not tell.
 #pragma once
 
 #include <redlock/result.h>

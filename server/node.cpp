@@ -105,7 +105,9 @@ std::optional<Reply> Node::refuse(const Session& session, const protocol::Comman
   if (access_.is_required() && !session.is_authenticated() && !spec.has(protocol::kNoAuth)) {
     return Reply::error_view(protocol::kAuthenticationRequired);
   }
-  if (auto refusal = refuse_to_listener(session, spec)) return refusal;
+  if (session.is_listening()) {
+    if (auto refusal = refuse_to_listener(session, spec)) return refusal;
+  }
   if (suspended_ && !spec.has(protocol::kAllowBusy)) {
     return Reply::error_view(kBusyRunningScript);
   }

@@ -76,11 +76,13 @@ Reply Node::pull_back(std::span<const std::string> keys, std::string_view why, I
   for (const std::string& key : keys) {
     const Lock* lock = locks_.find(key, now);
     if (lock == nullptr || !lock->has_deadline() || lock->deadline <= ledger_.told()) continue;
-    if (ledger_.told() <= now) {
+    const bool is_over = ledger_.told() <= now;
+    if (is_over) {
       locks_.erase(key, now);
     } else {
       locks_.set_deadline(key, ledger_.told(), now);
     }
+    notify(kGenericEvent, is_over ? "del" : "expire", key);
   }
   Reply refusal = Reply::error(
       fmt::format("ERR no lock is granted or extended, as the ledger cannot be written: {}", why));

@@ -141,9 +141,7 @@ std::vector<std::string> PubSub::matching(Kind kind, std::string_view pattern) c
 }
 
 std::optional<Reply> refuse_to_listener(const Session& session, const protocol::CommandSpec& spec) {
-  if (!session.is_listening() || session.version() != protocol::Version::resp2) {
-    return std::nullopt;
-  }
+  if (session.version() != protocol::Version::resp2) return std::nullopt;
   if (std::find(std::begin(kListenerCommands), std::end(kListenerCommands), spec.name) !=
       std::end(kListenerCommands)) {
     return std::nullopt;

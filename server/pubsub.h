@@ -7,8 +7,8 @@
 // reply of what published it, as with Redis 7.0. It reaches whoever listens at that moment, and is
 // kept for nobody.
 //
-// A session counts what it listens to (Session::listens_to); in RESP2 such a one may call no more
-// than kSubscriberCommands, as its client could not tell a message from a reply.
+// A session counts what it listens to (Session::listens_to); in RESP2 such a one may call little
+// else, as its client could not tell a message from a reply.
 //
 // Thread safety: none. Invariant: a name stands in names_ as long as a session listens to it, and
 // each of its listeners has it in listeners_.
@@ -94,7 +94,7 @@ class PubSub {
   std::uint64_t output_bytes_max_ = 0;
 };
 
-// Why a session that listens may not call this command; nullopt: it may.
+// Why a session that listens may not call this command; nullopt: it may. REQUIRES: it listens.
 std::optional<protocol::Reply> refuse_to_listener(const protocol::Session& session,
                                                   const protocol::CommandSpec& spec);
 
