@@ -179,8 +179,8 @@ Result<OutputLimits> read_output_limits(const std::vector<std::string>& words,
       return Failure{"Error in hard, soft or soft_seconds setting in buffer limit configuration."};
     }
     if (client_class.value() > 1) continue;
-    (client_class.value() == 0 ? before.normal : before.listener) = {hard.value(), soft.value(),
-                                                                     *seconds * 1s};
+    OutputLimit& limit = client_class.value() == 0 ? before.normal : before.listener;
+    limit = OutputLimit{hard.value(), soft.value(), *seconds * 1s};
   }
   return before;
 }
