@@ -1,5 +1,6 @@
 #include "protocol/errors.h"
 
+#include <algorithm>
 #include <cctype>
 #include <string>
 
@@ -10,16 +11,21 @@ namespace {
 
 constexpr std::size_t kEchoedBytesMax = 128;  // of what the client sent, as Redis echoes it
 
+// A word of the client's, as far as Redis echoes it: up to the first NUL.
+std::string_view echoed(std::string_view word, std::size_t bytes_max = kEchoedBytesMax) {
+  return word.substr(0, std::min(word.find('\0'), bytes_max));
+}
+
 }  // namespace
 
 Reply unknown_command(Request request) {
   std::string arguments;
   for (const std::string_view word : request.subspan(1)) {
     if (arguments.size() >= kEchoedBytesMax) break;
-    arguments += fmt::format("'{}' ", word.substr(0, kEchoedBytesMax - arguments.size()));
+    arguments += fmt::format("'{}' ", echoed(word, kEchoedBytesMax - arguments.size()));
   }
   return Reply::error(fmt::format("ERR unknown command '{}', with args beginning with: {}",
-                                  request[0].substr(0, kEchoedBytesMax), arguments));
+                                  echoed(request[0]), arguments));
 }
 
 Reply wrong_arity(std::string_view name) {
@@ -31,8 +37,8 @@ Reply unknown_subcommand(std::string_view container, std::string_view given) {
   for (const char c : container) {
     upper += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   }
-  return Reply::error(fmt::format("ERR unknown subcommand '{}'. Try {} HELP.",
-                                  given.substr(0, kEchoedBytesMax), upper));
+  return Reply::error(
+      fmt::format("ERR unknown subcommand '{}'. Try {} HELP.", echoed(given), upper));
 }
 
 }  // namespace redlock::protocol

@@ -72,6 +72,7 @@ class Elements {
 // Only the last star seen is ever tried again, with one byte more: had an earlier star taken more,
 // the later one could have taken that much less. So nothing is exponential.
 bool glob_matches(std::string_view pattern, std::string_view text, LetterCase letter_case) {
+  if (text.empty()) return pattern.empty();  // no star takes it, as in Redis
   const Elements elements(pattern, letter_case);
   constexpr std::size_t kNone = std::string_view::npos;
   std::size_t in_pattern = 0;

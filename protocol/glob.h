@@ -4,7 +4,8 @@
 //   ?       any one byte                  [a-z]   one of a range    \x      x itself
 //
 // Odd patterns mean what they mean to Redis: a class that is never closed ends with the pattern, a
-// range may be given backwards, `[]` matches nothing, a backslash at the end is a backslash.
+// range may be given backwards, `[]` matches nothing, a backslash at the end is a backslash, and an
+// empty text is matched by the empty pattern alone (KEYS and SCAN take `*` for all without asking).
 //
 // The time is at most length of the pattern × length of the text, whatever the number of stars, so
 // that no client can stop the node with a pattern.

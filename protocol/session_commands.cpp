@@ -3,6 +3,8 @@
 #include "base/number.h"
 #include "protocol/errors.h"
 
+#include <optional>
+
 #include <fmt/format.h>
 
 namespace redlock::protocol {
@@ -16,8 +18,9 @@ struct HelloOptions {
   const std::string_view* name = nullptr;
 };
 
-// Of "HELLO 3 [AUTH user password] [SETNAME name]"; false at the word that is none of these.
-bool read_hello_options(Request words, HelloOptions& options, std::string_view& bad_word) {
+// Of "HELLO 3 [AUTH user password] [SETNAME name]"; the first word from the left that is wrong is
+// what the client is told.
+std::optional<Reply> read_hello_options(Request words, HelloOptions& options) {
   for (std::size_t i = 2; i < words.size(); ++i) {
     const std::size_t left = words.size() - i - 1;
     if (equals_ignoring_case(words[i], "AUTH") && left >= 2) {
@@ -26,13 +29,13 @@ bool read_hello_options(Request words, HelloOptions& options, std::string_view& 
       i += 2;
     } else if (equals_ignoring_case(words[i], "SETNAME") && left >= 1) {
       options.name = &words[i + 1];
+      if (!is_printable_word(*options.name)) return Reply::error_view(kBadClientName);
       i += 1;
     } else {
-      bad_word = words[i];
-      return false;
+      return Reply::error(fmt::format("ERR Syntax error in HELLO option '{}'", words[i]));
     }
   }
-  return true;
+  return std::nullopt;
 }
 
 Reply hello_answer(const SessionCall& call) {
@@ -62,13 +65,7 @@ Reply hello(SessionCall& call) {
     version = static_cast<Version>(*number);
   }
   HelloOptions options;
-  std::string_view bad_word;
-  if (!read_hello_options(call.words, options, bad_word)) {
-    return Reply::error(fmt::format("ERR Syntax error in HELLO option '{}'", bad_word));
-  }
-  if (options.name != nullptr && !is_printable_word(*options.name)) {
-    return Reply::error_view(kBadClientName);
-  }
+  if (auto problem = read_hello_options(call.words, options)) return std::move(*problem);
   if (options.user != nullptr) {
     if (!call.access.admits(*options.user, *options.password)) return Reply::error_view(kWrongPass);
     session.set_authenticated(true);
@@ -101,6 +98,10 @@ Reply auth(SessionCall& call) {
 Reply select(SessionCall& call) {
   const auto number = parse_int64(call.words[1]);
   if (!number) return Reply::error_view(kNotAnInteger);
+  if (*number != static_cast<std::int32_t>(*number)) {
+    return Reply::error_view(
+        "ERR value is out of range, value must between -2147483648 and 2147483647");
+  }
   if (*number != 0) return Reply::error_view("ERR DB index is out of range");
   return Reply::ok();
 }

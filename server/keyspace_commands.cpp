@@ -22,10 +22,15 @@ Reply dbsize(Call& call) {
   return Reply::integer(static_cast<std::int64_t>(call.node.locks().size()));
 }
 
+// `*` is all of them without a look, as in Redis: also the empty key, which no other glob matches.
+bool matches(std::string_view pattern, std::string_view key) {
+  return pattern == "*" || glob_matches(pattern, key);
+}
+
 Reply keys(Call& call) {
   Reply found = Reply::array();
   call.node.locks().for_each([&](const Lock& lock) {
-    if (lock.is_over(call.instant()) || !glob_matches(call.word(1), lock.key())) return;
+    if (lock.is_over(call.instant()) || !matches(call.word(1), lock.key())) return;
     found.add(Reply::bulk(std::string(lock.key())));
   });
   return found;
@@ -71,7 +76,7 @@ std::optional<std::uint64_t> read_cursor(std::string_view word) {
 
 bool is_wanted(const ScanOptions& options, const Lock& lock, Instant now) {
   if (lock.is_over(now)) return false;
-  if (options.pattern && !glob_matches(*options.pattern, lock.key())) return false;
+  if (options.pattern && !matches(*options.pattern, lock.key())) return false;
   return !options.type || equals_ignoring_case(*options.type, kind_name(lock.kind()));
 }
 

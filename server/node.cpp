@@ -1,6 +1,7 @@
 #include "server/node.h"
 
 #include "base/invariant.h"
+#include "base/number.h"
 #include "protocol/errors.h"
 
 #include <algorithm>
@@ -26,6 +27,13 @@ constexpr std::string_view kOutOfMemory = "OOM command not allowed when used mem
 bool is_harmless(const protocol::CommandSpec& spec) {
   return spec.group == "connection" ||
          (spec.has(protocol::kLoading) && !spec.has(protocol::kAdmin));
+}
+
+// The first words of an HTTP request: a browser that was tricked into speaking to this node, to
+// have it execute the lines that follow (cross-protocol scripting). Redis closes such a connection,
+// too.
+bool is_http(Request request) {
+  return equals_ignoring_case(request[0], "POST") || equals_ignoring_case(request[0], "Host:");
 }
 
 lua::Limits script_limits(const Settings& settings, std::uint64_t hash_seed) {
@@ -122,6 +130,11 @@ Reply Node::execute(Session& session, Request request, Now now) {
   const CommandTable::Found found = commands_.find(request);
   std::optional<Reply> refusal;
   if (found.entry == nullptr) {
+    if (is_http(request)) {
+      log(LogLevel::warning, "a client speaks HTTP: its connection is closed");
+      session.close_after_output();
+      return Reply::none();
+    }
     const bool may_ask = !access_.is_required() || session.is_authenticated();
     refusal = !may_ask ? Reply::error_view(protocol::kAuthenticationRequired)
               : found.container == nullptr

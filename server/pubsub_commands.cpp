@@ -89,6 +89,10 @@ Reply active_channels(Call& call) {
   for (std::string& name : call.node.pubsub().matching(kind, pattern)) {
     answer.add(Reply::bulk(std::move(name)));
   }
+  // Without a pattern all are told; the one whose name is empty no pattern would match.
+  if (call.words.size() == 2 && call.node.pubsub().listeners(kind, "") > 0) {
+    answer.add(Reply::bulk_view(""));
+  }
   return answer;
 }
 
