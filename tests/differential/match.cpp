@@ -211,8 +211,10 @@ bool Match::expects_reply(Client& of, const Step& step) {
   ++requests_;
   const auto mode = of.in_multi ? std::nullopt : reply_mode(step.words);
   const bool was_skipped = std::exchange(of.skips_next, false);
-  if (mode == "on") of.is_mute = false;
-  if (mode == "on") return true;
+  if (mode == "on" || is_named(step, "RESET")) {
+    of.is_mute = false;
+    return true;
+  }
   if (mode == "off") of.is_mute = true;
   if (mode == "skip" && !of.is_mute) of.skips_next = true;
   return !of.is_mute && !of.skips_next && !was_skipped;
@@ -260,6 +262,7 @@ std::optional<Difference> Match::play_burst(std::span<const Step> steps, std::si
 std::optional<Difference> Match::play_alone(const Step& step, std::size_t at) {
   Client& player = client(step.client);
   ++requests_;
+  player.skips_next = false;
   send(player, step.words);
   send_fence(player);
   Pair pair = read_to_fence(player);
@@ -359,9 +362,8 @@ Match::Pair Match::read_to_fence(Client& from) {
 
 std::optional<Difference> Match::drain_others(const std::string& but, std::size_t at) {
   for (auto& [name, other] : clients_) {
-    if (name == but || !other.may_be_pushed || other.in_multi || other.is_mute || other.is_closed) {
-      continue;
-    }
+    const bool answers = !other.in_multi && !other.is_mute && !other.skips_next;
+    if (name == but || !other.may_be_pushed || !answers || other.is_closed) continue;
     send_fence(other);
     Pair pair = read_to_fence(other);
     tell_pushed(name, pair);

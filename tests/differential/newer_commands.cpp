@@ -69,7 +69,8 @@ std::optional<Words> delex(const Words& request) {
 bool is_sound_ttl(std::string_view word) {
   constexpr std::int64_t kLongestSeconds = 1'000'000'000'000;
   const auto ttl = parse_int64(word);
-  return word.starts_with("<in ") || (ttl && *ttl > 0 && *ttl < kLongestSeconds);
+  return (word.starts_with("<in ") && word.ends_with('>')) ||
+         (ttl && *ttl > 0 && *ttl < kLongestSeconds);
 }
 
 struct SetForm {
