@@ -133,10 +133,10 @@ class PubSub(ProcessTest):
         listener.close()
         self.assertTrue(eventually(lambda: client("PUBSUB", "NUMPAT") == 0))
 
-    def test_a_thousand_listeners_hear_one_message(self):
-        listeners = [self.listener("SUBSCRIBE", "news") for _ in range(1000)]
+    def test_hundreds_of_listeners_hear_one_message(self):
+        listeners = [self.listener("SUBSCRIBE", "news") for _ in range(300)]
         client = self.server.client()
-        self.assertEqual(client("PUBLISH", "news", "hello"), 1000)
+        self.assertEqual(client("PUBLISH", "news", "hello"), 300)
         for listener in listeners:
             self.assertEqual(listener.reply(), [b"message", b"news", b"hello"])
             listener.close()
