@@ -5,7 +5,10 @@
 namespace redlock::lua {
 namespace {
 
-// Byte for byte as the libraries send them: a blank more or less is another SHA-1.
+// Byte for byte as the libraries send them: a blank more or less is another SHA-1. Compared on
+// 2026-11-21 with the newest releases: redis-py 8.1.0, pottery 3.0.1, redlock-py 1.0.8, aioredlock
+// 0.7.3, redlock 5.0.0-beta.2 and 4.2.0, redis-semaphore 5.8.0, redsync 4.18.1, bsm/redislock
+// 0.9.4, rslock 0.10.0, ShedLock 7.10.1, Spring Integration 7.1.0, Redisson 4.7.0.
 constexpr auto kKnownScripts = std::to_array<KnownScript>({
     // the Redis documentation
     {"647c65a442733a1aa440f99908d249d13b4d6c4a",
@@ -296,6 +299,175 @@ if redis.call("getrange", KEYS[1], 0, offset-1) == string.sub(ARGV[1], 1, offset
     {"78d2ca48a6dc9ef6892059792a3a0c5237733d64",
      R"lua(      return { redis.call("get", KEYS[1]), redis.call("pttl", KEYS[1]) }
 )lua"},
+    // redlock-py (Python), release
+    {"4e92fdc63815b3a0a2dd1c1df3694de73607c88d",
+     R"lua(
+    if redis.call("get",KEYS[1]) == ARGV[1] then
+        return redis.call("del",KEYS[1])
+    else
+        return 0
+    end)lua"},
+    // redis-semaphore (Node.js), Mutex: release
+    {"7157921a7cc7cfba979acf6d63f073151df17d12",
+     R"lua(
+  local key = KEYS[1]
+  local identifier = ARGV[1]
+
+  if redis.call('get', key) == identifier then
+    return redis.call('del', key)
+  end
+
+  return 0
+  )lua"},
+    // redis-semaphore (Node.js), Mutex: extend
+    {"594683e49a64ebaf975caf5f8079a1d097c438f1",
+     R"lua(
+  local key = KEYS[1]
+  local identifier = ARGV[1]
+  local lockTimeout = ARGV[2]
+
+  local value = redis.call('get', key)
+
+  if value == identifier then
+    redis.call('pexpire', key, lockTimeout)
+    return 1
+  end
+
+  return 0
+  )lua"},
+    // rslock (Rust), release
+    {"daf86bbf8740dd3ca86733367a016364b2110627",
+     R"lua(
+if redis.call("GET", KEYS[1]) == ARGV[1] then
+  return redis.call("DEL", KEYS[1])
+else
+  return 0
+end
+)lua"},
+    // rslock (Rust), extend
+    {"17a49af0c4b1a9034503fa84f3570f5ca76c4cbf",
+     R"lua(
+if redis.call("get", KEYS[1]) ~= ARGV[1] then
+  return 0
+else
+  if redis.call("set", KEYS[1], ARGV[1], "PX", ARGV[2]) ~= nil then
+    return 1
+  else
+    return 0
+  end
+end
+)lua"},
+    // ShedLock (Java), release
+    {"194f3902b2dd08557818d09fc2e7682d91480e53",
+     R"lua(if redis.call("get",KEYS[1]) == ARGV[1] then
+    return redis.call("del",KEYS[1])
+else
+    return 0
+end
+)lua"},
+    // ShedLock (Java), extend
+    {"67256370c2d1c87e2250898075542b1a7fa5b917",
+     R"lua(if redis.call('get', KEYS[1]) == ARGV[1] then
+   return redis.call('pexpire', KEYS[1], ARGV[2])
+else
+   return 0
+end
+)lua"},
+    // Spring Integration (Java), acquire
+    {"175897a4e379e99e79a54937be09226f76cdcfe5",
+     R"lua(local lockClientId = redis.call('GET', KEYS[1])
+if lockClientId == ARGV[1] then
+	redis.call('PEXPIRE', KEYS[1], ARGV[2])
+	return true
+elseif not lockClientId then
+	redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+	return true
+end
+return false
+)lua"},
+    // Spring Integration (Java), extend
+    {"879e0f7b8d83c3266d4e996627438c05dbda0b89",
+     R"lua(if (redis.call('GET', KEYS[1]) == ARGV[1]) then
+	redis.call('PEXPIRE', KEYS[1], ARGV[2])
+	return true
+end
+return false
+)lua"},
+    // Spring Integration (Java), release, where waiters poll
+    {"f0f9038aa2b6d6c3436c72d147573ea2a58f0ef2",
+     R"lua(local lockClientId = redis.call('GET', KEYS[1])
+if lockClientId == ARGV[1] then
+	redis.call('UNLINK', KEYS[1])
+	return true
+end
+return false
+)lua"},
+    // Spring Integration (Java), release, where waiters are told
+    {"7a71e9443a2a41539fb115a5a27d5a748a871aed",
+     R"lua(local lockClientId = redis.call('GET', KEYS[1])
+if (lockClientId == ARGV[1] and redis.call('UNLINK', KEYS[1]) == 1) then
+	redis.call('PUBLISH', ARGV[2], KEYS[1])
+	return true
+end
+return false
+)lua"},
+    // Redisson (Java), RLock: acquire
+    {"149c5a8bf18676fd99e9e6e24923bd64d9b62f94",
+     R"lua(if ((redis.call('exists', KEYS[1]) == 0) or (redis.call('hexists', KEYS[1], )lua"
+     R"lua(ARGV[2]) == 1)) then redis.call('hincrby', KEYS[1], ARGV[2], 1); )lua"
+     R"lua(redis.call('pexpire', KEYS[1], ARGV[1]); return nil; end; return )lua"
+     R"lua(redis.call('pttl', KEYS[1]);)lua"},
+    // Redisson (Java), RLock: release
+    {"6866459238a13a701d42f4971f12d9f3a50e2442",
+     R"lua(local val = redis.call('get', KEYS[3]); if val ~= false then return )lua"
+     R"lua(tonumber(val);end; if (redis.call('hexists', KEYS[1], ARGV[3]) == 0) then )lua"
+     R"lua(return nil;end; local counter = redis.call('hincrby', KEYS[1], ARGV[3], )lua"
+     R"lua(-1); if (counter > 0) then redis.call('pexpire', KEYS[1], ARGV[2]); )lua"
+     R"lua(redis.call('set', KEYS[3], 0, 'px', ARGV[5]); return 0; else )lua"
+     R"lua(redis.call('del', KEYS[1]); redis.call(ARGV[4], KEYS[2], ARGV[1]); )lua"
+     R"lua(redis.call('set', KEYS[3], 1, 'px', ARGV[5]); return 1; end; )lua"},
+    // Redisson (Java), RLock: release of another's
+    {"605e338249a7a1d40df83b04f7658354f883b41b",
+     R"lua(if (redis.call('del', KEYS[1]) == 1) then redis.call(ARGV[2], KEYS[2], )lua"
+     R"lua(ARGV[1]); return 1 else return 0 end)lua"},
+    // Redisson (Java), extend
+    {"6a3d31570dc6f4b0bd32bcdc8e75667747c6f635",
+     R"lua(local result = {} for i = 1, #KEYS, 1 do if (redis.call('hexists', KEYS[i], )lua"
+     R"lua(ARGV[i + 1]) == 1) then redis.call('pexpire', KEYS[i], ARGV[1]); )lua"
+     R"lua(table.insert(result, 1); else table.insert(result, 0); end; end; return )lua"
+     R"lua(result;)lua"},
+    // Redisson (Java), SpinLock: acquire
+    {"dad0f8d619e548e04f21fb48d50be5034df3adae",
+     R"lua(if (redis.call('exists', KEYS[1]) == 0) then redis.call('hincrby', KEYS[1], )lua"
+     R"lua(ARGV[2], 1); redis.call('pexpire', KEYS[1], ARGV[1]); return nil; end; if )lua"
+     R"lua((redis.call('hexists', KEYS[1], ARGV[2]) == 1) then redis.call('hincrby', )lua"
+     R"lua(KEYS[1], ARGV[2], 1); redis.call('pexpire', KEYS[1], ARGV[1]); return nil; )lua"
+     R"lua(end; return redis.call('pttl', KEYS[1]);)lua"},
+    // Redisson (Java), SpinLock: release
+    {"73ac2729af29ea9a975f95e8097f7ee9a74cce3d",
+     R"lua(local val = redis.call('get', KEYS[2]); if val ~= false then return )lua"
+     R"lua(tonumber(val);end; if (redis.call('hexists', KEYS[1], ARGV[2]) == 0) then )lua"
+     R"lua(return nil;end; local counter = redis.call('hincrby', KEYS[1], ARGV[2], )lua"
+     R"lua(-1); if (counter > 0) then redis.call('pexpire', KEYS[1], ARGV[1]); )lua"
+     R"lua(redis.call('set', KEYS[2], 0, 'px', ARGV[3]); return 0; else )lua"
+     R"lua(redis.call('del', KEYS[1]); redis.call('set', KEYS[2], 1, 'px', ARGV[3]); )lua"
+     R"lua(return 1; end; )lua"},
+    // Redisson (Java), SpinLock: release of another's
+    {"51b433c3cc9a6ca991b3aefec63d23490c246318",
+     R"lua(if (redis.call('del', KEYS[1]) == 1) then return 1 else return 0 end)lua"},
+    // Redisson (Java), FencedLock: acquire
+    {"46b5551ba403d6152a7a6eca122e08728d6c8c66",
+     R"lua(if ((redis.call('exists', KEYS[1]) == 0) or (redis.call('hexists', KEYS[1], )lua"
+     R"lua(ARGV[2]) == 1)) then redis.call('incr', KEYS[2]);redis.call('hincrby', )lua"
+     R"lua(KEYS[1], ARGV[2], 1); redis.call('pexpire', KEYS[1], ARGV[1]); return nil; )lua"
+     R"lua(end; return redis.call('pttl', KEYS[1]);)lua"},
+    // Redisson (Java), FencedLock: acquire, with the token
+    {"49babb5a1e6a0c5f188c2ae62b93b51cdfd63e45",
+     R"lua(if (redis.call('exists', KEYS[1]) == 0 or (redis.call('hexists', KEYS[1], )lua"
+     R"lua(ARGV[2]) == 1)) then local token = redis.call('incr', )lua"
+     R"lua(KEYS[2]);redis.call('hincrby', KEYS[1], ARGV[2], 1); redis.call('pexpire', )lua"
+     R"lua(KEYS[1], ARGV[1]); return {-1, token}; end; return {redis.call('pttl', )lua"
+     R"lua(KEYS[1]), -1};)lua"},
 });
 
 }  // namespace
