@@ -67,9 +67,9 @@ constexpr std::array kTable = {
                                               "a duration from 1ms, such as 5s", Change::running),
     row<Memory<&Settings::script_memory_limit, kScriptMemoryMin>>(
         "script-memory-limit", "bytes from 1mb, such as 16mb", Change::at_start),
-    row<DebugCommand>("enable-debug-command", "no, local or yes", Change::at_start),
     row<KeyspaceEvents>("notify-keyspace-events", "letters of 'Ag$lshzxeKEtmdn', such as KEA",
                         Change::running),
+    row<DebugCommand>("enable-debug-command", "no, local or yes", Change::at_start),
     row<Supervision>("supervised", "no, systemd or auto", Change::at_start),
     row<Level>("loglevel", "debug, verbose, notice or warning", Change::running),
     row<Text<&Settings::logfile>>("logfile", "a path; '' is standard output", Change::at_start),

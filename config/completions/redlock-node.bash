@@ -5,8 +5,8 @@ _redlock_node() {
   local settings="port bind unixsocket unixsocketperm tcp-backlog timeout tcp-keepalive maxclients
     client-output-buffer-limit protected-mode requirepass max-ttl require-ttl clock-drift maxmemory
     maxmemory-policy dir node-id restart-delay restart-reply fence-block busy-reply-threshold script-time-limit
-    script-memory-limit notify-keyspace-events supervised loglevel logfile pidfile databases save appendonly
-    cluster-enabled replica-read-only daemonize"
+    script-memory-limit notify-keyspace-events enable-debug-command supervised loglevel logfile pidfile
+    databases save appendonly cluster-enabled replica-read-only daemonize"
   local words=
   COMPREPLY=()
   case $previous in
@@ -26,6 +26,7 @@ _redlock_node() {
     --maxmemory-policy) words=noeviction ;;
     --restart-delay) words="auto off" ;;
     --restart-reply) words="error held" ;;
+    --enable-debug-command) words="no local yes" ;;
     --supervised) words="no systemd auto" ;;
     --loglevel) words="debug verbose notice warning" ;;
     --bootstrap | -*) ;;
