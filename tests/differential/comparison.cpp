@@ -75,10 +75,10 @@ bool are_close_integers(const Reply& a, const Reply& b, std::int64_t apart) {
   return std::abs(a.integer() - b.integer()) <= apart;
 }
 
-bool are_close_texts(const Reply& a, const Reply& b) {
+bool are_close_texts(const Reply& a, const Reply& b, std::int64_t apart) {
   const auto first = parse_int64(a.text());
   const auto second = parse_int64(b.text());
-  return first && second && std::abs(*first - *second) <= kClocksApartMs;
+  return first && second && std::abs(*first - *second) <= apart;
 }
 
 template <class Same>
@@ -86,12 +86,12 @@ bool agree_each(const Reply& a, const Reply& b, Same same) {
   return std::equal(a.items().begin(), a.items().end(), b.items().begin(), b.items().end(), same);
 }
 
-bool are_close(const Reply& a, const Reply& b) {
+bool are_close(const Reply& a, const Reply& b, std::int64_t apart) {
   if (a == b) return true;
   if (a.kind() != b.kind()) return false;
-  if (a.is(Kind::integer)) return are_close_integers(a, b, kClocksApartMs);
-  if (a.is_aggregate()) return agree_each(a, b, are_close);
-  return are_close_texts(a, b);
+  if (a.is(Kind::integer)) return are_close_integers(a, b, apart);
+  const auto items_are = [apart](const Reply& x, const Reply& y) { return are_close(x, y, apart); };
+  return a.is_aggregate() ? agree_each(a, b, items_are) : are_close_texts(a, b, apart);
 }
 
 bool have_same_shape(const Reply& a, const Reply& b) {
@@ -181,16 +181,16 @@ Rule rule_of(Request request) {
   return Rule::exact;
 }
 
-bool agree(Rule rule, const Reply& node, const Reply& redis) {
+bool agree(Rule rule, const Reply& node, const Reply& redis, std::int64_t apart_ms) {
   switch (rule) {
     case Rule::exact:
       return node == redis;
     case Rule::within_50_ms:
-      return are_close_integers(node, redis, kClocksApartMs);
+      return are_close_integers(node, redis, apart_ms);
     case Rule::within_1_s:
-      return are_close_integers(node, redis, 1);
+      return are_close_integers(node, redis, 1 + apart_ms / 1000);
     case Rule::close_numbers:
-      return are_close(node, redis) || unordered_text(node) == unordered_text(redis);
+      return are_close(node, redis, apart_ms) || unordered_text(node) == unordered_text(redis);
     case Rule::unordered:
       return agree_unordered(node, redis, 1);
     case Rule::unordered_fields:

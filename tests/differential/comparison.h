@@ -34,10 +34,12 @@ struct LooseRule {
 std::span<const LooseRule> loose_rules();
 std::string_view rule_text(Rule rule);
 
-// Remaining times may differ by this much.
+// Remaining times may differ by this much,
 inline constexpr std::int64_t kClocksApartMs = 50;
 
-bool agree(Rule rule, const protocol::Reply& node, const protocol::Reply& redis);
+// and by what the machine took to run a request on both: it may lie on one while the other waits.
+bool agree(Rule rule, const protocol::Reply& node, const protocol::Reply& redis,
+           std::int64_t apart_ms = kClocksApartMs);
 
 // EXEC's reply: each element by what was queued for it.
 using Same = std::function<bool(const Words& request, const protocol::Reply& node,

@@ -118,13 +118,6 @@ void Match::begin() {
     known.queued.clear();
   }
   Client& control = client(std::string(kControl));
-  if (!last_words_.empty()) {
-    Words del = {"DEL"};
-    del.insert(del.end(), last_words_.begin(), last_words_.end());
-    send(control, del);
-    for (const Side side : kSides) control.links[side]->next();
-    last_words_.clear();
-  }
   for (const Words& words :
        {Words{"FLUSHALL"}, Words{"SCRIPT", "FLUSH"}, Words{"CLIENT", "UNPAUSE"},
         Words{"CONFIG", "SET", "notify-keyspace-events", ""}}) {
@@ -137,8 +130,7 @@ void Match::begin() {
 
 std::optional<Difference> Match::play(const Sequence& sequence) {
   begin();
-  for (const Step& step : sequence) last_words_.insert(step.words.begin(), step.words.end());
-  last_words_.insert("k");
+  slowest_ = Duration::zero();
   std::optional<Difference> found;
   for (std::size_t at = 0; at < sequence.size() && !found && failure_.empty();) {
     found = play_from(sequence, at);
@@ -167,11 +159,21 @@ std::size_t Match::end_of_burst(const Sequence& sequence, std::size_t at) const 
 }
 
 std::optional<Difference> Match::play_from(const Sequence& sequence, std::size_t& at) {
-  const std::size_t first = at;
+  const std::string& who = sequence[at].client;
+  began_ = std::chrono::steady_clock::now();
+  auto found = play_steps(sequence, at);
+  slowest_ = std::max<Duration>(slowest_, std::chrono::steady_clock::now() - began_);
+  if (!found) found = drain_others(who, at - 1);
+  const Duration wait = sequence[at - 1].wait;
+  if (!found && wait > Duration::zero()) std::this_thread::sleep_for(wait);
+  return found;
+}
+
+// From `at` on, which ends behind what was played.
+std::optional<Difference> Match::play_steps(const Sequence& sequence, std::size_t& at) {
+  const std::size_t first = at++;
   const Step& step = sequence[first];
   ++calls_[lower_case(step.words[0])];
-  std::optional<Difference> found;
-  at = first + 1;
   if (step.is_bytes) {
     found = play_bytes(step, first);
   } else {
@@ -380,9 +382,11 @@ std::optional<Difference> Match::drain_others(const std::string& but, std::size_
 bool Match::is_same(Client& of, const Words& words, const Answer& node, const Answer& redis) {
   if (node == redis) return true;
   if (!node.is_reply() || !redis.is_reply()) return false;
-  const Same same = [this](const Words& request, const Reply& a, const Reply& b) {
+  const Duration so_far = std::chrono::steady_clock::now() - began_;
+  const std::int64_t apart_ms = kClocksApartMs + ceil_ms(slowest_ + so_far);
+  const Same same = [this, apart_ms](const Words& request, const Reply& a, const Reply& b) {
     const auto looked_at = views(request);
-    if (agree(rule_of(looked_at), a, b)) return true;
+    if (agree(rule_of(looked_at), a, b, apart_ms)) return true;
     const WantedDifference* wanted = wanted_difference(looked_at, a, b);
     if (wanted != nullptr) ++wanted_[wanted->subject];
     return wanted != nullptr;

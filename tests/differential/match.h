@@ -13,6 +13,7 @@
 #include "tests/differential/server_process.h"
 #include "tests/differential/step.h"
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -66,10 +67,10 @@ class Match {
   };
 
   void begin();
-  void forget(const Sequence& sequence);
   bool revive();
   Client& client(const std::string& name);
   std::optional<Difference> play_from(const Sequence& sequence, std::size_t& at);
+  std::optional<Difference> play_steps(const Sequence& sequence, std::size_t& at);
   std::size_t end_of_burst(const Sequence& sequence, std::size_t at) const;
   std::optional<Difference> play_burst(std::span<const Step> steps, std::size_t first);
   std::optional<Difference> play_alone(const Step& step, std::size_t at);
@@ -90,10 +91,10 @@ class Match {
 
   ServerProcess* servers_[2];
   std::map<std::string, Client> clients_;
-  std::set<std::string> served_;  // by the node, of what begin() may send
-  std::set<std::string> last_words_;
   std::string fence_;
   std::uint64_t fences_ = 0;
+  std::chrono::steady_clock::time_point began_;  // the burst under way
+  Duration slowest_{};                           // of those before, in this play
   std::uint64_t requests_ = 0;
   std::map<std::string, std::uint64_t> calls_;
   std::map<std::string_view, std::uint64_t> wanted_;
