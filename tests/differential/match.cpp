@@ -174,27 +174,17 @@ std::optional<Difference> Match::play_steps(const Sequence& sequence, std::size_
   const std::size_t first = at++;
   const Step& step = sequence[first];
   ++calls_[lower_case(step.words[0])];
-  if (step.is_bytes) {
-    found = play_bytes(step, first);
-  } else {
-    const Client& player = client(step.client);
-    const bool is_plain = player.in_multi || player.is_mute || !stands_alone(step);
-    const bool may_subscribe = is_named(step, "EXEC") &&
-                               std::any_of(player.queued.begin(), player.queued.end(), subscribes);
-    if (is_plain && !may_subscribe) {
-      at = end_of_burst(sequence, first);
-      for (std::size_t i = first + 1; i < at; ++i) ++calls_[lower_case(sequence[i].words[0])];
-      found = play_burst(std::span(sequence).subspan(first, at - first), first);
-    } else if (is_scan(step)) {
-      found = play_scan(step, first);
-    } else {
-      found = play_alone(step, first);
-    }
+  if (step.is_bytes) return play_bytes(step, first);
+  const Client& player = client(step.client);
+  const bool is_plain = player.in_multi || player.is_mute || !stands_alone(step);
+  const bool may_subscribe =
+      is_named(step, "EXEC") && std::any_of(player.queued.begin(), player.queued.end(), subscribes);
+  if (!is_plain || may_subscribe) {
+    return is_scan(step) ? play_scan(step, first) : play_alone(step, first);
   }
-  if (!found) found = drain_others(step.client, at - 1);
-  const Duration wait = sequence[at - 1].wait;
-  if (!found && wait > Duration::zero()) std::this_thread::sleep_for(wait);
-  return found;
+  at = end_of_burst(sequence, first);
+  for (std::size_t i = first + 1; i < at; ++i) ++calls_[lower_case(sequence[i].words[0])];
+  return play_burst(std::span(sequence).subspan(first, at - first), first);
 }
 
 void Match::send(Client& to, const Words& words) {
