@@ -23,16 +23,18 @@ bool answers_held_while_recovering(const Call& call) {
          call.node.is_recovering(call.instant());
 }
 
-const Lock* grant_without_ttl(Call& call, std::string_view key, std::string_view value) {
+const Lock* grant_without_ttl(const Call& call, std::string_view key, std::string_view value,
+                              LockKind kind) {
   Node& node = call.node;
   const bool imposes = node.settings().require_ttl;
   const Instant deadline = imposes ? later(call.instant(), node.settings().max_ttl) : kNever;
-  const Lock* lock = node.grant(key, value, deadline, call.instant());
+  const Lock* lock = kind == LockKind::hash ? node.grant_hash(key, value, deadline, call.instant())
+                                            : node.grant(key, value, deadline, call.instant());
   if (lock != nullptr && imposes) node.note_imposed_ttl(key);
   return lock;
 }
 
-void release(Call& call, std::string_view key) {
+void release(const Call& call, std::string_view key) {
   call.node.locks().erase(key, call.instant());
   ++call.node.stats().released;
   call.node.notify(kGenericEvent, "del", key);

@@ -23,11 +23,13 @@ std::string_view key_in_text(std::string_view key);
 bool answers_held_while_recovering(const Call& call);
 
 // Another value for a key that comes without a TTL of its own: it gets max-ttl where TTLs are
-// required (rule L2). nullptr: no memory for it. REQUIRES: refuse_grant() let it pass.
-const Lock* grant_without_ttl(Call& call, std::string_view key, std::string_view value);
+// required (rule L2). nullptr: no memory for it. REQUIRES: refuse_grant() let it pass; there is no
+// such lock if it is to be a hash.
+const Lock* grant_without_ttl(const Call& call, std::string_view key, std::string_view value,
+                              LockKind kind = LockKind::text);
 
 // Gives a lock back. REQUIRES: there is such a lock.
-void release(Call& call, std::string_view key);
+void release(const Call& call, std::string_view key);
 
 // The same value with another deadline: an extension (rule L4). One that has passed gives the lock
 // back. REQUIRES: there is such a lock.

@@ -6,11 +6,10 @@
 #include "base/number.h"
 #include "protocol/errors.h"
 #include "server/command.h"
-#include "server/grant_errors.h"
+#include "server/granting.h"
 #include "server/node.h"
 #include "server/packed_hash.h"
 
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,8 +21,8 @@ namespace {
 
 using namespace protocol;  // flags and error texts
 
-constexpr std::string_view kHashValueNotAnInteger = "ERR hash value is not an integer";
 constexpr std::string_view kWouldOverflow = "ERR increment or decrement would overflow";
+constexpr std::string_view kHashValueNotAnInteger = "ERR hash value is not an integer";
 
 // The key as a command of this family finds it.
 struct Found {
@@ -54,31 +53,17 @@ Reply hash_too_large(std::size_t bytes) {
                                   bytes, kHashBytesMax));
 }
 
-std::optional<Reply> make(const Call& call, std::string_view packed) {
-  Node& node = call.node;
-  const bool imposes = node.settings().require_ttl;
-  const Instant deadline = imposes ? later(call.instant(), node.settings().max_ttl) : kNever;
-  if (node.grant_hash(call.word(1), packed, deadline, call.instant()) == nullptr) {
-    return Reply::error_view(kNoMemory);
-  }
-  if (imposes) node.note_imposed_ttl(call.word(1));
-  return std::nullopt;
-}
-
-std::optional<Reply> change(const Call& call, std::string_view packed) {
-  if (call.node.change_hash(call.word(1), packed, call.instant()) != nullptr) return std::nullopt;
-  return Reply::error_view(kNoMemory);
-}
-
 // Puts the fields under the key, and tells of it. REQUIRES: there is one at least.
 std::optional<Reply> store(const Call& call, const Found& found, const HashFields& fields,
                            std::string_view event = "hset") {
   if (fields.packed_bytes() > kHashBytesMax) return hash_too_large(fields.packed_bytes());
   if (auto refusal = call.node.refuse_grant(call)) return refusal;
   const std::string packed = fields.pack();
-  auto failure = found.hash ? change(call, packed) : make(call, packed);
-  if (!failure) call.node.notify(kHashEvent, event, call.word(1));
-  return failure;
+  const Lock* lock = found.hash ? call.node.change_hash(call.word(1), packed, call.instant())
+                                : grant_without_ttl(call, call.word(1), packed, LockKind::hash);
+  if (lock == nullptr) return Reply::error_view(kNoMemory);
+  call.node.notify(kHashEvent, event, call.word(1));
+  return std::nullopt;
 }
 
 // Sets "field value" from the third word on; `reply` makes the answer of how many were new.
@@ -116,13 +101,6 @@ Reply hsetnx(Call& call) {
   return Reply::integer(1);
 }
 
-std::optional<std::int64_t> sum(std::int64_t a, std::int64_t b) {
-  using Limits = std::numeric_limits<std::int64_t>;
-  const bool fits = b < 0 ? a >= Limits::min() - b : a <= Limits::max() - b;
-  if (!fits) return std::nullopt;
-  return a + b;
-}
-
 Reply hincrby(Call& call) {
   const auto step = parse_int64(call.word(3));
   if (!step) return Reply::error_view(kNotAnInteger);
@@ -132,23 +110,16 @@ Reply hincrby(Call& call) {
   const auto old = found.hash ? found.hash->find(call.word(2)) : std::nullopt;
   const auto number = old ? parse_int64(*old) : 0;
   if (!number) return Reply::error_view(kHashValueNotAnInteger);
-  const auto raised = sum(*number, *step);
-  if (!raised) return Reply::error_view(kWouldOverflow);
-  const std::string text = std::to_string(*raised);
+  std::int64_t raised = 0;
+  if (__builtin_add_overflow(*number, *step, &raised)) return Reply::error_view(kWouldOverflow);
+  const std::string text = std::to_string(raised);
   HashFields fields = fields_of(found);
   fields.set(call.word(2), text);
   if (auto refusal = store(call, found, fields, "hincrby")) return std::move(*refusal);
-  return Reply::integer(*raised);
+  return Reply::integer(raised);
 }
 
 // A hash without fields is none: without its last one it is released.
-void release(const Call& call) {
-  call.node.locks().erase(call.word(1), call.instant());
-  ++call.node.stats().released;
-  call.node.notify(kHashEvent, "hdel", call.word(1));
-  call.node.notify(kGenericEvent, "del", call.word(1));
-}
-
 Reply hdel(Call& call) {
   Found found = find(call);
   if (found.refusal) return std::move(*found.refusal);
@@ -158,13 +129,14 @@ Reply hdel(Call& call) {
     if (fields.remove(name)) ++removed;
   }
   if (removed == 0) return Reply::integer(0);
-  if (fields.count() == 0) {
-    release(call);
-  } else if (auto failure = change(call, fields.pack())) {
-    return std::move(*failure);
-  } else {
-    call.node.notify(kHashEvent, "hdel", call.word(1));
+  if (fields.count() > 0) {
+    const std::string packed = fields.pack();
+    if (call.node.change_hash(call.word(1), packed, call.instant()) == nullptr) {
+      return Reply::error_view(kNoMemory);
+    }
   }
+  call.node.notify(kHashEvent, "hdel", call.word(1));
+  if (fields.count() == 0) release(call, call.word(1));
   return Reply::integer(removed);
 }
 

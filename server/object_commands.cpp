@@ -36,8 +36,7 @@ std::optional<std::int64_t> as_integer(std::string_view value) {
 
 Reply type(Call& call) {
   const Lock* lock = find(call, 1);
-  if (lock == nullptr) return Reply::status_view("none");
-  return Reply::status_view(lock->is_hash() ? "hash" : "string");
+  return Reply::status_view(lock != nullptr ? kind_name(lock->kind()) : "none");
 }
 
 std::string_view encoding(const Lock& lock) {
