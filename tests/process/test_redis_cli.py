@@ -54,6 +54,28 @@ class RedisCli(ProcessTest):
         output = self.run_tool("redis-cli", "--pipe", given=given)
         self.assertIn("errors: 0, replies: 1000", output)
 
+    def test_scan(self):
+        held = {f"lock:{i}" for i in range(2000)}
+        client = self.served.client()
+        for key in held:
+            client("SET", key, "alice", "NX", "PX", 30000)
+        scanned = self.run_tool("redis-cli", "--scan").splitlines()
+        self.assertEqual(len(scanned), len(held))
+        self.assertEqual(set(scanned), held)
+        matched = self.run_tool("redis-cli", "--scan", "--pattern", "lock:199?").splitlines()
+        self.assertEqual(set(matched), {f"lock:{i}" for i in range(1990, 2000)})
+
+    def test_keys_by_size(self):
+        client = self.served.client()
+        client("SET", "small", "v", "PX", 30000)
+        client("SET", "large", "v" * 5000, "PX", 30000)
+        client("HSET", "reentrant", "alice:1", 1, "alice:2", 1)
+        output = self.run_tool("redis-cli", "--bigkeys")
+        self.assertIn('Biggest string found \'"large"\' has 5000 bytes', output)
+        self.assertIn('Biggest   hash found \'"reentrant"\' has 2 fields', output)
+        output = self.run_tool("redis-cli", "--memkeys")
+        self.assertRegex(output, "Biggest string found '\"large\"' has 5[0-9]{3} bytes")
+
     def test_interactive(self):
         pid, terminal = pty.fork()
         if pid == 0:

@@ -212,6 +212,19 @@ TEST_CASE("the native releases count as releases, and only for the value's holde
   CHECK(node.node().stats().released == 2);
 }
 
+TEST_CASE("a condition on the value of a hash is the wrong question, and changes nothing") {
+  NodeFixture node;
+  constexpr const char* kWrongType =
+      "-WRONGTYPE Operation against a key holding the wrong kind of value";
+  CHECK(node("HSET h f v") == "(integer) 1");
+  CHECK(node("SET h v IFEQ v PX 1000") == kWrongType);
+  CHECK(node("SET h v IFNE v PX 1000") == kWrongType);
+  CHECK(node("DELIFEQ h v") == kWrongType);
+  CHECK(node("DELEX h IFNE v") == "-ERR Key should be of string type if conditions are specified");
+  CHECK(node("HGET h f") == "\"v\"");
+  CHECK(node("DELEX h") == "(integer) 1");
+}
+
 TEST_CASE("a release by a native form wakes who waits (rule Q7)") {
   NodeFixture node;
   node("SET k alice PX 1000");
