@@ -11,9 +11,9 @@ import time
 import scenarios
 from contender import Contender, DriverError
 from group import Group
-from scenarios import ALL, Failed, TTL_MS, median_ms, want_yes
+from scenarios import ALL, Failed, TTL_MS, want_yes
 
-MAX_TTL = "60s"
+MAX_TTL = "10m"  # for one lock that outlives every attempt to reach a node that is gone
 RUNNING = set()  # every Play that has processes
 
 
@@ -29,7 +29,7 @@ class Play:
     def __init__(self, library, folder, result, recovering=0):
         self.library = library
         self.folder = pathlib.Path(folder)
-        self.figures = result["figures"]  # NAME_ms: median
+        self.figures = result["figures"]  # NAME_ms: how long it took
         self.says = result["says"]        # occasion: the answer that its user got
         self.names = itertools.count(1)
         self.contenders = []
@@ -63,14 +63,14 @@ class Play:
         return self.library.key.format(name)
 
     def measure(self, figure, repetitions=scenarios.REPETITIONS):
-        """The median time of an acquisition of a free lock, under this name."""
+        """The time that the quickest of some acquisitions of free locks took, under this name."""
         answers = []
         for _ in range(repetitions):
             name, _ = self.new_lock()
             answers.append(self.alice.ask("acquire", name, TTL_MS, 0))
             want_yes(answers[-1], "a free lock is acquired")
             self.alice.ask("release", name)
-        self.figures[figure] = median_ms(answers)
+        self.figures[figure] = min(answer.took_ms for answer in answers)
 
     def reconnect(self, contender, nodes):
         """Until this contender gets a lock at so many nodes: connections broke, and some libraries

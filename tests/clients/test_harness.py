@@ -214,10 +214,14 @@ class Page(unittest.TestCase):
         worse = {**self.PASSED, "scenarios": {"acquire": {"status": "failed", "why": "hung"}}}
         self.assertEqual(len(page.in_step(text, [one], {one.title: worse})), 1)
 
-    def test_the_written_page_has_a_row_for_every_library(self):
+    def test_the_written_page_tells_what_to_know_of_every_library(self):
         text = page.PAGE.read_text()
+        missing = [listed.title for listed in run.libraries()
+                   if page.row_key(listed) not in page.rows(text, page.table_of(listed))]
+        self.assertEqual(missing, [])
         for listed in run.libraries():
-            self.assertIn(page.row_key(listed), page.rows(text, page.table_of(listed)))
+            written = page.rows(text, page.table_of(listed))[page.row_key(listed)]
+            self.assertIn(page.cell(listed.know), written)
 
     def test_ports_and_values_are_no_part_of_what_is_said(self):
         text = "ConnectionError: 111 connecting to 127.0.0.1:23456 printer-17, for 612 ms"

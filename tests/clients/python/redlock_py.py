@@ -1,6 +1,8 @@
 """redlock-py's Redlock over five nodes."""
 
 import driver
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 from redlock import Redlock
 
 RETRY_DELAY_S = 0.2  # the library's own
@@ -8,8 +10,9 @@ RETRY_DELAY_S = 0.2  # the library's own
 
 class User:
     def open(self, addresses):
-        self._servers = [{"host": host, "port": port, "db": 0} for host, port in addresses]
-        self._manager = Redlock(self._servers)
+        retry = Retry(NoBackoff(), retries=0)
+        self._manager = Redlock([{"host": host, "port": port, "db": 0, "retry": retry}
+                                 for host, port in addresses])
         self._locks = {}
 
     def acquire(self, name, ttl_s, wait_s):

@@ -34,6 +34,9 @@ def debian_library(tries, driver):
         build=((DEBIAN_PYTHON, "-c", "import redis; assert redis.__version__ == '4.3.4'"),))
 
 
+NO_RETRY = ("tried with redis-py's `retry=Retry(NoBackoff(), 0)`: by default an acquisition waits "
+            "4 s for a node that is gone")
+
 LIBRARIES = [
     library("redis-py", "8.1.0", "Lock", "redis_py.py", "redis-8"),
     library("redis-py", "8.1.0", "Lock, asyncio", "redis_py_asyncio.py", "redis-8"),
@@ -43,8 +46,11 @@ LIBRARIES = [
     debian_library("Lock, asyncio", "redis_py_asyncio.py"),
     library("pottery", "3.0.1", "Redlock", "pottery_redlock.py", "pottery", nodes=5,
             key="redlock:{}"),
+    library("pottery", "3.0.1", "AIORedlock", "pottery_aioredlock.py", "pottery", nodes=5,
+            key="redlock:{}",
+            know=NO_RETRY),
     library("redlock-py", "1.0.8", "Redlock", "redlock_py.py", "redlock-py", nodes=5,
-            node_flags=("--restart-reply", "held"),
+            node_flags=("--restart-reply", "held"), know=NO_RETRY,
             faults={name: Fault("MultipleRedlockException", "an error of one node is thrown "
                                 "although the quorum was got, and the lock stays until its TTL")
                     for name in ("restart under way", "one down", "two down")}),
