@@ -25,7 +25,7 @@ constexpr LooseRule kRules[] = {
     {"pubsub|channels", Rule::unordered},
     {"pubsub|shardchannels", Rule::unordered},
     {"time", Rule::same_shape},
-    {"scan", Rule::same_shape},
+    {"scan", Rule::same_kind},
     {"randomkey", Rule::same_kind},
     {"info", Rule::same_kind},
     {"client|id", Rule::same_kind},

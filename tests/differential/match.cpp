@@ -163,10 +163,11 @@ std::optional<Difference> Match::play_from(const Sequence& sequence, std::size_t
   began_ = std::chrono::steady_clock::now();
   auto found = play_steps(sequence, at);
   slowest_ = std::max<Duration>(slowest_, std::chrono::steady_clock::now() - began_);
-  if (!found) found = drain_others(who, at - 1);
+  if (found) return found;
   const Duration wait = sequence[at - 1].wait;
-  if (!found && wait > Duration::zero()) std::this_thread::sleep_for(wait);
-  return found;
+  if (wait == Duration::zero()) return drain_others(who, at - 1);
+  std::this_thread::sleep_for(wait);  // others are looked at when what ended has been touched
+  return std::nullopt;
 }
 
 // From `at` on, which ends behind what was played.

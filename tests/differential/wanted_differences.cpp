@@ -105,15 +105,15 @@ constexpr WantedDifference kTable[] = {
        return is(request, "EVAL") && is_large && node.kind() == redis.kind() &&
               static_cast<double>(node.integer()) == static_cast<double>(redis.integer());
      }},
-    {"A NUL in an error", "EXPIRE k 1 \"x\\x00y\"", "-ERR Unsupported option x y",
-     "-ERR Unsupported option x", "Redis's texts end at the first NUL of what they repeat.",
+    {"A NUL in an error", "EXPIRE k 1 \"x\\x00y\"", kTooLong, kTooLong,
+     "Redis's texts end at the first NUL of what they repeat.",
      [](Request, const Reply& node, const Reply& redis) {
        return node.is_error() && redis.is_error() && node.text().find('\0') != node.text().npos &&
               node.text().starts_with(redis.text());
      }},
     {"What a script has besides", "EVAL \"return cjson.encode({1})\" 0",
      "-ERR user_script:1: Script attempted to access nonexistent global variable 'cjson' script: "
-     "a25d0f5bd6ac5f37e3f1e8e6cbe8d3f38d4c2d6f, on @user_script:1.",
+     "5bf93d7797dce1decd86a005186026098efb73fd, on @user_script:1.",
      "\"[1]\"", "No cjson, cmsgpack and struct: lock scripts do without.",
      [](Request, const Reply&, const Reply&) { return false; }},
     {"Settings that are as they are", "CONFIG SET appendonly yes",
