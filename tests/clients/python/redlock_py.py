@@ -1,8 +1,6 @@
 """redlock-py's Redlock over five nodes."""
 
 import driver
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 from redlock import Redlock
 
 RETRY_DELAY_S = 0.2  # the library's own
@@ -10,8 +8,7 @@ RETRY_DELAY_S = 0.2  # the library's own
 
 class User:
     def open(self, addresses):
-        retry = Retry(NoBackoff(), retries=0)
-        self._manager = Redlock([{"host": host, "port": port, "db": 0, "retry": retry}
+        self._manager = Redlock([{"host": host, "port": port, "db": 0}
                                  for host, port in addresses])
         self._locks = {}
 

@@ -50,7 +50,7 @@ LIBRARIES = [
             key="redlock:{}",
             know=NO_RETRY),
     library("redlock-py", "1.0.8", "Redlock", "redlock_py.py", "redlock-py", nodes=5,
-            node_flags=("--restart-reply", "held"), know=NO_RETRY,
+            node_flags=("--restart-reply", "held"),
             faults={name: Fault("MultipleRedlockException", "an error of one node is thrown "
                                 "although the quorum was got, and the lock stays until its TTL")
                     for name in ("restart under way", "one down", "two down")}),
