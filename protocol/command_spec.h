@@ -25,8 +25,11 @@ enum CommandFlag : std::uint32_t {
   kSkipMonitor = 1u << 12,
   kSkipSlowlog = 1u << 13,
   kMovableKeys = 1u << 14,
-  kBlocking = 1u << 15,      // may answer later: its connection waits, and no other
-  kMayReplicate = 1u << 16,  // no write, but refused to read-only scripts as one
+  kBlocking = 1u << 15,  // may answer later: its connection waits, and no other
+  // From here on not told by COMMAND.
+  kMayReplicate = 1u << 16,  // no write itself, but what it runs or tells may be: refused to
+                             // read-only scripts, and waits out a pause of writes
+  kNotQueued = 1u << 17,     // executed at once also between MULTI and EXEC
 };
 
 // Names, groups and texts are literals: views that live for ever.

@@ -65,7 +65,7 @@ std::size_t Session::consume(std::string_view bytes, Now now, Service& service) 
         return used;
       }
       if (reply.is(Reply::Kind::later)) waiting_for_ = WaitingFor::reply;
-      write(reply);
+      answer(reply);
     }
     used += size;
   }
@@ -75,7 +75,7 @@ std::size_t Session::consume(std::string_view bytes, Now now, Service& service) 
 void Session::resume(const Reply& reply, Now now, Service& service) {
   INVARIANT(waiting_for_ == WaitingFor::reply, "a late reply for a session that waits for none");
   waiting_for_ = WaitingFor::nothing;
-  write(reply);
+  answer(reply);
   receive({}, now, service);
 }
 
@@ -91,6 +91,33 @@ void Session::write(const Reply& reply) {
   touch();
 }
 
+void Session::answer(const Reply& reply) {
+  if (answers_ == Answers::told || reply.is(Reply::Kind::later)) return write(reply);
+  if (answers_ == Answers::next_dropped) {
+    answers_ = drops_this_answer_ ? Answers::told : Answers::next_dropped;
+    drops_this_answer_ = !drops_this_answer_;
+  }
+  touch();
+}
+
+// SKIP is about the request after it, and does not turn answers on again.
+void Session::set_answers(Answers answers) {
+  if (answers == Answers::next_dropped && answers_ == Answers::dropped) return;
+  answers_ = answers;
+  drops_this_answer_ = false;
+}
+
+void Session::begin_transaction() {
+  INVARIANT(transaction_ == nullptr, "a transaction inside another");
+  transaction_ = std::make_unique<Transaction>();
+  enter(kInTransaction);
+}
+
+std::unique_ptr<Transaction> Session::take_transaction() {
+  leave(kInTransaction);
+  return std::move(transaction_);
+}
+
 void Session::close_after_output() {
   closing_ = true;  // what stands in the backlog may be the request under way: it stays
   touch();
@@ -104,6 +131,9 @@ void Session::set_authenticated(bool authenticated) {
 void Session::reset(bool authenticated) {
   version_ = Version::resp2;
   set_authenticated(authenticated);
+  transaction_.reset();
+  modes_ = 0;
+  set_answers(Answers::told);
   name.clear();
   no_evict = false;
   no_touch = false;

@@ -10,6 +10,9 @@
 // until resume() brings the reply. Kind::postponed leaves it waiting too, with the request itself
 // kept: retry() executes it.
 //
+// Most sessions are plain: each request is executed as it comes. A Mode is what makes whoever
+// executes look twice.
+//
 // Thread safety: none. Invariant: while waiting, no request of this session runs.
 #pragma once
 
@@ -18,8 +21,10 @@
 #include "protocol/reply.h"
 #include "protocol/reply_writer.h"
 #include "protocol/request_parser.h"
+#include "protocol/transaction.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -50,6 +55,14 @@ class Session {
  public:
   using Id = std::int64_t;
 
+  // Bits, so that one look tells a plain session.
+  enum Mode : std::uint8_t {
+    kInTransaction = 1u << 0,  // requests are queued
+    kMonitoring = 1u << 1,     // sees what others do, and touches no key
+  };
+  // CLIENT REPLY: what becomes of the answers to its requests. Pushes are no answers.
+  enum class Answers : std::uint8_t { told, dropped, next_dropped };
+
   Session(Sessions& home, Id id, Peer peer, bool authenticated, Instant opened);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -62,6 +75,8 @@ class Session {
   void retry(Now now, Service& service);
   // A reply of no request: a refusal at the door, a push.
   void write(const Reply& reply);
+  // The answer to a request, unless the client wants none (CLIENT REPLY).
+  void answer(const Reply& reply);
   // Nothing more is read; the connection ends when the output has gone out.
   void close_after_output();
 
@@ -80,6 +95,20 @@ class Session {
   // As a new connection, but for its id and its history (RESET).
   void reset(bool authenticated);
 
+  bool is_plain() const { return modes_ == 0; }
+  bool is_in(Mode mode) const { return (modes_ & mode) != 0; }
+  void enter(Mode mode) { modes_ |= mode; }
+  void leave(Mode mode) { modes_ &= static_cast<std::uint8_t>(~mode); }
+
+  // Between MULTI and EXEC; nullptr: not.
+  Transaction* transaction() { return transaction_.get(); }
+  const Transaction* transaction() const { return transaction_.get(); }
+  void begin_transaction();
+  // Ends it; the caller has what was queued.
+  std::unique_ptr<Transaction> take_transaction();
+
+  void set_answers(Answers answers);
+
   Instant opened() const { return opened_; }
   Instant last_request() const { return last_request_; }
 
@@ -90,6 +119,9 @@ class Session {
   std::string_view last_command = "NULL";  // the name in a CommandSpec
   bool no_evict = false;
   bool no_touch = false;
+  std::uint32_t watched_keys = 0;
+  bool watch_is_broken = false;  // one of them changed: EXEC will do nothing
+  bool is_paused = false;        // the request that was postponed waits for the end of CLIENT PAUSE
 
   // Pub/sub: how much it listens to. Kept by whoever keeps the subscriptions.
   struct ListensTo {
@@ -120,7 +152,11 @@ class Session {
   bool authenticated_;
   WaitingFor waiting_for_ = WaitingFor::nothing;
   bool closing_ = false;
-  bool touched_ = false;  // stands in home_'s list of sessions that the shell has to look at
+  bool touched_ = false;    // stands in home_'s list of sessions that the shell has to look at
+  std::uint8_t modes_ = 0;  // Mode
+  Answers answers_ = Answers::told;
+  bool drops_this_answer_ = false;  // the request before it was CLIENT REPLY SKIP
+  std::unique_ptr<Transaction> transaction_;
   RequestParser parser_;
   std::string backlog_;  // received, not yet understood or not yet due
   OutputBuffer output_;

@@ -28,6 +28,8 @@ class ClockWatch {
     last_ = now;
   }
 
+  // The reading of the turn under way.
+  Instant latest() const { return last_; }
   bool is_sound() const { return state_ == State::sound; }
   State state() const { return state_; }
 

@@ -24,6 +24,9 @@ struct Call : protocol::SessionCall {
   Node& node;
   const Command& command;
   bool from_script;
+  // Queued by MULTI, executed by EXEC. Such a command answers with a reply, not with bytes in its
+  // session, and at once: what may answer later is kNoMulti, or does not wait here.
+  bool in_transaction = false;
 
   std::string_view word(std::size_t i) const { return words[i]; }
   Instant instant() const { return now.monotonic; }
@@ -55,5 +58,6 @@ std::span<const Command> script_commands();
 std::span<const Command> pubsub_commands();
 std::span<const Command> admin_commands();
 std::span<const Command> debug_commands();
+std::span<const Command> transaction_commands();
 
 }  // namespace redlock::server

@@ -31,8 +31,8 @@ CommandTable::CommandTable() {
   for (const auto family :
        {connection_commands(), lock_commands(), string_commands(), counter_commands(),
         key_commands(), keyspace_commands(), hash_commands(), object_commands(), quorum_commands(),
-        wait_commands(), script_commands(), pubsub_commands(), admin_commands(),
-        debug_commands()}) {
+        wait_commands(), script_commands(), pubsub_commands(), admin_commands(), debug_commands(),
+        transaction_commands()}) {
     for (const Command& command : family) {
       entries_.push_back({&command});
       specs_.push_back(&command.spec);

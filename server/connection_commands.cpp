@@ -12,9 +12,8 @@ Reply client_help(Call& call) {
   return container_help(call.node.commands().specs(), "client");
 }
 
-Reply reset_with_waits(Call& call) {
-  call.node.waiters().forget(call.session.id());
-  call.node.pubsub().forget(call.session);
+Reply reset_all(Call& call) {
+  call.node.forget_wishes(call.session);
   return reset(call);
 }
 
@@ -39,11 +38,12 @@ constexpr Command kCommands[] = {
     {{"echo", 2, kFast | kLoading | kStale, 0, 0, 0, "connection", "1.0.0",
       "Answers what it is given.", "message"},
      of_session<echo>},
-    {{"quit", -1, kHandshake, 0, 0, 0, "connection", "1.0.0", "Closes the connection.", ""},
+    {{"quit", -1, kHandshake | kNotQueued, 0, 0, 0, "connection", "1.0.0", "Closes the connection.",
+      ""},
      of_session<quit>},
-    {{"reset", 1, kHandshake, 0, 0, 0, "connection", "6.2.0",
+    {{"reset", 1, kHandshake | kNotQueued, 0, 0, 0, "connection", "6.2.0",
       "Makes the connection as it was when it was new.", ""},
-     reset_with_waits},
+     reset_all},
     {{"client", -2, 0, 0, 0, 0, "connection", "2.4.0", "Commands about connections.", ""}, nullptr},
     {{"client|id", 2, kSession, 0, 0, 0, "connection", "5.0.0", "Answers this connection's number.",
       ""},

@@ -10,6 +10,8 @@
 
 namespace redlock::server {
 
+inline constexpr std::string_view kOutOfMemory =
+    "OOM command not allowed when used memory > 'maxmemory'.";
 inline constexpr std::string_view kNoMemory = "OOM no memory for another lock";
 
 inline protocol::Reply key_too_long(std::string_view key) {

@@ -41,15 +41,18 @@ const Lock* LockTable::put(std::string_view key, std::string_view value, Instant
   lock.token = token;
   lock.set(kind, key, value);
   link(ref, now);
+  note_change(hash);
   return &lock;
 }
 
 void LockTable::set_deadline(std::string_view key, Instant deadline, Instant now) {
-  const LockRef ref = find_ref(key, hash_of(key));
+  const std::uint32_t hash = hash_of(key);
+  const LockRef ref = find_ref(key, hash);
   INVARIANT(ref != 0, "a deadline for a lock that is not there");
   unlink(ref);
   arena_.at(ref).deadline = deadline;
   link(ref, now);
+  note_change(hash);
 }
 
 void LockTable::set_token(std::string_view key, std::uint64_t token) {
@@ -69,8 +72,8 @@ bool LockTable::erase(std::string_view key, Instant now) {
 }
 
 void LockTable::clear() {
-  if (notes_given_up_) {
-    for_each([this](const Lock& lock) { given_up_.push_back(hash_of(lock.key())); });
+  if (notes_ != 0) {
+    for_each([this](const Lock& lock) { note_end(hash_of(lock.key())); });
   }
   index_.clear();
   arena_ = LockArena();
@@ -88,7 +91,7 @@ LockTable::Reclaimed LockTable::reclaim(Instant now, std::size_t budget) {
     latest_deadline_.remove(lock.deadline);
     count_expired(lock);
     const std::uint32_t hash = hash_of(lock.key());
-    if (notes_given_up_) given_up_.push_back(hash);
+    if (notes_ != 0) note_end(hash);
     index_.erase(hash, ref);
     arena_.free(ref, lock.bytes());
   }
@@ -100,8 +103,13 @@ void LockTable::count_expired(const Lock& lock) {
   if (notes_expired_) expired_keys_.emplace_back(lock.key());
 }
 
+void LockTable::note_end(std::uint32_t hash) {
+  if ((notes_ & kGivenUp) != 0) given_up_.push_back(hash);
+  if ((notes_ & kChanged) != 0) changed_.push_back(hash);
+}
+
 void LockTable::forget(LockRef ref, std::uint32_t hash) {
-  if (notes_given_up_) given_up_.push_back(hash);
+  if (notes_ != 0) note_end(hash);
   unlink(ref);
   index_.erase(hash, ref);
   arena_.free(ref, arena_.at(ref).bytes());

@@ -66,10 +66,12 @@ class LockTable {
   LatestDeadline& latest_deadline() { return latest_deadline_; }
   const LatestDeadline& latest_deadline() const { return latest_deadline_; }
 
-  // While somebody waits for a key (server/waiters.h): the hashes of the keys that are given up are
-  // kept until they are taken. Whatever costs something here is behind one branch.
+  // What others want to know of keys is kept until it is taken. Whatever costs something here is
+  // behind one branch.
+  //
+  // While somebody waits for a key (server/waiters.h): the hashes of those that are given up.
   void note_given_up(bool on) {
-    notes_given_up_ = on;
+    note(kGivenUp, on);
     if (!on) given_up_.clear();
   }
   bool has_given_up() const { return !given_up_.empty(); }
@@ -87,6 +89,17 @@ class LockTable {
   void take_expired(std::vector<std::string>& keys) {
     keys.clear();
     keys.swap(expired_keys_);
+  }
+  // While somebody watches keys (server/watches.h): the hashes of those that got a value or a
+  // deadline, or were given up.
+  void note_changed(bool on) {
+    note(kChanged, on);
+    if (!on) changed_.clear();
+  }
+  bool has_changed() const { return !changed_.empty(); }
+  void take_changed(std::vector<std::uint32_t>& hashes) {
+    hashes.clear();
+    hashes.swap(changed_);
   }
   std::uint32_t hash_of(std::string_view key) const {
     return static_cast<std::uint32_t>(keyed_hash(key, hash_seed_) >> 32);
@@ -122,6 +135,14 @@ class LockTable {
   LockRef find_ref(std::string_view key, std::uint32_t hash) const {
     return index_.find(hash, [&](LockRef ref) { return arena_.at(ref).key() == key; });
   }
+  enum Note : std::uint8_t { kGivenUp = 1u << 0, kChanged = 1u << 1 };
+  void note(Note what, bool on) {
+    notes_ = static_cast<std::uint8_t>(on ? notes_ | what : notes_ & ~what);
+  }
+  void note_change(std::uint32_t hash) {
+    if ((notes_ & kChanged) != 0) changed_.push_back(hash);
+  }
+  void note_end(std::uint32_t hash);
   void forget(LockRef ref, std::uint32_t hash);  // unlinks and gives back
   void unlink(LockRef ref);
   void count_expired(const Lock& lock);
@@ -134,8 +155,9 @@ class LockTable {
   LatestDeadline latest_deadline_;
   std::size_t without_deadline_ = 0;
   std::uint64_t expired_ = 0;
-  bool notes_given_up_ = false;
+  std::uint8_t notes_ = 0;  // Note
   std::vector<std::uint32_t> given_up_;
+  std::vector<std::uint32_t> changed_;
   bool notes_expired_ = false;
   std::vector<std::string> expired_keys_;
 };

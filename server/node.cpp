@@ -3,6 +3,7 @@
 #include "base/invariant.h"
 #include "base/number.h"
 #include "protocol/errors.h"
+#include "server/grant_errors.h"
 
 #include <algorithm>
 #include <utility>
@@ -20,8 +21,6 @@ namespace {
 // C5).
 constexpr std::size_t kReclaimBudget = 512;
 constexpr Duration kIdleCheckInterval = 1s;
-
-constexpr std::string_view kOutOfMemory = "OOM command not allowed when used memory > 'maxmemory'.";
 
 // Tells nothing of a lock and changes nothing but its own session.
 bool is_harmless(const protocol::CommandSpec& spec) {
@@ -83,13 +82,19 @@ Session& Node::open_session(protocol::Peer peer, Now now) {
 
 bool Node::owes_work(const Session& session) const {
   const auto is_of_it = [&session](const HeldReply& held) { return held.session == session.id(); };
+  if (transaction_ && transaction_->caller == session.id()) return true;
   return session.is_postponed() || std::any_of(held_.begin(), held_.end(), is_of_it);
 }
 
 void Node::close_session(Session::Id id) {
-  waiters_.forget(id);
-  if (Session* session = sessions_.find(id)) pubsub_.forget(*session);
+  if (Session* session = sessions_.find(id)) forget_wishes(*session);
   sessions_.close(id);
+}
+
+void Node::forget_wishes(Session& session) {
+  waiters_.forget(session.id());
+  watches_.forget(session);
+  pubsub_.forget(session);
 }
 
 void Node::receive(Session& session, std::string_view bytes, Now now) {
@@ -101,9 +106,12 @@ void Node::receive(Session& session, std::string_view bytes, Now now) {
   deliver_wakes(now);
 }
 
+bool Node::is_above_maxmemory() const {
+  return settings_.maxmemory > 0 && used_memory() > settings_.maxmemory;
+}
+
 bool Node::lacks_memory_for(const protocol::CommandSpec& spec) const {
-  return spec.has(protocol::kDenyOom) && settings_.maxmemory > 0 &&
-         used_memory() > settings_.maxmemory;
+  return spec.has(protocol::kDenyOom) && is_above_maxmemory();
 }
 
 // Before a command runs: is it known, well formed, and allowed to this session now?
@@ -146,11 +154,16 @@ Reply Node::execute(Session& session, Request request, Now now) {
   }
   if (refusal) {
     stats_.count_error(refusal->text());
-    return std::move(*refusal);
+    const protocol::CommandSpec* spec =
+        found.entry != nullptr ? &found.entry->command->spec : nullptr;
+    return refuse_in_transaction(session, spec, std::move(*refusal));
   }
   if (!has_begun_ && !is_harmless(found.entry->command->spec)) return Reply::postponed();
-  ++stats_.commands_processed;
   session.last_command = found.entry->command->spec.name;
+  if (!session.is_plain()) {
+    if (auto reply = divert(session, found.entry->command->spec, request)) return std::move(*reply);
+  }
+  ++stats_.commands_processed;
   Call call{{session, sessions_, access_, kRedisVersion, request, now},
             *this,
             *found.entry->command,
@@ -164,8 +177,17 @@ Reply Node::execute(Session& session, Request request, Now now) {
   tell_expired();
   if (suspended_) return reply;
   if (!uncovered_.empty()) reply = settle_uncovered(session.id(), std::move(reply), now);
-  waiters_.look_at_given_up(now.monotonic);
+  look_at_notes(now.monotonic);
   return reply;
+}
+
+// A session in a mode of its own. nullopt: the command is executed all the same.
+std::optional<Reply> Node::divert(Session& session, const protocol::CommandSpec& spec,
+                                  Request request) {
+  if (session.transaction() != nullptr && !spec.has(protocol::kNotQueued)) {
+    return queue(session, spec, request);
+  }
+  return std::nullopt;
 }
 
 Reply Node::run(Call& call, CommandTable::Entry& entry) {
@@ -329,7 +351,9 @@ Reply Node::run_script(Call& call, const lua::Script& script,
   if (world_.script_watch != nullptr) world_.script_watch->script_began(engine_);
   const auto progress = engine_.start(script, keys, arguments, *this);
   if (progress == lua::Engine::Progress::suspended) {
-    suspended_ = SuspendedScript{call.session.id(), call.instant()};
+    // Of a transaction it may be the second script, which began later than its `now`.
+    const Instant began = transaction_ ? clock_.latest() : call.instant();
+    suspended_ = SuspendedScript{call.session.id(), began};
     log(LogLevel::warning,
         "a script runs longer than busy-reply-threshold: other clients are answered -BUSY; SCRIPT "
         "KILL ends it if it has not written yet");
@@ -365,8 +389,11 @@ void Node::finish_script() {
   if (world_.script_watch != nullptr) world_.script_watch->script_ended();
   const Session::Id caller = suspended_->caller;
   suspended_.reset();
+  Reply reply = engine_.take_reply();
+  if (transaction_) reply = continue_transaction_after(std::move(reply));
+  if (suspended_) return;  // the next script of the same transaction
   settle_imposed_ttls();
-  Reply reply = settle_uncovered(caller, engine_.take_reply(), script_now_);
+  reply = settle_uncovered(caller, std::move(reply), script_now_);
   if (!reply.is(Reply::Kind::later)) late_reply_ = LateReply{caller, std::move(reply)};
 }
 
@@ -414,7 +441,7 @@ std::optional<Instant> Node::do_due_work(Now now) {
   clock_.observe(now.monotonic);
   if (suspended_) {
     resume_script(now);
-    if (!suspended_) waiters_.look_at_given_up(now.monotonic);
+    if (!suspended_) look_at_notes(now.monotonic);
     settle_ended_write(now);
     deliver_late_reply(now);
     deliver_wakes(now);
@@ -425,7 +452,7 @@ std::optional<Instant> Node::do_due_work(Now now) {
   const LockTable::Reclaimed reclaimed = locks_.reclaim(now.monotonic, kReclaimBudget);
   tell_expired();
   waiters_.time_out(now.monotonic);
-  waiters_.look_at_given_up(now.monotonic);
+  look_at_notes(now.monotonic);
   deliver_wakes(now);
   if (reclaimed.count == 0) return std::nullopt;
   return reclaimed.last_deadline;

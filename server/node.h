@@ -38,8 +38,10 @@
 #include "server/snapshot.h"
 #include "server/stats.h"
 #include "server/waiters.h"
+#include "server/watches.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -77,6 +79,8 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   // A new client. One that is refused (protected mode, maxclients) is told so and is closing.
   protocol::Session& open_session(protocol::Peer peer, Now now);
   void close_session(protocol::Session::Id id);
+  // What the session asked to be told of: as a new connection's, nothing (RESET).
+  void forget_wishes(protocol::Session& session);
   // Whether a request of the session waits for the node's own disk, and not for another client. It
   // is as good as executed: what came behind it, such as its release, must be executed too, also
   // when the client is gone by then. So such a session is not closed before.
@@ -118,6 +122,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   const LockTable& locks() const { return locks_; }
   Waiters& waiters() { return waiters_; }
   const Waiters& waiters() const { return waiters_; }
+  Watches& watches() { return watches_; }
   PubSub& pubsub() { return pubsub_; }
   const PubSub& pubsub() const { return pubsub_; }
   Settings& settings() { return settings_; }
@@ -190,6 +195,11 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   protocol::Reply run_script(Call& call, const lua::Script& script,
                              std::span<const std::string_view> keys,
                              std::span<const std::string_view> arguments);
+  // EXEC: the replies of what the session has queued, or Kind::later when a script among it was
+  // suspended.
+  protocol::Reply execute_transaction(Call& call);
+  // For a command that is served while a script is suspended: its time stands still (rule C4).
+  Instant instant_to_look_at(Instant now) const { return suspended_ ? script_now_.monotonic : now; }
   // SCRIPT KILL.
   protocol::Reply kill_script();
   bool has_suspended_script() const { return suspended_.has_value(); }
@@ -197,7 +207,8 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   // CONFIG SET changed something that is also kept elsewhere.
   void apply_settings();
   std::uint64_t used_memory() const {
-    return locks_.bytes() + engine_.memory_bytes() + waiters_.bytes() + pubsub_.bytes();
+    return locks_.bytes() + engine_.memory_bytes() + waiters_.bytes() + pubsub_.bytes() +
+           watches_.bytes();
   }
 
  private:
@@ -205,6 +216,14 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   struct SuspendedScript {
     protocol::Session::Id caller;
     Instant began;
+  };
+  // EXEC under way: here between its commands, and while a script among them is suspended.
+  struct RunningTransaction {
+    protocol::Session::Id caller;
+    std::unique_ptr<protocol::Transaction> queue;
+    std::size_t next;  // of the queue
+    protocol::Reply replies;
+    Now now;  // stays the same (rule C4)
   };
   // Its reply, on the way to the session that waits for it.
   struct LateReply {
@@ -226,7 +245,23 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   std::optional<protocol::Reply> refuse(const protocol::Session& session,
                                         const protocol::CommandSpec& spec,
                                         protocol::Request request) const;
+  bool is_above_maxmemory() const;
   bool lacks_memory_for(const protocol::CommandSpec& spec) const;
+  std::optional<protocol::Reply> divert(protocol::Session& session,
+                                        const protocol::CommandSpec& spec,
+                                        protocol::Request request);
+  protocol::Reply refuse_in_transaction(protocol::Session& session,
+                                        const protocol::CommandSpec* spec, protocol::Reply refusal);
+  protocol::Reply queue(protocol::Session& session, const protocol::CommandSpec& spec,
+                        protocol::Request request);
+  protocol::Reply execute_queued(protocol::Session& session, protocol::Request request);
+  protocol::Reply continue_transaction(protocol::Session& session);
+  protocol::Reply continue_transaction_after(protocol::Reply script_reply);
+  // What a command, a script or a turn of expiry did to keys that others wait for or watch.
+  void look_at_notes(Instant now) {
+    waiters_.look_at_given_up(now);
+    watches_.look_at_changed();
+  }
   const Lock* put(std::string_view key, std::string_view value, Instant deadline,
                   std::uint64_t token, Instant now, LockKind kind = LockKind::text);
   void settle_imposed_ttls();
@@ -258,6 +293,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   protocol::Session& script_session_;   // in whose name scripts call
   LockTable locks_;
   Waiters waiters_{locks_};
+  Watches watches_{locks_};
   PubSub pubsub_;
   std::vector<std::string> expired_keys_;  // kept for its memory
   Fence fence_;
@@ -270,6 +306,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   bool script_is_read_only_ = false;
   bool script_wrote_ = false;  // then it cannot be killed: half of what it does would stay
   std::optional<SuspendedScript> suspended_;
+  std::optional<RunningTransaction> transaction_;
   std::optional<LateReply> late_reply_;
   std::vector<std::string> imposed_ttls_;  // keys of the call under way
   KeyList uncovered_;                      // the same: their deadlines may not be in the ledger

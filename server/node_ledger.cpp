@@ -121,7 +121,7 @@ void Node::settle_ended_write(Now now) {
     settled.push_back({session, settle_held(std::move(held_[i]), written, now)});
   }
   held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(due));
-  waiters_.look_at_given_up(now.monotonic);
+  look_at_notes(now.monotonic);
   for (const LateReply& late : settled) {
     if (late.reply.is(Reply::Kind::later)) continue;  // it needs another write
     if (Session* session = sessions_.find(late.session)) session->resume(late.reply, now, *this);

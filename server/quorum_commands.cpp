@@ -279,17 +279,21 @@ Reply status(Call& call) {
   return map;
 }
 
+// What may have to wait for the ledger's disk before it is done at all has no place in a script or
+// a transaction.
+constexpr std::uint32_t kMayBePostponed = kNoScript | kNoMulti;
+
 constexpr Command kCommands[] = {
     {{"lock.acquire", 5, kWrite | kDenyOom | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
       "Takes a lock; answers a number for its fencing token.", "key value PX milliseconds"},
      acquire},
-    {{"lock.extend", -5, kWrite | kDenyOom | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
+    {{"lock.extend", -5, kWrite | kDenyOom | kFast | kMayBePostponed, 1, 1, 1, "lock", "1.0.0",
       "Extends a lock that holds this value.", "key value PX milliseconds [TOKEN token]"},
      extend},
     {{"lock.release", 3, kWrite | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
       "Releases a lock that holds this value.", "key value"},
      release},
-    {{"lock.confirm", 4, kWrite | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
+    {{"lock.confirm", 4, kWrite | kFast | kMayBePostponed, 1, 1, 1, "lock", "1.0.0",
       "Makes a number the fencing token of a lock that holds this value.", "key value token"},
      confirm},
     {{"lock.holder", 2, kReadOnly | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
@@ -304,7 +308,7 @@ constexpr Command kCommands[] = {
     {{"lock.fence|read", 2, kAdmin | kFast | kNoScript, 0, 0, 0, "lock", "1.0.0",
       "Answers the largest counter, and whether the node is fenced.", ""},
      fence_read},
-    {{"lock.fence|admit", 3, kAdmin | kNoScript, 0, 0, 0, "lock", "1.0.0",
+    {{"lock.fence|admit", 3, kAdmin | kMayBePostponed, 0, 0, 0, "lock", "1.0.0",
       "Raises all counters to a floor and makes the node fenced.", "floor"},
      fence_admit},
 };

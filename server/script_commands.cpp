@@ -78,7 +78,8 @@ Reply script_help(Call& call) {
   return container_help(call.node.commands().specs(), "script");
 }
 
-constexpr std::uint32_t kEvalFlags = kNoScript | kStale | kSkipMonitor | kMovableKeys;
+constexpr std::uint32_t kEvalFlags =
+    kNoScript | kStale | kSkipMonitor | kMovableKeys | kMayReplicate;
 
 constexpr Command kCommands[] = {
     {{"eval", -3, kEvalFlags, 0, 0, 0, "scripting", "2.6.0", "Runs a Lua script.",

@@ -85,8 +85,8 @@ Reply wait(Call& call) {
 }
 
 constexpr Command kCommands[] = {
-    {{"lock.wait", -3, kReadOnly | kDenyOom | kNoScript | kBlocking | kFast, 1, 1, 1, "lock",
-      "1.0.0", "Waits until a key is free: blocks, or has a message pushed.",
+    {{"lock.wait", -3, kReadOnly | kDenyOom | kNoScript | kNoMulti | kBlocking | kFast, 1, 1, 1,
+      "lock", "1.0.0", "Waits until a key is free: blocks, or has a message pushed.",
       "key timeout-ms [PUSH]"},
      wait},
 };

@@ -74,6 +74,23 @@ TEST_CASE("a script tells what it leaves behind, not what it set on the way (rul
   CHECK(node.page.latest == node.in(30s));
 }
 
+TEST_CASE("EXEC tells what it leaves behind, and waits for the disk as one (rules R4, R8)") {
+  LedgerFixture node(1s);
+  node("MULTI");
+  node("SET printer alice PX 30000");
+  node("SET lamp alice PX 900");
+  node("DEL printer");
+  CHECK(node("EXEC") == "[+OK, +OK, (integer) 1]");
+  CHECK(node.page.latest == node.in(900ms));
+  node("MULTI");
+  node("SET printer alice PX 30000");
+  node("GET printer");
+  CHECK(node("EXEC") == "(none)");
+  node.write();
+  CHECK(node("PING") == R"([+OK, "alice"])");
+  CHECK(node.page.latest == node.in(30s));
+}
+
 TEST_CASE("a ledger that cannot be written refuses the grant, and leaves no lock (rule R4)") {
   LedgerFixture node;
   node.page.fails = true;

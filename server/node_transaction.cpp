@@ -1,0 +1,101 @@
+// The node and its transactions: what is queued instead of executed, and EXEC.
+#include "base/invariant.h"
+#include "protocol/errors.h"
+#include "server/grant_errors.h"
+#include "server/node.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::server {
+
+using protocol::CommandSpec;
+using protocol::Reply;
+using protocol::Request;
+using protocol::Session;
+using protocol::Transaction;
+
+namespace {
+
+constexpr std::string_view kAborted = "EXECABORT Transaction discarded because of previous errors.";
+
+}  // namespace
+
+// A refusal between MULTI and EXEC: then EXEC must execute nothing. EXEC that is refused itself is
+// over, and says why, without the general "ERR".
+Reply Node::refuse_in_transaction(Session& session, const CommandSpec* spec, Reply refusal) {
+  if (spec == nullptr || spec->name != "exec") {
+    if (Transaction* queue = session.transaction()) queue->break_off();
+    return refusal;
+  }
+  session.take_transaction();
+  watches_.forget(session);
+  std::string_view why = refusal.text();
+  if (why.starts_with("ERR ")) why.remove_prefix(4);
+  return Reply::error(fmt::format("EXECABORT Transaction discarded because of: {}", why));
+}
+
+Reply Node::queue(Session& session, const CommandSpec& spec, Request request) {
+  Transaction& queue = *session.transaction();
+  const auto refuse = [&](std::string_view why) {
+    stats_.count_error(why);
+    return refuse_in_transaction(session, &spec, Reply::error_view(why));
+  };
+  if (spec.has(protocol::kNoMulti)) return refuse("ERR Command not allowed inside a transaction");
+  if (is_above_maxmemory()) return refuse(kOutOfMemory);
+  if (queue.add(request, spec.flags)) return Reply::status_view("QUEUED");
+  return refuse("ERR this transaction is longer than this node takes");
+}
+
+Reply Node::execute_transaction(Call& call) {
+  Session& session = call.session;
+  if (session.transaction() == nullptr) return Reply::error_view("ERR EXEC without MULTI");
+  std::unique_ptr<Transaction> queue = session.take_transaction();
+  const bool is_broken = watches_.is_broken(session, call.instant());
+  watches_.forget(session);
+  if (queue->is_broken()) return Reply::error_view(kAborted);
+  if (is_broken) return Reply::null_array();
+  if ((queue->flags() & protocol::kDenyOom) != 0 && is_above_maxmemory()) {
+    return Reply::error(
+        fmt::format("EXECABORT Transaction discarded because of: {}", kOutOfMemory));
+  }
+  transaction_ = RunningTransaction{session.id(), std::move(queue), 0, Reply::array(), call.now};
+  return continue_transaction(session);
+}
+
+// Kind::later when a script among them was suspended: finish_script() comes back here.
+Reply Node::continue_transaction(Session& session) {
+  while (transaction_->next < transaction_->queue->size()) {
+    Reply reply = execute_queued(session, transaction_->queue->request(transaction_->next++));
+    if (suspended_) return Reply::later();
+    INVARIANT(reply.kind() > Reply::Kind::postponed, "a queued command that does not answer");
+    transaction_->replies.add(reply.owned());
+  }
+  Reply replies = std::move(transaction_->replies);
+  transaction_.reset();
+  return replies;
+}
+
+Reply Node::execute_queued(Session& session, Request request) {
+  CommandTable::Entry* entry = commands_.find(request).entry;
+  INVARIANT(entry != nullptr, "a queued command that is unknown");
+  ++stats_.commands_processed;
+  session.last_command = entry->command->spec.name;
+  Call call{{session, sessions_, access_, kRedisVersion, request, transaction_->now},
+            *this,
+            *entry->command,
+            false,
+            true};
+  return run(call, *entry);
+}
+
+// All or nothing, also when the client is gone by now: owes_work() keeps its session.
+Reply Node::continue_transaction_after(Reply script_reply) {
+  transaction_->replies.add(std::move(script_reply));
+  Session* session = sessions_.find(transaction_->caller);
+  INVARIANT(session != nullptr, "a session was closed that owed the rest of a transaction");
+  return continue_transaction(*session);
+}
+
+}  // namespace redlock::server
