@@ -100,4 +100,25 @@ std::optional<std::vector<std::string>> split_quoted_words(std::string_view line
   return Splitter(line).split();
 }
 
+std::string quoted_word(std::string_view word) {
+  constexpr std::string_view kEscaped = "\"\\\n\r\t\a\b";
+  constexpr std::string_view kLetters = "\"\\nrtab";
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : word) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (const std::size_t escaped = kEscaped.find(c); escaped != std::string_view::npos) {
+      out += '\\';
+      out += kLetters[escaped];
+    } else if (byte < 0x20 || byte >= 0x7f) {
+      out += "\\x";
+      out += kDigits[byte / 16];
+      out += kDigits[byte % 16];
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
 }  // namespace redlock

@@ -15,9 +15,16 @@ std::int64_t whole_seconds(Duration d) {
   return d / std::chrono::seconds(1);
 }
 
+// In Redis's order.
 std::string client_flags(const Session& session) {
   std::string flags;
+  if (session.is_in(Session::kMonitoring)) flags += 'O';
   if (session.is_listening()) flags += 'P';
+  if (session.transaction() != nullptr) flags += 'x';
+  if (session.is_waiting()) flags += 'b';
+  if (session.watch_is_broken) flags += 'd';
+  if (session.is_closing()) flags += 'c';
+  if (session.peer().address.starts_with('/')) flags += 'U';
   if (session.no_evict) flags += 'e';
   if (session.no_touch) flags += 'T';
   return flags.empty() ? "N" : flags;
@@ -27,17 +34,22 @@ std::string client_flags(const Session& session) {
 // so that tools which look for them find them.
 std::string client_line(Session& session, Instant now) {
   const auto& peer = session.peer();
+  const Transaction* queue = session.transaction();
+  const std::size_t queue_bytes = queue != nullptr ? queue->bytes() : 0;
   return fmt::format(
       "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db=0 sub={} psub={} ssub={} "
-      "multi=-1 "
-      "qbuf={} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl={} oll=0 omem=0 tot-mem={} "
+      "multi={} watch={} "
+      "qbuf={} qbuf-free=0 argv-mem=0 multi-mem={} rbs=0 rbp=0 obl={} oll=0 omem=0 tot-mem={} "
       "events=r cmd={} user=default redir=-1 resp={} lib-name={} lib-ver={}\n",
       session.id(), peer.address, peer.local_address, peer.descriptor, session.name,
       whole_seconds(now - session.opened()), whole_seconds(now - session.last_request()),
       client_flags(session), session.listens_to.channels, session.listens_to.patterns,
-      session.listens_to.shard_channels, session.backlog_bytes(), session.output().size(),
-      sizeof(Session) + session.backlog_bytes() + session.output().size(), session.last_command,
-      static_cast<int>(session.version()), session.library_name, session.library_version);
+      session.listens_to.shard_channels,
+      queue != nullptr ? static_cast<std::int64_t>(queue->size()) : -1, session.watched_keys,
+      session.backlog_bytes(), queue_bytes, session.output().size(),
+      sizeof(Session) + session.backlog_bytes() + queue_bytes + session.output().size(),
+      session.last_command, static_cast<int>(session.version()), session.library_name,
+      session.library_version);
 }
 
 // CLIENT KILL's and LIST's conditions; a client must meet all that are given.
@@ -45,11 +57,13 @@ struct ClientFilter {
   std::set<Session::Id> ids;
   std::optional<std::string_view> address;
   std::optional<std::string_view> local_address;
-  bool only_other_kinds = false;  // a TYPE that no client here is: replica, master, pubsub
+  bool only_other_kinds = false;  // a TYPE that no client here is: replica, master
+  std::optional<bool> listens;    // TYPE pubsub or normal
   bool skip_self = true;
 
   bool matches(const Session& session) const {
     if (only_other_kinds || session.is_closing()) return false;
+    if (listens && *listens != session.is_listening()) return false;
     if (!ids.empty() && !ids.contains(session.id())) return false;
     if (address && *address != session.peer().address) return false;
     return !local_address || *local_address == session.peer().local_address;
@@ -57,13 +71,17 @@ struct ClientFilter {
 };
 
 std::optional<Reply> read_type(std::string_view type, ClientFilter& filter) {
-  for (const std::string_view other : {"master", "replica", "slave", "pubsub"}) {
+  for (const std::string_view other : {"master", "replica", "slave"}) {
     if (equals_ignoring_case(type, other)) {
       filter.only_other_kinds = true;
       return std::nullopt;
     }
   }
-  if (equals_ignoring_case(type, "normal")) return std::nullopt;
+  const bool is_pubsub = equals_ignoring_case(type, "pubsub");
+  if (is_pubsub || equals_ignoring_case(type, "normal")) {
+    filter.listens = is_pubsub;
+    return std::nullopt;
+  }
   return Reply::error(fmt::format("ERR Unknown client type '{}'", type));
 }
 
@@ -191,6 +209,23 @@ Reply client_kill(SessionCall& call) {
     if (auto problem = read_kill_option(words[i], words[i + 1], filter)) return std::move(*problem);
   }
   return Reply::integer(kill_matching(call, filter));
+}
+
+// OFF and SKIP are not answered themselves.
+Reply client_reply(SessionCall& call) {
+  if (equals_ignoring_case(call.words[2], "ON")) {
+    call.session.set_answers(Session::Answers::told);
+    return Reply::ok();
+  }
+  if (equals_ignoring_case(call.words[2], "OFF")) {
+    call.session.set_answers(Session::Answers::dropped);
+    return Reply::none();
+  }
+  if (equals_ignoring_case(call.words[2], "SKIP")) {
+    call.session.set_answers(Session::Answers::next_dropped);
+    return Reply::none();
+  }
+  return Reply::error_view(kSyntaxError);
 }
 
 Reply client_no_evict(SessionCall& call) {

@@ -30,6 +30,7 @@ enum CommandFlag : std::uint32_t {
   kMayReplicate = 1u << 16,  // no write itself, but what it runs or tells may be: refused to
                              // read-only scripts, and waits out a pause of writes
   kNotQueued = 1u << 17,     // executed at once also between MULTI and EXEC
+  kTimed = 1u << 18,         // takes longer the more it is given or there is: SLOWLOG sees it
 };
 
 // Names, groups and texts are literals: views that live for ever.

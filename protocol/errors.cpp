@@ -16,6 +16,12 @@ std::string_view echoed(std::string_view word, std::size_t bytes_max = kEchoedBy
   return word.substr(0, std::min(word.find('\0'), bytes_max));
 }
 
+std::string upper_case(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return out;
+}
+
 }  // namespace
 
 Reply unknown_command(Request request) {
@@ -33,12 +39,14 @@ Reply wrong_arity(std::string_view name) {
 }
 
 Reply unknown_subcommand(std::string_view container, std::string_view given) {
-  std::string upper;
-  for (const char c : container) {
-    upper += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  }
+  return Reply::error(fmt::format("ERR unknown subcommand '{}'. Try {} HELP.", echoed(given),
+                                  upper_case(container)));
+}
+
+Reply wrong_subcommand_use(std::string_view container, std::string_view given) {
   return Reply::error(
-      fmt::format("ERR unknown subcommand '{}'. Try {} HELP.", echoed(given), upper));
+      fmt::format("ERR unknown subcommand or wrong number of arguments for '{}'. Try {} HELP.",
+                  echoed(given), upper_case(container)));
 }
 
 }  // namespace redlock::protocol

@@ -27,5 +27,7 @@ Reply unknown_command(Request request);
 Reply wrong_arity(std::string_view name);
 // "ERR unknown subcommand 'x'. Try CLIENT HELP."
 Reply unknown_subcommand(std::string_view container, std::string_view given);
+// "ERR unknown subcommand or wrong number of arguments for 'GET'. Try SLOWLOG HELP."
+Reply wrong_subcommand_use(std::string_view container, std::string_view given);
 
 }  // namespace redlock::protocol

@@ -1,37 +1,13 @@
 #include "protocol/reply.h"
 
 #include "base/invariant.h"
+#include "base/quoted_words.h"
 
 #include <bit>
 
 #include <fmt/format.h>
 
 namespace redlock::protocol {
-namespace {
-
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (byte < 0x20 || byte >= 0x7f) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
-}  // namespace
 
 Reply::Reply(Kind kind, std::string&& text)
     : kind_(kind), owned_(std::make_unique<Owned>(Owned{std::move(text), {}})) {
@@ -95,7 +71,7 @@ std::string Reply::to_string() const {
     case Kind::integer:
       return fmt::format("(integer) {}", number_);
     case Kind::bulk:
-      return quoted(text_);
+      return quoted_word(text_);
     case Kind::null:
     case Kind::null_array:
       return "(nil)";
@@ -106,7 +82,7 @@ std::string Reply::to_string() const {
     case Kind::big_number:
       return fmt::format("(big number) {}", text_);
     case Kind::verbatim:
-      return quoted(text_);
+      return quoted_word(text_);
     case Kind::array:
     case Kind::set:
     case Kind::map:

@@ -41,6 +41,7 @@ Reply client_setinfo(SessionCall& call);
 Reply client_info(SessionCall& call);
 Reply client_list(SessionCall& call);
 Reply client_kill(SessionCall& call);
+Reply client_reply(SessionCall& call);
 Reply client_no_evict(SessionCall& call);
 Reply client_no_touch(SessionCall& call);
 

@@ -60,6 +60,7 @@ Reply config_set(Call& call) {
 Reply config_resetstat(Call& call) {
   call.node.stats() = {};
   call.node.commands().reset_stats();
+  call.node.observers().forget_histograms();
   return Reply::ok();
 }
 
@@ -128,7 +129,7 @@ constexpr std::uint32_t kAsk = kLoading | kStale;
 constexpr std::uint32_t kOperate = kAdmin | kNoScript | kLoading | kStale;
 
 constexpr Command kCommands[] = {
-    {{"info", -1, kAsk, 0, 0, 0, "server", "1.0.0", "Tells the node's state.",
+    {{"info", -1, kAsk | kTimed, 0, 0, 0, "server", "1.0.0", "Tells the node's state.",
       "[section [section ...]]"},
      info},
     {{"command", -1, kAsk, 0, 0, 0, "server", "2.8.13", "Tells about all commands.", ""},

@@ -59,5 +59,6 @@ std::span<const Command> pubsub_commands();
 std::span<const Command> admin_commands();
 std::span<const Command> debug_commands();
 std::span<const Command> transaction_commands();
+std::span<const Command> observing_commands();
 
 }  // namespace redlock::server

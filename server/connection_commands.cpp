@@ -1,5 +1,7 @@
 // The session's commands in the node's table.
+#include "base/number.h"
 #include "protocol/command_docs.h"
+#include "protocol/errors.h"
 #include "server/command.h"
 #include "server/node.h"
 
@@ -15,6 +17,31 @@ Reply client_help(Call& call) {
 Reply reset_all(Call& call) {
   call.node.forget_wishes(call.session);
   return reset(call);
+}
+
+// CLIENT PAUSE timeout-ms [WRITE|ALL]
+Reply client_pause(Call& call) {
+  if (call.words.size() > 4) return wrong_subcommand_use("client", call.word(1));
+  auto what = Pause::Of::all;
+  if (call.words.size() == 4) {
+    const bool is_write = equals_ignoring_case(call.word(3), "WRITE");
+    if (!is_write && !equals_ignoring_case(call.word(3), "ALL")) {
+      return Reply::error_view("ERR CLIENT PAUSE mode must be WRITE or ALL");
+    }
+    if (is_write) what = Pause::Of::writes;
+  }
+  const auto ms = parse_int64(call.word(2));
+  if (!ms) return Reply::error_view("ERR timeout is not an integer or out of range");
+  if (*ms < 0) return Reply::error_view("ERR timeout is negative");
+  const bool is_endless = *ms > Duration::max() / 1ms;
+  const Instant end = is_endless ? kNever : later(call.instant(), std::chrono::milliseconds(*ms));
+  call.node.pause().begin(what, end);
+  return Reply::ok();
+}
+
+Reply client_unpause(Call& call) {
+  call.node.pause().end();
+  return Reply::ok();
 }
 
 constexpr std::uint32_t kSession = kNoScript | kLoading | kStale;
@@ -60,15 +87,24 @@ constexpr Command kCommands[] = {
     {{"client|info", 2, kSession, 0, 0, 0, "connection", "6.2.0", "Tells about this connection.",
       ""},
      of_session<client_info>},
-    {{"client|list", -2, kSession | kAdmin, 0, 0, 0, "connection", "2.4.0",
+    {{"client|list", -2, kSession | kAdmin | kTimed, 0, 0, 0, "connection", "2.4.0",
       "Tells about all connections.",
       "[TYPE <NORMAL|MASTER|REPLICA|PUBSUB>] [ID client-id [client-id ...]]"},
      of_session<client_list>},
-    {{"client|kill", -3, kSession | kAdmin, 0, 0, 0, "connection", "2.4.0", "Ends connections.",
+    {{"client|kill", -3, kSession | kAdmin | kTimed, 0, 0, 0, "connection", "2.4.0",
+      "Ends connections.",
       "<ip:port|[ID client-id] [TYPE <NORMAL|MASTER|REPLICA|PUBSUB>] [USER username] [ADDR "
       "ip:port] "
       "[LADDR ip:port] [SKIPME <YES|NO>]>"},
      of_session<client_kill>},
+    {{"client|pause", -3, kSession | kAdmin, 0, 0, 0, "connection", "3.0.0",
+      "Makes all commands wait, or those that write.", "timeout [WRITE|ALL]"},
+     client_pause},
+    {{"client|unpause", 2, kSession | kAdmin, 0, 0, 0, "connection", "6.2.0", "Ends a pause.", ""},
+     client_unpause},
+    {{"client|reply", 3, kSession, 0, 0, 0, "connection", "3.2.0",
+      "Says whether this connection wants answers.", "<ON|OFF|SKIP>"},
+     of_session<client_reply>},
     {{"client|no-evict", 3, kSession | kAdmin, 0, 0, 0, "connection", "7.0.0",
       "Accepted; a lock node evicts nobody.", "<ON|OFF>"},
      of_session<client_no_evict>},

@@ -67,7 +67,7 @@ Reply debug(Call& call) {
 }
 
 constexpr Command kCommands[] = {
-    {{"debug", -2, kAdmin | kNoScript | kLoading | kStale, 0, 0, 0, "server", "1.0.0",
+    {{"debug", -2, kAdmin | kNoScript | kLoading | kStale | kTimed, 0, 0, 0, "server", "1.0.0",
       "Makes the node stand still, where it is allowed.", "<SLEEP seconds|HELP>"},
      debug},
 };

@@ -53,6 +53,7 @@ Node::Node(Settings& settings, NodeStart start, World world)
       fence_(start_.fence),
       ledger_(start_.ledger, world_.ledger),
       engine_(script_limits(settings_, start_.hash_seed), std::string(kRedisVersion)),
+      observers_(world_.stopwatch),
       random_(start_.hash_seed) {
   // A wait that an earlier run is owed stands in the ledger until it is over (rule R3).
   lower_at_ = start_.snapshot_from;
@@ -63,6 +64,7 @@ void Node::apply_settings() {
   access_.set_password(settings_.requirepass);
   access_.set_protected_mode(settings_.protected_mode);
   pubsub_.set_output_bytes_max(settings_.listener_output_limit.hard);
+  observers_.apply(settings_);
   locks_.note_expired(are_told(settings_.notify_keyspace_events, kExpiredEvent));
 }
 
@@ -83,7 +85,8 @@ Session& Node::open_session(protocol::Peer peer, Now now) {
 bool Node::owes_work(const Session& session) const {
   const auto is_of_it = [&session](const HeldReply& held) { return held.session == session.id(); };
   if (transaction_ && transaction_->caller == session.id()) return true;
-  return session.is_postponed() || std::any_of(held_.begin(), held_.end(), is_of_it);
+  if (session.is_postponed() && !session.is_paused) return true;
+  return std::any_of(held_.begin(), held_.end(), is_of_it);
 }
 
 void Node::close_session(Session::Id id) {
@@ -95,6 +98,7 @@ void Node::forget_wishes(Session& session) {
   waiters_.forget(session.id());
   watches_.forget(session);
   pubsub_.forget(session);
+  observers_.leave(session);
 }
 
 void Node::receive(Session& session, std::string_view bytes, Now now) {
@@ -104,6 +108,7 @@ void Node::receive(Session& session, std::string_view bytes, Now now) {
   settle_ended_write(now);
   deliver_late_reply(now);
   deliver_wakes(now);
+  look_at_pause(now);
 }
 
 bool Node::is_above_maxmemory() const {
@@ -160,8 +165,9 @@ Reply Node::execute(Session& session, Request request, Now now) {
   }
   if (!has_begun_ && !is_harmless(found.entry->command->spec)) return Reply::postponed();
   session.last_command = found.entry->command->spec.name;
-  if (!session.is_plain()) {
-    if (auto reply = divert(session, found.entry->command->spec, request)) return std::move(*reply);
+  if (!session.is_plain() || pause_.is_on()) {
+    auto reply = divert(session, found.entry->command->spec, request, now);
+    if (reply) return std::move(*reply);
   }
   ++stats_.commands_processed;
   Call call{{session, sessions_, access_, kRedisVersion, request, now},
@@ -181,19 +187,11 @@ Reply Node::execute(Session& session, Request request, Now now) {
   return reply;
 }
 
-// A session in a mode of its own. nullopt: the command is executed all the same.
-std::optional<Reply> Node::divert(Session& session, const protocol::CommandSpec& spec,
-                                  Request request) {
-  if (session.transaction() != nullptr && !spec.has(protocol::kNotQueued)) {
-    return queue(session, spec, request);
-  }
-  return std::nullopt;
-}
-
 Reply Node::run(Call& call, CommandTable::Entry& entry) {
   INVARIANT(entry.command->run != nullptr, "a container that was called with its name alone");
   ++entry.stats.calls;
-  Reply reply = entry.command->run(call);
+  const bool is_observed = observers_.look_at(entry.command->spec, call.words);
+  Reply reply = is_observed ? run_observed(call) : entry.command->run(call);
   if (reply.is_error()) {
     ++entry.stats.failed;
     stats_.count_error(reply.text());
@@ -252,7 +250,9 @@ void Node::begin_run(Now now) {
 
 void Node::retry_postponed(Now now) {
   for (const auto& [id, session] : sessions_.all()) {
-    if (session->is_postponed()) session->retry(now, *this);
+    if (!session->is_postponed()) continue;
+    session->is_paused = false;
+    session->retry(now, *this);
   }
   deliver_late_reply(now);
   deliver_wakes(now);
@@ -353,7 +353,7 @@ Reply Node::run_script(Call& call, const lua::Script& script,
   if (progress == lua::Engine::Progress::suspended) {
     // Of a transaction it may be the second script, which began later than its `now`.
     const Instant began = transaction_ ? clock_.latest() : call.instant();
-    suspended_ = SuspendedScript{call.session.id(), began};
+    suspended_ = SuspendedScript{call.session.id(), began, std::nullopt};
     log(LogLevel::warning,
         "a script runs longer than busy-reply-threshold: other clients are answered -BUSY; SCRIPT "
         "KILL ends it if it has not written yet");
@@ -388,6 +388,7 @@ void Node::resume_script(Now now) {
 void Node::finish_script() {
   if (world_.script_watch != nullptr) world_.script_watch->script_ended();
   const Session::Id caller = suspended_->caller;
+  if (suspended_->observed) observers_.note_time(std::move(*suspended_->observed));
   suspended_.reset();
   Reply reply = engine_.take_reply();
   if (transaction_) reply = continue_transaction_after(std::move(reply));
@@ -431,6 +432,7 @@ std::optional<Instant> Node::next_work() const {
   if (has_begun_ && locks_.latest_deadline().has_fallen()) sooner(lower_at_);
   if (const auto window_end = ledger_.window_end()) sooner(std::max(*window_end, lower_at_));
   if (const auto wait = waiters_.next_deadline()) sooner(*wait);
+  if (pause_.is_on() && pause_.ends_at() != kNever) sooner(pause_.ends_at());
   if (settings_.timeout > 0ns && sessions_.count() > 0) {
     sooner(idle_check_ + kIdleCheckInterval);
   }
@@ -447,6 +449,7 @@ std::optional<Instant> Node::do_due_work(Now now) {
     deliver_wakes(now);
     return std::nullopt;
   }
+  look_at_pause(now);
   close_idle_sessions(now.monotonic);
   lower_ledger(now.monotonic);
   const LockTable::Reclaimed reclaimed = locks_.reclaim(now.monotonic, kReclaimBudget);

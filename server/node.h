@@ -31,6 +31,8 @@
 #include "server/ledger_keeper.h"
 #include "server/lock_table.h"
 #include "server/node_start.h"
+#include "server/observers.h"
+#include "server/pause.h"
 #include "server/process_facts.h"
 #include "server/pubsub.h"
 #include "server/script_watch.h"
@@ -71,6 +73,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
     ScriptWatch* script_watch = nullptr;   // nullptr: scripts may run for ever
     LatestDeadlinePage* ledger = nullptr;  // nullptr: nothing outlives the node
     void (*sleep)(Duration) = nullptr;     // DEBUG SLEEP; nullptr: the time of a test stands
+    Stopwatch stopwatch = nullptr;         // empty: nothing is timed
   };
 
   // CONFIG SET changes the settings in place; they outlive the node.
@@ -123,6 +126,8 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   Waiters& waiters() { return waiters_; }
   const Waiters& waiters() const { return waiters_; }
   Watches& watches() { return watches_; }
+  Pause& pause() { return pause_; }
+  Observers& observers() { return observers_; }
   PubSub& pubsub() { return pubsub_; }
   const PubSub& pubsub() const { return pubsub_; }
   Settings& settings() { return settings_; }
@@ -216,6 +221,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   struct SuspendedScript {
     protocol::Session::Id caller;
     Instant began;
+    std::optional<Observers::Kept> observed;
   };
   // EXEC under way: here between its commands, and while a script among them is suspended.
   struct RunningTransaction {
@@ -249,7 +255,11 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   bool lacks_memory_for(const protocol::CommandSpec& spec) const;
   std::optional<protocol::Reply> divert(protocol::Session& session,
                                         const protocol::CommandSpec& spec,
-                                        protocol::Request request);
+                                        protocol::Request request, Now now);
+  void look_at_pause(Now now);
+  protocol::Reply run_observed(Call& call);
+  protocol::Reply run_timed(Call& call);
+  void show(const Call& call, protocol::Reply* reply);
   protocol::Reply refuse_in_transaction(protocol::Session& session,
                                         const protocol::CommandSpec* spec, protocol::Reply refusal);
   protocol::Reply queue(protocol::Session& session, const protocol::CommandSpec& spec,
@@ -294,11 +304,13 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   LockTable locks_;
   Waiters waiters_{locks_};
   Watches watches_{locks_};
+  Pause pause_;
   PubSub pubsub_;
   std::vector<std::string> expired_keys_;  // kept for its memory
   Fence fence_;
   LedgerKeeper ledger_;
   lua::Engine engine_;
+  Observers observers_;
   ClockWatch clock_;
   Random random_;
   Stats stats_;

@@ -63,8 +63,8 @@ Status NodeRun::open() {
       settings_,
       node_start(decision_, settings_, start, random_node_id(), net::system_random_seed()),
       Node::World{process_inspector(options_.config_file, doors_->port(), options_.owns_process),
-                  log_, &watchdog_, folder_ ? &folder_->latest_deadline_page() : nullptr,
-                  sleep_for});
+                  log_, &watchdog_, folder_ ? &folder_->latest_deadline_page() : nullptr, sleep_for,
+                  now});
   return restore();
 }
 

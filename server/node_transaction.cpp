@@ -69,7 +69,8 @@ Reply Node::continue_transaction(Session& session) {
   while (transaction_->next < transaction_->queue->size()) {
     Reply reply = execute_queued(session, transaction_->queue->request(transaction_->next++));
     if (suspended_) return Reply::later();
-    INVARIANT(reply.kind() > Reply::Kind::postponed, "a queued command that does not answer");
+    INVARIANT(!reply.is(Reply::Kind::later) && !reply.is(Reply::Kind::postponed),
+              "a command that may answer later, in a transaction");
     transaction_->replies.add(reply.owned());
   }
   Reply replies = std::move(transaction_->replies);

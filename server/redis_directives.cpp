@@ -150,21 +150,17 @@ constexpr std::array<std::string_view, 24> kProcess = {"hz",
                                                        "shutdown-on-sigint",
                                                        "shutdown-on-sigterm"};
 
-constexpr std::array<std::string_view, 13> kCommands = {"loadmodule",
+constexpr std::array<std::string_view, 11> kCommands = {"loadmodule",
                                                         "enable-module-command",
                                                         "enable-protected-configs",
                                                         "acllog-max-len",
                                                         "acl-pubsub-default",
                                                         "tracking-table-max-keys",
-                                                        "latency-tracking",
                                                         "latency-tracking-info-percentiles",
-                                                        "latency-monitor-threshold",
                                                         "bind-source-addr",
                                                         "socket-mark-id",
                                                         "client-query-buffer-limit",
                                                         "proto-max-bulk-len"};
-
-constexpr std::array<std::string_view, 2> kLater = {"slowlog-log-slower-than", "slowlog-max-len"};
 
 constexpr std::array kGroups = {
     Group{"locks are kept by the ledger and the snapshot of the node's own", kPersistence},
@@ -173,7 +169,6 @@ constexpr std::array kGroups = {
     Group{"a lock is one small record, freed at its deadline and never evicted", kMemory},
     Group{"a node is one thread in the foreground, and its loop has no ticks", kProcess},
     Group{"the commands or connections that it is about are not served here", kCommands},
-    Group{"it is not supported yet", kLater},
 };
 
 // Who may come in, and what they may do. The default of each leaves nothing open.

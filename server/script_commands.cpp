@@ -79,7 +79,7 @@ Reply script_help(Call& call) {
 }
 
 constexpr std::uint32_t kEvalFlags =
-    kNoScript | kStale | kSkipMonitor | kMovableKeys | kMayReplicate;
+    kNoScript | kStale | kSkipMonitor | kMovableKeys | kMayReplicate | kTimed;
 
 constexpr Command kCommands[] = {
     {{"eval", -3, kEvalFlags, 0, 0, 0, "scripting", "2.6.0", "Runs a Lua script.",

@@ -70,6 +70,13 @@ constexpr std::array kTable = {
     row<KeyspaceEvents>("notify-keyspace-events", "letters of 'Ag$lshzxeKEtmdn', such as KEA",
                         Change::running),
     row<DebugCommand>("enable-debug-command", "no, local or yes", Change::at_start),
+    row<Integer<&Settings::slowlog_log_slower_than, -1, kInt64Max>>(
+        "slowlog-log-slower-than", "microseconds (0: all, -1: none)", Change::running),
+    row<Integer<&Settings::slowlog_max_len, 0, kInt64Max>>("slowlog-max-len", "a number from 0",
+                                                           Change::running),
+    row<Integer<&Settings::latency_monitor_threshold, 0, kInt64Max>>(
+        "latency-monitor-threshold", "milliseconds (0: none)", Change::running),
+    row<YesNo<&Settings::latency_tracking>>("latency-tracking", "yes or no", Change::running),
     row<Supervision>("supervised", "no, systemd or auto", Change::at_start),
     row<Level>("loglevel", "debug, verbose, notice or warning", Change::running),
     row<Text<&Settings::logfile>>("logfile", "a path; '' is standard output", Change::at_start),

@@ -71,6 +71,12 @@ struct Settings {
   // DEBUG: whether it is served, or from this machine alone.
   enum class DebugCommand { no, local, yes } enable_debug_command = DebugCommand::no;
 
+  // What is remembered of commands that took long.
+  std::int64_t slowlog_log_slower_than = 10'000;  // microseconds; 0: all, negative: none
+  std::uint64_t slowlog_max_len = 128;            // entries
+  std::int64_t latency_monitor_threshold = 0;     // milliseconds; 0: no events
+  bool latency_tracking = true;                   // histograms
+
   // The process.
   LogLevel loglevel = LogLevel::notice;
   std::string logfile;  // "": standard output

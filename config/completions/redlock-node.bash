@@ -5,7 +5,8 @@ _redlock_node() {
   local settings="port bind unixsocket unixsocketperm tcp-backlog timeout tcp-keepalive maxclients
     client-output-buffer-limit protected-mode requirepass max-ttl require-ttl clock-drift maxmemory
     maxmemory-policy dir node-id restart-delay restart-reply fence-block busy-reply-threshold script-time-limit
-    script-memory-limit notify-keyspace-events enable-debug-command supervised loglevel logfile pidfile
+    script-memory-limit notify-keyspace-events enable-debug-command slowlog-log-slower-than
+    slowlog-max-len latency-monitor-threshold latency-tracking supervised loglevel logfile pidfile
     databases save appendonly cluster-enabled replica-read-only daemonize"
   local words=
   COMPREPLY=()
@@ -20,7 +21,7 @@ _redlock_node() {
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
       ;;
-    --protected-mode | --require-ttl) words="yes no" ;;
+    --protected-mode | --require-ttl | --latency-tracking) words="yes no" ;;
     --appendonly | --cluster-enabled | --daemonize) words=no ;;
     --replica-read-only) words=yes ;;
     --maxmemory-policy) words=noeviction ;;

@@ -15,12 +15,15 @@ struct BusyFixture final : ScriptWatch {
   CollectedLog log;
   Now now{Instant(24h), WallTime(0s)};
   lua::Engine* running = nullptr;
+  Duration stopwatch{};
   Node node;
   TestClient alice{node, now};
   TestClient bob{node, now};
 
   explicit BusyFixture(NodeStart start = {}, LatestDeadlinePage* ledger = nullptr)
-      : node(settings, std::move(start), {[this] { return interrupt(); }, log, this, ledger}) {
+      : node(settings, std::move(start),
+             {[this] { return interrupt(); }, log, this, ledger, nullptr,
+              [this] { return Instant(stopwatch); }}) {
     node.begin_run(now);
   }
 

@@ -64,7 +64,8 @@ class NodeFixture {
       : settings_(std::move(settings)),
         now_{Instant(24h), WallTime(std::chrono::seconds(1'700'000'000))},
         node_(settings_, started(std::move(start)),
-              {[] { return ProcessFacts{}; }, log_, nullptr, ledger}),
+              {[] { return ProcessFacts{}; }, log_, nullptr, ledger, nullptr,
+               [this] { return stopwatch_ += reading_takes; }}),
         client_(node_, now_) {
     node_.begin_run(now_);
   }
@@ -86,6 +87,9 @@ class NodeFixture {
     }
   }
 
+  // Between two readings of the stopwatch: so long does each command that is timed take.
+  Duration reading_takes{};
+
   Node& node() { return node_; }
   Now& now() { return now_; }
   CollectedLog& log() { return log_; }
@@ -101,6 +105,7 @@ class NodeFixture {
   Settings settings_;
   CollectedLog log_;
   Now now_;
+  Instant stopwatch_{};
   Node node_;
   TestClient client_;
 };

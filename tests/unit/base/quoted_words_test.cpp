@@ -58,3 +58,12 @@ TEST_CASE("a quote that is left open is refused") {
     CHECK_FALSE(split_quoted_words(line));
   }
 }
+
+TEST_CASE("a word in quotes reads back as the same bytes") {
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all += static_cast<char>(byte);
+  const auto words = split_quoted_words(quoted_word(all));
+  REQUIRE(words);
+  CHECK(*words == std::vector<std::string>{all});
+  CHECK(quoted_word("a \"b\"\n\a\x01\xff") == R"("a \"b\"\n\a\x01\xff")");
+}

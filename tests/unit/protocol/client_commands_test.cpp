@@ -58,7 +58,8 @@ TEST_CASE("CLIENT INFO has the fields of Redis 7.2 in their order") {
   const std::string line = client("CLIENT INFO");
   CHECK(line.starts_with(
       "\"id=1 addr=10.0.0.7:40001 laddr=127.0.0.1:6379 fd=8 name=worker age=90 idle=0 flags=N "
-      "db=0 sub=0 psub=0 ssub=0 multi=-1 qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 "
+      "db=0 sub=0 psub=0 ssub=0 multi=-1 watch=0 qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 "
+      "rbp=0 "
       "obl=0 oll=0 omem=0 tot-mem="));
   CHECK(line.ends_with(" events=r cmd=NULL user=default redir=-1 resp=2 lib-name= lib-ver=\\n\""));
 }
@@ -158,4 +159,81 @@ TEST_CASE("CLIENT KILL refuses with Redis's texts") {
   CHECK(client("CLIENT KILL FOO x") == "-ERR syntax error");
   CHECK(client("CLIENT KILL ID 1 ADDR") == "-ERR syntax error");
   CHECK(client("CLIENT foo") == "-ERR unknown subcommand 'foo'. Try CLIENT HELP.");
+}
+
+TEST_CASE("CLIENT REPLY OFF keeps a client from hearing anything but ON") {
+  SessionFixture service;
+  auto client = service.client();
+  CHECK(client("CLIENT REPLY OFF").empty());
+  CHECK(client("PING").empty());
+  CHECK(client("NOSUCH").empty());
+  CHECK(client("CLIENT REPLY SKIP").empty());
+  CHECK(client("PING").empty());
+  CHECK(client("PING").empty());
+  CHECK(client("CLIENT REPLY ON") == "+OK");
+  CHECK(client("PING") == "+PONG");
+  CHECK(client("CLIENT REPLY PERHAPS") == "-ERR syntax error");
+}
+
+TEST_CASE("CLIENT REPLY SKIP takes the answer to the next request") {
+  SessionFixture service;
+  auto client = service.client();
+  CHECK(client("CLIENT REPLY SKIP").empty());
+  CHECK(client("PING").empty());
+  CHECK(client("PING") == "+PONG");
+  CHECK(client("CLIENT REPLY SKIP").empty());
+  CHECK(client("CLIENT REPLY SKIP").empty());
+  CHECK(client("PING").empty());
+  CHECK(client("PING") == "+PONG");
+  CHECK(client("CLIENT REPLY SKIP").empty());
+  CHECK(client("CLIENT REPLY ON") == "+OK");
+  CHECK(client("PING") == "+PONG");
+}
+
+TEST_CASE("an answer that comes later is skipped as well, and a push is not") {
+  SessionFixture service;
+  auto client = service.client();
+  client("CLIENT REPLY SKIP");
+  CHECK(client("LATER").empty());
+  client.session().write(Reply::status_view("pushed"));
+  client.session().resume(Reply::integer(1), service.now, service);
+  CHECK(client.received() == "+pushed");
+  CHECK(client("PING") == "+PONG");
+}
+
+TEST_CASE("RESET brings the answers back") {
+  SessionFixture service;
+  auto client = service.client();
+  client("CLIENT REPLY OFF");
+  CHECK(client("RESET") == "+RESET");
+  CHECK(client("PING") == "+PONG");
+}
+
+TEST_CASE("CLIENT LIST shows in flags and figures what a client is in the middle of") {
+  SessionFixture service;
+  auto client = service.client();
+  auto other = service.client("/run/node.sock:0");
+  const auto line = [&](std::string_view field) {
+    const std::string list = client("CLIENT LIST ID 2");
+    return list.find(field) != std::string::npos;
+  };
+  CHECK(line(" flags=U "));
+  other.session().begin_transaction();
+  const std::vector<std::string_view> ping = {"PING"};
+  REQUIRE(other.session().transaction()->add(ping, 0));
+  other.session().watch_is_broken = true;
+  other.session().watched_keys = 3;
+  CHECK(line(" flags=xdU "));
+  CHECK(line(" multi=1 watch=3 "));
+  CHECK(line(" multi-mem=12 "));
+  other.session().take_transaction();
+  other.session().enter(Session::kMonitoring);
+  other.session().listens_to.channels = 1;
+  CHECK(line(" flags=OPdU "));
+  other("LATER");
+  CHECK(line(" flags=OPbdU "));
+  CHECK(ids_in(client("CLIENT LIST TYPE pubsub")) == "2");
+  CHECK(ids_in(client("CLIENT LIST TYPE normal")) == "1");
+  CHECK(client("CLIENT KILL TYPE pubsub") == "(integer) 1");
+  CHECK(other.session().is_closing());
 }

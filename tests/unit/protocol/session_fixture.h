@@ -61,9 +61,16 @@ class SessionFixture : public Service {
         {"hello", hello}, {"auth", auth}, {"select", select}, {"ping", ping},
         {"echo", echo},   {"quit", quit}, {"reset", reset}};
     static const std::pair<std::string_view, Run> kClientCommands[] = {
-        {"id", client_id},           {"getname", client_getname},   {"setname", client_setname},
-        {"setinfo", client_setinfo}, {"info", client_info},         {"list", client_list},
-        {"kill", client_kill},       {"no-evict", client_no_evict}, {"no-touch", client_no_touch}};
+        {"id", client_id},
+        {"getname", client_getname},
+        {"setname", client_setname},
+        {"setinfo", client_setinfo},
+        {"info", client_info},
+        {"list", client_list},
+        {"kill", client_kill},
+        {"reply", client_reply},
+        {"no-evict", client_no_evict},
+        {"no-touch", client_no_touch}};
     SessionCall call{session, sessions, access, "7.2.4", words, at};
     const bool is_client = equals_ignoring_case(words[0], "client") && words.size() > 1;
     if (is_client) {

@@ -1,0 +1,46 @@
+#include "server/monitors.h"
+
+#include "base/quoted_words.h"
+#include "protocol/reply.h"
+#include "server/secret_words.h"
+
+#include <chrono>
+
+#include <fmt/format.h>
+
+namespace redlock::server {
+
+using protocol::Session;
+
+void Monitors::join(Session& session) {
+  session.enter(Session::kMonitoring);
+  sessions_.emplace(session.id(), &session);
+}
+
+void Monitors::leave(Session& session) {
+  session.leave(Session::kMonitoring);
+  sessions_.erase(session.id());
+}
+
+void Monitors::show(std::string_view line, const Session* except) const {
+  const auto reply = protocol::Reply::status_view(line);
+  for (const auto& [id, session] : sessions_) {
+    if (session != except) session->write(reply);
+  }
+}
+
+std::string monitor_line(WallTime when, std::string_view from, const protocol::CommandSpec& spec,
+                         protocol::Request words) {
+  const auto us = std::chrono::floor<std::chrono::microseconds>(when.time_since_epoch()).count();
+  const bool is_path = from.starts_with('/');
+  if (is_path) from = from.substr(0, from.rfind(':'));
+  std::string line = fmt::format("{}.{:06} [0 {}{}]", us / 1'000'000, us % 1'000'000,
+                                 is_path ? "unix:" : "", from);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    line += ' ';
+    line += quoted_word(shown_word(spec, words, i));
+  }
+  return line;
+}
+
+}  // namespace redlock::server

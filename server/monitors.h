@@ -1,0 +1,38 @@
+// Monitors: sessions that are shown every command which is executed (MONITOR).
+//
+//   +1339518083.107412 [0 127.0.0.1:60866] "keys" "*"
+//
+// Thread safety: none. Invariant: a session is here while it is in the mode kMonitoring.
+#pragma once
+
+#include "base/time.h"
+#include "protocol/command_spec.h"
+#include "protocol/request.h"
+#include "protocol/session.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace redlock::server {
+
+class Monitors {
+ public:
+  // REQUIRES: the session leaves before it ends.
+  void join(protocol::Session& session);
+  void leave(protocol::Session& session);
+  bool is_empty() const { return sessions_.empty(); }
+
+  // Writes the line to all but `except`, whose own command it is: it gets it behind its reply.
+  void show(std::string_view line, const protocol::Session* except) const;
+
+ private:
+  std::map<protocol::Session::Id, protocol::Session*> sessions_;
+};
+
+// The line of a command, without the '+'. from: the client's address, or "lua". A socket in the
+// file system is told as "unix:PATH". Passwords are left out.
+std::string monitor_line(WallTime when, std::string_view from, const protocol::CommandSpec& spec,
+                         protocol::Request words);
+
+}  // namespace redlock::server

@@ -1,0 +1,91 @@
+// Observers: who looks at commands while they are executed: MONITOR, SLOWLOG, LATENCY.
+//
+//   if (observers.look_at(spec, words)) …  // one branch, false for SET and GET
+//
+// Timed are the commands whose time grows with their input: those marked kTimed, and any with more
+// than kWordsUntimed words. No other takes a millisecond, so that nothing is missed; only for a
+// slowlog-log-slower-than below kTimesAllBelow all are timed. Monitors see every command.
+//
+// Thread safety: none.
+#pragma once
+
+#include "base/time.h"
+#include "protocol/command_spec.h"
+#include "protocol/request.h"
+#include "server/latency.h"
+#include "server/monitors.h"
+#include "server/settings.h"
+#include "server/slow_log.h"
+#include "server/stopwatch.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redlock::server {
+
+inline constexpr std::size_t kWordsUntimed = 64;
+inline constexpr Duration kTimesAllBelow = 1ms;
+
+class Observers {
+ public:
+  explicit Observers(Stopwatch stopwatch) : stopwatch_(std::move(stopwatch)) {}
+  Observers(const Observers&) = delete;
+  Observers& operator=(const Observers&) = delete;
+
+  void apply(const Settings& settings);
+
+  bool look_at(const protocol::CommandSpec& spec, protocol::Request words) const {
+    return look_at_all_ || spec.has(protocol::kTimed) || words.size() > kWordsUntimed;
+  }
+
+  // A command as they tell of it. It owns nothing; keep() does.
+  struct Subject {
+    const protocol::CommandSpec& spec;
+    protocol::Request words;
+    std::string_view address;
+    std::string_view client;
+  };
+  bool has_stopwatch() const { return stopwatch_ != nullptr; }
+  Instant read_stopwatch() const { return stopwatch_(); }
+  void note_time(const Subject& subject, WallTime when, Duration took);
+
+  // One that goes on later (a script that was suspended): what will be needed of it then.
+  struct Kept {
+    const protocol::CommandSpec* spec;
+    SlowLog::Entry entry;
+    Instant began;
+  };
+  static Kept keep(const Subject& subject, WallTime when, Instant began);
+  void note_time(Kept kept);
+
+  void join(protocol::Session& monitor);
+  void leave(protocol::Session& monitor);
+  const Monitors& monitors() const { return monitors_; }
+
+  SlowLog& slow_log() { return slow_log_; }
+  LatencyEvents& latency_events() { return events_; }
+  std::int64_t latency_threshold_ms() const { return latency_threshold_ms_; }
+  // By the names of commands.
+  const std::map<std::string_view, LatencyHistogram>& histograms() const { return histograms_; }
+  void forget_histograms() { histograms_.clear(); }
+
+ private:
+  bool is_slow(const protocol::CommandSpec& spec, Duration took) const;
+  void note_latency(const protocol::CommandSpec& spec, WallTime when, Duration took);
+  void decide_what_to_look_at();
+
+  Stopwatch stopwatch_;
+  Monitors monitors_;
+  SlowLog slow_log_;
+  LatencyEvents events_;
+  std::map<std::string_view, LatencyHistogram> histograms_;
+  std::int64_t slower_than_us_ = 0;
+  std::int64_t latency_threshold_ms_ = 0;
+  bool keeps_histograms_ = true;
+  bool look_at_all_ = false;
+};
+
+}  // namespace redlock::server
