@@ -204,8 +204,8 @@ Reply client_kill(SessionCall& call) {
     if (kill_matching(call, filter) == 0) return Reply::error_view("ERR No such client");
     return Reply::ok();
   }
-  if (words.size() % 2 != 0) return Reply::error_view(kSyntaxError);
   for (std::size_t i = 2; i < words.size(); i += 2) {
+    if (i + 1 == words.size()) return Reply::error_view(kSyntaxError);
     if (auto problem = read_kill_option(words[i], words[i + 1], filter)) return std::move(*problem);
   }
   return Reply::integer(kill_matching(call, filter));

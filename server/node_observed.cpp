@@ -14,8 +14,9 @@ namespace {
 constexpr std::string_view kNoAddress = "?:0";
 
 Observers::Subject subject_of(const Call& call) {
-  return {call.command.spec, call.words,
-          call.from_script ? kNoAddress : call.session.peer().address, call.session.name};
+  const std::string_view address = call.session.peer().address;
+  return {call.command.spec, call.words, call.from_script ? kNoAddress : address,
+          call.session.name};
 }
 
 }  // namespace
@@ -47,7 +48,8 @@ Reply Node::run_timed(Call& call) {
 void Node::show(const Call& call, Reply* reply) {
   if (observers_.monitors().is_empty() || call.command.spec.has(protocol::kAdmin)) return;
   if (reply != nullptr && reply->is(Reply::Kind::postponed)) return;
-  const std::string_view from = call.from_script ? "lua" : call.session.peer().address;
+  const std::string_view address = call.session.peer().address;
+  const std::string_view from = call.from_script ? "lua" : address;
   std::string line = monitor_line(call.now.wall, from, call.command.spec, call.words);
   const bool is_own = call.session.is_in(Session::kMonitoring) && !call.in_transaction;
   observers_.monitors().show(line, is_own ? &call.session : nullptr);

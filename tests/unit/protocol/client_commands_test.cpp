@@ -237,3 +237,10 @@ TEST_CASE("CLIENT LIST shows in flags and figures what a client is in the middle
   CHECK(client("CLIENT KILL TYPE pubsub") == "(integer) 1");
   CHECK(other.session().is_closing());
 }
+
+TEST_CASE("CLIENT KILL reads its options from the left, and tells the first that is wrong") {
+  SessionFixture service;
+  auto client = service.client();
+  CHECK(client("CLIENT KILL USER k k") == "-ERR No such user 'k'");
+  CHECK(client("CLIENT KILL ID 9 TYPE") == "-ERR syntax error");
+}

@@ -96,3 +96,15 @@ TEST_CASE("a clock that stands still for a million readings ends all granting (r
     node.node().do_due_work(node.now());
   CHECK(node("SET k v PX 1000").find("-ERR this node's clock stands still") == 0);
 }
+
+TEST_CASE(
+    "within EXEC a plain try is answered as outside it, by nil or by the refusal (rule R10)") {
+  Settings settings;
+  settings.restart_reply = GENERATE(RestartReply::held, RestartReply::error);
+  const bool is_held = settings.restart_reply == RestartReply::held;
+  NodeFixture node(settings, recovering_for(5s));
+  node("MULTI");
+  node("SET k v NX PX 1000");
+  node("GET k");
+  CHECK(node("EXEC") == (is_held ? "[(nil), (nil)]" : std::string("[") + kRefusal + ", (nil)]"));
+}

@@ -55,14 +55,14 @@ TEST_CASE("passwords are in no entry") {
 TEST_CASE("the log keeps the newest, as many as it may, and numbers them all") {
   SlowLog log;
   log.set_length_max(2);
-  for (int i = 0; i < 3; ++i) log.add({.words = {"GET"}});
+  for (int i = 0; i < 3; ++i) log.add(SlowLog::Entry{});
   REQUIRE(log.entries().size() == 2);
   CHECK(log.entries()[0].number == 2);
   CHECK(log.entries()[1].number == 1);
   log.set_length_max(1);
   CHECK(log.entries().size() == 1);
   log.clear();
-  log.add({.words = {"GET"}});
+  log.add(SlowLog::Entry{});
   CHECK(log.entries()[0].number == 3);
 }
 

@@ -170,6 +170,8 @@ TEST_CASE("every command of the node can be queued and answers in EXEC, or is re
     CHECK(client.receive() != "(none)");
     CHECK(client.receive() == "(none)");
     REQUIRE_FALSE(node.node().stop_request());
+    node.advance(1ms);  // the end of CLIENT PAUSE 1
+    node.do_due_work();
   }
 }
 
