@@ -99,7 +99,7 @@ def know(library, result):
              for occasion, figure in OCCASIONS.items() if occasion in result["says"]]
     if result["says"].get("releasing a lost lock") == "yes":
         said.append("does not say that a lock which it releases was lost before")
-    if library.wakes_within_ms:
+    if library.wakes_within_ms and "woke_ms" in result["figures"]:
         said.append(f"who waits wakes {result['figures']['woke_ms']:.0f} ms after the release")
     return "; ".join(part for part in said if part)
 
@@ -119,6 +119,7 @@ def plain(text, length_max=160):
     text = re.sub(r"(127\.0\.0\.1|localhost|::1)(:|, ?port=?|\]:)\d+", r"\1\2PORT", text)
     text = re.sub(r"\bprinter-\d+", "printer", text)
     text = re.sub(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "VALUE", text)
+    text = re.sub(r"\bid: 0x[0-9a-f]+", "id: N", text)
     text = re.sub(r"\('127.0.0.1', \d+\)", "('127.0.0.1', PORT)", text)
     text = re.sub(r"for \d+ ms", "for N ms", text).replace("`", "'")
     return text if len(text) <= length_max else text[:length_max] + "…"

@@ -8,6 +8,7 @@ Three acts, each with nodes and drivers of its own: SERVING, RECOVERING and DOWN
 scenarios run in this order, and one that failed gets new nodes for those that follow.
 """
 
+import statistics
 import time
 
 LOCK_WORDS = ("acquire", "extend", "release")
@@ -81,6 +82,15 @@ def acquire(play):
 @scenario("contend")
 def contend(play):
     """While alice holds it bob does not get it; when she releases, he who waits does."""
+    limit_ms = play.library.wakes_within_ms
+    repetitions = REPETITIONS if limit_ms else 1
+    woke_ms = statistics.median(hand_over_ms(play) for _ in range(repetitions))
+    play.figures["woke_ms"] = woke_ms
+    want(limit_ms is None or woke_ms <= limit_ms, f"bob woke after {woke_ms:.0f} ms")
+
+
+def hand_over_ms(play):
+    """From alice's release until bob, who waits, has the lock."""
     name, key = play.new_lock()
     want_yes(play.alice.ask("acquire", name, TTL_MS, 0), "alice acquires")
     want_refused(play.bob.ask("acquire", name, TTL_MS, 0), "bob gets a lock that alice holds")
@@ -91,11 +101,9 @@ def contend(play):
     play.alice.ask("release", name)
     want_yes(play.bob.answer(), "bob waits and acquires")
     woke_ms = (time.monotonic() - released_at) * 1000
-    limit_ms = play.library.wakes_within_ms
-    want(limit_ms is None or woke_ms <= limit_ms, f"bob woke after {woke_ms:.0f} ms")
-    play.figures["woke_ms"] = woke_ms
     play.bob.ask("release", name)
     want(play.group.soon(key, 0), "the key is still there after bob's release")
+    return woke_ms
 
 
 @scenario("extend", needs=("extend",))

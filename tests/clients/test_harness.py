@@ -13,6 +13,7 @@ import library
 import page
 import play
 import run
+import scenarios
 from contender import Program
 from library import Broken, Fault, Library, Unreachable
 
@@ -67,6 +68,14 @@ class Scenarios(unittest.TestCase):
                 result = self.results[fault, nodes]
                 self.assertEqual(result["scenarios"][scene]["status"], "failed", result)
                 self.assertEqual(result["status"], "failed")
+
+    def test_one_that_wakes_late_is_found(self):
+        result = {"figures": {}, "says": {}, "scenarios": {}}
+        contend = next(scene for scene in scenarios.ALL[scenarios.SERVING]
+                       if scene.name == "contend")
+        with (tempfile.TemporaryDirectory(prefix="redlock-test-") as folder,
+              play.Act(toy(wakes_within_ms=0.001), folder, result, scenarios.SERVING) as act):
+            self.assertRegex(act.run(contend), "bob woke after [0-9]+ ms")
 
     def test_what_the_user_sees_of_a_recovering_node_is_noted(self):
         said = self.results["", 1]["says"]["a recovering node"]
