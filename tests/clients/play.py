@@ -6,6 +6,7 @@
 
 import itertools
 import pathlib
+import threading
 import time
 
 import scenarios
@@ -15,12 +16,21 @@ from scenarios import ALL, Failed, TTL_MS, want_yes
 
 MAX_TTL = "10m"  # for one lock that outlives every attempt to reach a node that is gone
 RUNNING = set()  # every Play that has processes
+_leaving = threading.Event()
 
 
 def end_all():
-    """For whoever must leave at once: no node stays behind."""
-    for each in list(RUNNING):
+    """For whoever must leave at once: no node stays behind, whatever is started meanwhile."""
+    _leaving.set()
+    plays = list(RUNNING)
+    for each in plays + plays:
         each.end()
+
+
+def stop_if_leaving():
+    """What is made anew after a failure is not, when the failure is that all ends."""
+    if _leaving.is_set():
+        threading.Event().wait()
 
 
 class Play:
@@ -33,6 +43,7 @@ class Play:
         self.says = result["says"]        # occasion: the answer that its user got
         self.names = itertools.count(1)
         self.contenders = []
+        stop_if_leaving()
         self.group = Group(self.folder, library.nodes, "--max-ttl", MAX_TTL, *library.node_flags)
         RUNNING.add(self)
         try:

@@ -19,7 +19,7 @@ import org.redisson.config.SingleServerConfig;
 
 /** Redisson's locks: a class each. They have no call that extends; what extends is the watchdog. */
 public class RedissonUser {
-  private static final long WATCHDOG_MS = 1500;
+  private static final long WATCHDOG_MS = 3000;
 
   private final Protocol protocol;
   final List<RedissonClient> clients = new ArrayList<>();
@@ -73,7 +73,7 @@ public class RedissonUser {
   public void watchdog() throws Exception {
     RLock lock = lock("watched");
     lock.lock();
-    Thread.sleep(2 * WATCHDOG_MS);
+    Thread.sleep(WATCHDOG_MS * 3 / 2);
     Driver.check(!inOtherThread(() -> lock.tryLock()), "it ran out");
     lock.unlock();
     Driver.check(inOtherThread(() -> {
