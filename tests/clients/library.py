@@ -5,6 +5,7 @@ A folder of a language holds suite.py with these names:
     LANGUAGE   what people call it
     TOOLS      the programs that must be there to run this language ("node", "npm")
     LIBRARIES  a list of Library
+    too_old()  optional: what is there but too old, as text ("go 1.21 or newer")
 
 Packages go to build/clients/LANGUAGE/NAME and stay there: a second run asks no registry. A registry
 that does not answer skips the library, by name; any other failure is one.
@@ -32,7 +33,8 @@ BUILD_LIMIT_S = 600
 _NO_ANSWER = re.compile(
     r"timed? ?out|ETIMEDOUT|ECONNRE|ENOTFOUND|EAI_AGAIN|temporary failure|resolve host"
     r"|connection (refused|reset|aborted|broken)|NewConnectionError|no route to host"
-    r"|network is unreachable|TLS handshake|SSL connect error|unknown host"
+    r"|network is unreachable|TLS handshake|SSL connect error|unknown host|no such host"
+    r"|couldn't connect|failed to connect|server misbehaving"
     r"|\b(429|50[0234])\b (Too|Internal|Bad|Service|Gateway|Server)"
     r"|E(429|50[0234])\b|status code: 50", re.I)
 
@@ -101,7 +103,20 @@ def suites():
 
 
 def missing_tools(suite):
-    return [tool for tool in suite.TOOLS if shutil.which(tool) is None]
+    return [tool for tool in suite.TOOLS if shutil.which(tool) is None] or suite_too_old(suite)
+
+
+def suite_too_old(suite):
+    return suite.too_old() if hasattr(suite, "too_old") else []
+
+
+def older(tool, say_version, least):
+    """What is missing when this tool is older than (major, minor): a list of texts."""
+    said = subprocess.run([tool, *say_version], capture_output=True, text=True).stdout
+    found = re.search(r"(\d+)\.(\d+)", said)
+    if found and (int(found[1]), int(found[2])) >= least:
+        return []
+    return [f"{tool} {least[0]}.{least[1]} or newer"]
 
 
 # --- fetching ---
@@ -165,5 +180,6 @@ def cache_environment():
         "GOMODCACHE": str(cache / "go-modules"),
         "GOCACHE": str(cache / "go-build"),
         "GOFLAGS": "-modcacherw",  # or ./dev clean could not remove them
+        "CARGO_HOME": str(cache / "cargo"),
         "MAVEN_OPTS": f"-Dmaven.repo.local={cache / 'maven'}",
     }

@@ -150,6 +150,7 @@ class Fetching(unittest.TestCase):
                      "ReadTimeoutError(... Read timed out. (read timeout=15)",
                      "Temporary failure in name resolution", "npm error code E503",
                      "dial tcp: connect: connection refused", "Could not resolve host: index",
+                     "dial tcp: lookup proxy: no such host", "[7] Couldn't connect to server",
                      "returned status code: 503, reason phrase: Service Unavailable"):
             with self.assertRaises(Unreachable, msg=text):
                 self.fails_with(text)
@@ -252,6 +253,13 @@ class Suites(unittest.TestCase):
     def test_a_language_without_its_tools_is_named_with_them(self):
         suite = types.SimpleNamespace(TOOLS=("sh", "no-such-tool"))
         self.assertEqual(library.missing_tools(suite), ["no-such-tool"])
+
+    def test_tools_that_are_too_old_are_named_with_the_version_that_is_needed(self):
+        said = ("-c", "print('go version go1.19.8 linux/amd64')")
+        for least, missing in (((1, 19), []), ((1, 21), [f"{sys.executable} 1.21 or newer"])):
+            self.assertEqual(library.older(sys.executable, said, least), missing)
+        suite = types.SimpleNamespace(TOOLS=("sh",), too_old=lambda: ["sh 9.1 or newer"])
+        self.assertEqual(library.missing_tools(suite), ["sh 9.1 or newer"])
 
 
 if __name__ == "__main__":
