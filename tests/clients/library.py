@@ -34,7 +34,7 @@ _NO_ANSWER = re.compile(
     r"timed? ?out|ETIMEDOUT|ECONNRE|ENOTFOUND|EAI_AGAIN|temporary failure|resolve host"
     r"|connection (refused|reset|aborted|broken)|NewConnectionError|no route to host"
     r"|network is unreachable|TLS handshake|SSL connect error|unknown host|no such host"
-    r"|couldn't connect|failed to connect|server misbehaving"
+    r"|could(n't| not) connect|failed to connect|server misbehaving"
     r"|\b(429|50[0234])\b (Too|Internal|Bad|Service|Gateway|Server)"
     r"|E(429|50[0234])\b|status code: 50", re.I)
 

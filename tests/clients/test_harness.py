@@ -150,7 +150,7 @@ class Fetching(unittest.TestCase):
                      "ReadTimeoutError(... Read timed out. (read timeout=15)",
                      "Temporary failure in name resolution", "npm error code E503",
                      "dial tcp: connect: connection refused", "Could not resolve host: index",
-                     "dial tcp: lookup proxy: no such host", "[7] Couldn't connect to server",
+                     "dial tcp: lookup proxy: no such host", "[7] Could not connect to server",
                      "returned status code: 503, reason phrase: Service Unavailable"):
             with self.assertRaises(Unreachable, msg=text):
                 self.fails_with(text)
