@@ -59,6 +59,7 @@ class Session {
   enum Mode : std::uint8_t {
     kInTransaction = 1u << 0,  // requests are queued
     kMonitoring = 1u << 1,     // sees what others do, and touches no key
+    kListening = 1u << 2,      // to channels or patterns
   };
   // CLIENT REPLY: what becomes of the answers to its requests. Pushes are no answers.
   enum class Answers : std::uint8_t { told, dropped, next_dropped };
@@ -128,10 +129,9 @@ class Session {
     std::uint32_t channels = 0;
     std::uint32_t patterns = 0;
     std::uint32_t shard_channels = 0;
+    bool nothing() const { return (channels | patterns | shard_channels) == 0; }
   } listens_to;
-  bool is_listening() const {
-    return (listens_to.channels | listens_to.patterns | listens_to.shard_channels) != 0;
-  }
+  bool is_listening() const { return is_in(kListening); }
 
   // The shell's own, for finding its connection again; never looked at here.
   void* transport = nullptr;

@@ -100,7 +100,7 @@ LockTable::Reclaimed LockTable::reclaim(Instant now, std::size_t budget) {
 
 void LockTable::count_expired(const Lock& lock) {
   ++expired_;
-  if (notes_expired_) expired_keys_.emplace_back(lock.key());
+  if ((notes_ & kExpired) != 0) expired_keys_.emplace_back(lock.key());
 }
 
 void LockTable::note_end(std::uint32_t hash) {

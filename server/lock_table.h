@@ -67,8 +67,8 @@ class LockTable {
   const LatestDeadline& latest_deadline() const { return latest_deadline_; }
 
   // What others want to know of keys is kept until it is taken. Whatever costs something here is
-  // behind one branch.
-  //
+  // behind one branch: where nothing is noted, there is nothing to take.
+  bool takes_notes() const { return notes_ != 0; }
   // While somebody waits for a key (server/waiters.h): the hashes of those that are given up.
   void note_given_up(bool on) {
     note(kGivenUp, on);
@@ -79,10 +79,9 @@ class LockTable {
     hashes.clear();
     hashes.swap(given_up_);
   }
-  // While keyspace events of kind x are told: the keys of locks that ended by their deadline are
-  // kept until they are taken. Behind one branch as well.
+  // While keyspace events of kind x are told: the keys of locks that ended by their deadline.
   void note_expired(bool on) {
-    notes_expired_ = on;
+    note(kExpired, on);
     if (!on) expired_keys_.clear();
   }
   bool has_expired() const { return !expired_keys_.empty(); }
@@ -135,7 +134,7 @@ class LockTable {
   LockRef find_ref(std::string_view key, std::uint32_t hash) const {
     return index_.find(hash, [&](LockRef ref) { return arena_.at(ref).key() == key; });
   }
-  enum Note : std::uint8_t { kGivenUp = 1u << 0, kChanged = 1u << 1 };
+  enum Note : std::uint8_t { kGivenUp = 1u << 0, kChanged = 1u << 1, kExpired = 1u << 2 };
   void note(Note what, bool on) {
     notes_ = static_cast<std::uint8_t>(on ? notes_ | what : notes_ & ~what);
   }
@@ -158,7 +157,6 @@ class LockTable {
   std::uint8_t notes_ = 0;  // Note
   std::vector<std::uint32_t> given_up_;
   std::vector<std::uint32_t> changed_;
-  bool notes_expired_ = false;
   std::vector<std::string> expired_keys_;
 };
 

@@ -179,7 +179,7 @@ Reply Node::execute(Session& session, Request request, Now now) {
     --stats_.commands_processed;
     --found.entry->stats.calls;
   }
-  settle_imposed_ttls();
+  if (!imposed_ttls_.empty()) settle_imposed_ttls();
   tell_expired();
   if (suspended_) return reply;
   if (!uncovered_.empty()) reply = settle_uncovered(session.id(), std::move(reply), now);

@@ -193,7 +193,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
 
   // The locks that ended by their deadline, if such events are asked for.
   void tell_expired() {
-    if (locks_.has_expired()) tell_expired_keys();
+    if (locks_.takes_notes() && locks_.has_expired()) tell_expired_keys();
   }
 
   // EVAL and EVALSHA: the script's reply, or Kind::later when it was suspended.
@@ -269,6 +269,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   protocol::Reply continue_transaction_after(protocol::Reply script_reply);
   // What a command, a script or a turn of expiry did to keys that others wait for or watch.
   void look_at_notes(Instant now) {
+    if (!locks_.takes_notes()) return;
     waiters_.look_at_given_up(now);
     watches_.look_at_changed();
   }

@@ -66,6 +66,7 @@ bool PubSub::subscribe(Session& session, Kind kind, std::string_view name) {
   listener.bytes += bytes_of(name);
   bytes_ += bytes_of(name);
   ++counter_of(session, kind);
+  session.enter(Session::kListening);
   return true;
 }
 
@@ -79,7 +80,9 @@ void PubSub::unsubscribe(Session& session, Kind kind, std::string_view name) {
   bytes_ -= bytes_of(entry->first);
   --counter_of(session, kind);
   if (entry->second.empty()) names(kind).erase(entry);
-  if (!session.is_listening()) listeners_.erase(listener);
+  if (!session.listens_to.nothing()) return;
+  listeners_.erase(listener);
+  session.leave(Session::kListening);
 }
 
 void PubSub::forget(Session& session) {
