@@ -14,7 +14,6 @@ what measures size, speed or memory is skipped then (`measures`), and waits are 
 
 import os
 import pathlib
-import random
 import shutil
 import signal
 import socket
@@ -22,6 +21,8 @@ import subprocess
 import tempfile
 import time
 import unittest
+
+from ports import reserve_ports
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("REDLOCK_BUILD", ROOT / "build"))
@@ -137,25 +138,6 @@ def request(*words):
     return b"".join(parts)
 
 
-PORTS_GIVEN = set()
-
-
-def free_port():
-    """A port that nobody has: below those that the kernel gives to clients, so it stays free."""
-    while True:
-        port = random.randrange(12000, 32000)
-        if port in PORTS_GIVEN:
-            continue
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-                PORTS_GIVEN.add(port)
-                return port
-            except OSError:
-                pass
-
-
 def eventually(condition, limit_s=PATIENCE_S, pause_s=0.005):
     """Asks again and again until it holds; the last answer. Never longer than limit_s."""
     end = time.monotonic() + limit_s
@@ -171,7 +153,7 @@ class Server:
 
     def __init__(self, folder, port=None, environment=None):
         self.folder = pathlib.Path(folder)
-        self.port = port or free_port()
+        self.port = port or reserve_ports(1)[0]
         self.environment = {**os.environ, **(environment or {})}
         self.process = None
         self.spawned_at = None  # time.monotonic() before the last exec

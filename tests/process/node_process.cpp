@@ -3,33 +3,14 @@
 #include "base/invariant.h"
 #include "coordinator/process_launch.h"
 
-#include <arpa/inet.h>
 #include <csignal>
 #include <filesystem>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace redlock {
-
-std::uint16_t free_port(Random& random, std::set<std::uint16_t>& given) {
-  for (;;) {
-    const auto port = static_cast<std::uint16_t>(12'000 + random.below(20'000));
-    if (!given.insert(port).second) continue;
-    const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const bool is_free = bind(probe, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
-    close(probe);
-    if (is_free) return port;
-  }
-}
 
 NodeProcess::~NodeProcess() {
   if (pid_ > 0) kill();

@@ -1,6 +1,6 @@
 // A real redlock-node that a C++ test starts, kills and starts again.
 //
-//   NodeProcess node({.program = "build/redlock-node", .folder = …, .port = free_port(…)});
+//   NodeProcess node({.program = "build/redlock-node", .folder = …, .port = reserve_ports(1)});
 //   if (!node.bootstrap()) …
 //   node.start();   …   node.kill();   …   node.start();
 //
@@ -8,19 +8,12 @@
 // ends.
 #pragma once
 
-#include "base/random.h"
-
 #include <cstdint>
-#include <set>
 #include <string>
 #include <sys/types.h>
 #include <vector>
 
 namespace redlock {
-
-// A port of 127.0.0.1 that nobody has, and none of `given`, to which it is added. It is below those
-// that the kernel gives to clients, so it stays free while its node is dead.
-std::uint16_t free_port(Random& random, std::set<std::uint16_t>& given);
 
 class NodeProcess {
  public:

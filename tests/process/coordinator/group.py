@@ -13,16 +13,20 @@ when a test failed. The programs are those in $REDLOCK_BUILD (build/ of this che
 import contextlib
 import json
 import os
-import random
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 
 ROOT = os.path.dirname(os.path.abspath(__file__ + "/../../.."))
+sys.path.append(os.path.join(ROOT, "tests/process"))
+
+from ports import reserve_ports  # noqa: E402
+
 BUILD = os.environ.get("REDLOCK_BUILD") or os.path.join(ROOT, "build")
 REDLOCK = os.path.join(BUILD, "redlock")
 REDLOCK_NODE = os.path.join(BUILD, "redlock-node")
@@ -43,24 +47,6 @@ def wait_until(condition, what):
             raise AssertionError(f"waited in vain for {what}")
         time.sleep(0.005)
     return result
-
-
-def free_ports(count):
-    """Ports that nobody listens on, in a row, below those that the kernel gives to clients."""
-    first = 10000 + random.randrange(1000) * 10  # tests that run beside this one look as well
-    for start in range(first, first + 12000, 10):
-        sockets = [socket.socket() for _ in range(count)]
-        try:
-            for i, each in enumerate(sockets):
-                each.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                each.bind(("127.0.0.1", start + i))
-            return list(range(start, start + count))
-        except OSError:
-            continue
-        finally:
-            for each in sockets:
-                each.close()
-    raise AssertionError("no free ports")
 
 
 # What a node says to the second who wants a lock. A lock is held by a quorum: a node whose
@@ -204,7 +190,7 @@ class Group:
     def __init__(self, node_class=Node, count=5):
         self.folder = tempfile.mkdtemp(prefix="redlock-test.")
         self.nodes = [node_class(f"{self.folder}/node-{i}", port)
-                      for i, port in enumerate(free_ports(count))]
+                      for i, port in enumerate(reserve_ports(count))]
         try:
             for node in self.nodes:
                 node.bootstrap()

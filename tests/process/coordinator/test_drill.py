@@ -10,8 +10,9 @@ import subprocess
 import tempfile
 import unittest
 
-from group import (PATIENCE_S, REDIS, REDLOCK, REDLOCK_NODE, ask, free_ports, is_alive, programs_of,
+from group import (PATIENCE_S, REDIS, REDLOCK, REDLOCK_NODE, ask, is_alive, programs_of,
                    read_terminal, wait_until)
+from ports import reserve_ports
 
 # The drill lasts a TTL of 3 s and the restart delay after it; all else takes moments.
 DRILL_S = 15
@@ -187,7 +188,7 @@ class NodesElsewhere(DrillTest):
 
     def setUp(self):
         super().setUp()
-        self.ports = free_ports(5)
+        self.ports = reserve_ports(5)
         self.nodes = ",".join(f"redis://127.0.0.1:{port}" for port in self.ports)
         self.kill_script = self.script("kill-node", f"kill -9 $(cat {self.folder}/${{1##*:}}.pid)")
         # nohup: they are this test's, and go on when the drill has ended.

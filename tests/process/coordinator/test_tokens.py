@@ -15,7 +15,8 @@ import sys
 import tempfile
 import unittest
 
-from group import PATIENCE_S, REDLOCK, ROOT, GroupTest, free_ports, wait_until
+from group import PATIENCE_S, REDLOCK, ROOT, GroupTest, wait_until
+from ports import reserve_ports
 
 EXAMPLES = os.path.join(ROOT, "docs/examples/tokens")
 DATABASE, OBJECT_STORE, FILE_SERVER = (
@@ -38,7 +39,7 @@ class Stores:
     def __init__(self, test):
         self.folder = tempfile.mkdtemp(prefix="redlock-test.")
         test.addCleanup(shutil.rmtree, self.folder)
-        [self.port] = free_ports(1)
+        [self.port] = reserve_ports(1)
         server = subprocess.Popen([sys.executable, OBJECT_STORE, "serve", str(self.port)],
                                   stderr=subprocess.PIPE)
         test.addCleanup(server.communicate)

@@ -9,14 +9,15 @@ import subprocess
 import tempfile
 import unittest
 
-from group import PATIENCE_S, REDLOCK, REDLOCK_NODE, ask, free_ports, is_alive, wait_until
+from group import PATIENCE_S, REDLOCK, REDLOCK_NODE, ask, is_alive, wait_until
+from ports import reserve_ports
 
 
 class Up(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="redlock-test.")
         self.addCleanup(shutil.rmtree, self.folder)
-        self.ports = free_ports(5)
+        self.ports = reserve_ports(5)
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("REDLOCK_")}
 
     def start(self, *options, folder="up"):

@@ -10,6 +10,7 @@
 #include "coordinator/process_launch.h"
 #include "tests/process/kill_storm/victim.h"
 #include "tests/process/node_process.h"
+#include "tests/process/ports.h"
 #include "tests/support/temporary_folder.h"
 
 #include <algorithm>
@@ -17,7 +18,6 @@
 #include <cstdio>
 #include <memory>
 #include <poll.h>
-#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -140,13 +140,12 @@ int storm(const Arguments& arguments) {
   const TemporaryFolder folder;
   Random random(arguments.seed);
   Findings findings;
-  std::set<std::uint16_t> ports;
   Victims victims;
   for (int i = 0; i < std::min(kVictims, arguments.storm.kills); ++i) {
     auto node = std::make_unique<NodeProcess>(
         NodeProcess::Settings{.program = arguments.storm.node_program,
                               .folder = fmt::format("{}/{}", folder.path(), i),
-                              .port = free_port(random, ports),
+                              .port = reserve_ports(1),
                               .flags = arguments.storm.node_flags});
     if (!node->bootstrap()) {
       fmt::print("{} --bootstrap failed\n", arguments.storm.node_program);

@@ -13,6 +13,7 @@
 // been restarted in between, so nothing but the durable bounds knows of their last token.
 #include "base/net/clock.h"
 #include "base/number.h"
+#include "base/random.h"
 #include "tests/process/token_storm/node_group.h"
 #include "tests/process/token_storm/token_record.h"
 #include "tests/support/temporary_folder.h"
@@ -265,7 +266,7 @@ std::vector<std::unique_ptr<Coordinator>> make_coordinators(Storm& storm, const 
 int run(const Arguments& arguments) {
   Random random(arguments.seed);
   const TemporaryFolder folder;
-  NodeGroup nodes(arguments.node_program, folder.path(), {"--max-ttl", "500ms"}, random);
+  NodeGroup nodes(arguments.node_program, folder.path(), {"--max-ttl", "500ms"});
   if (!nodes.start()) {
     fmt::print("the nodes do not start\n");
     return 1;

@@ -1,9 +1,9 @@
 #include "tests/process/token_storm/node_group.h"
 
 #include "base/net/clock.h"
+#include "tests/process/ports.h"
 #include "tests/support/blocking_client.h"
 
-#include <set>
 #include <thread>
 
 #include <fmt/format.h>
@@ -11,13 +11,12 @@
 namespace redlock::token_storm {
 
 NodeGroup::NodeGroup(const std::string& program, const std::string& folder,
-                     const std::vector<std::string>& flags, Random& random) {
-  std::set<std::uint16_t> ports;
+                     const std::vector<std::string>& flags) {
   for (std::size_t i = 0; i < kNodes; ++i) {
     nodes_.push_back(std::make_unique<NodeProcess>(
         NodeProcess::Settings{.program = program,
                               .folder = fmt::format("{}/node-{}", folder, i),
-                              .port = free_port(random, ports),
+                              .port = reserve_ports(1),
                               .flags = flags}));
   }
 }

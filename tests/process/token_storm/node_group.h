@@ -2,7 +2,6 @@
 // without a ledger and not yet admitted.
 #pragma once
 
-#include "base/random.h"
 #include "base/time.h"
 #include "tests/process/node_process.h"
 
@@ -17,7 +16,7 @@ class NodeGroup {
   static constexpr std::size_t kNodes = 5;
 
   NodeGroup(const std::string& program, const std::string& folder,
-            const std::vector<std::string>& flags, Random& random);
+            const std::vector<std::string>& flags);
 
   // Bootstraps and starts all, and waits until they serve. False: they do not.
   bool start();

@@ -90,9 +90,8 @@ bool connect(const NodeGroup& nodes, std::vector<Client>& clients) {
 }
 
 int run(const std::string& node_program) {
-  Random random(static_cast<std::uint64_t>(getpid()));  // for the ports
   const TemporaryFolder folder;
-  NodeGroup nodes(node_program, folder.path(), {"--max-ttl", "10s"}, random);
+  NodeGroup nodes(node_program, folder.path(), {"--max-ttl", "10s"});
   std::vector<Client> clients;
   if (!nodes.start() || !connect(nodes, clients)) {
     fmt::print("the nodes do not start\n");

@@ -2,6 +2,7 @@
 
 #include "base/net/listener.h"
 #include "base/net/system_random.h"
+#include "tests/process/ports.h"
 #include "tests/unit/coordinator_process/fixtures.h"
 
 #include <csignal>
@@ -12,23 +13,10 @@ using namespace redlock::coordinator;
 
 namespace {
 
-// The first of three ports of which no one listens at any.
-std::uint16_t free_ports(net::Loop& loop) {
-  for (;;) {
-    const auto first = static_cast<std::uint16_t>(20'000 + net::system_random_seed() % 10'000);
-    bool is_free = true;
-    for (std::uint16_t i = 0; i < 3; ++i) {
-      const net::Address address{"127.0.0.1", static_cast<std::uint16_t>(first + i)};
-      is_free = is_free && net::Listener::listen(loop, address, 1, [](auto) {});
-    }
-    if (is_free) return first;
-  }
-}
-
 struct TestGroup : LocalGroup::User {
   TestGroup() {
     settings.count = 3;
-    settings.first_port = free_ports(loop);
+    settings.first_port = reserve_ports(3);
     settings.folder = folder / "up";
     settings.node_program = REDIS_AS_NODE;
   }
@@ -109,7 +97,7 @@ TEST_CASE("lock nodes make a group, stop cleanly, and are there again after a ne
 
 TEST_CASE("the addresses are ready to be pasted") {
   TestGroup test;
-  test.settings.first_port = free_ports(test.loop);
+  test.settings.first_port = reserve_ports(3);
   const auto port = [&](int i) { return std::to_string(test.settings.first_port + i); };
   REQUIRE(test.make().start());
   CHECK(test.group->addresses() == "redis://127.0.0.1:" + port(0) + ",redis://127.0.0.1:" +
