@@ -82,7 +82,7 @@ std::optional<Reply> read_type(std::string_view type, ClientFilter& filter) {
     filter.listens = is_pubsub;
     return std::nullopt;
   }
-  return Reply::error(fmt::format("ERR Unknown client type '{}'", type));
+  return Reply::error(fmt::format("ERR Unknown client type '{}'", echoed(type)));
 }
 
 std::optional<Reply> read_kill_option(std::string_view option, std::string_view value,
@@ -90,7 +90,7 @@ std::optional<Reply> read_kill_option(std::string_view option, std::string_view 
   if (equals_ignoring_case(option, "ID")) {
     const auto id = parse_int64(value);
     if (!id || *id < 1) return Reply::error_view("ERR client-id should be greater than 0");
-    filter.ids.insert(*id);
+    filter.ids = {*id};  // named twice, the last one counts
   } else if (equals_ignoring_case(option, "ADDR")) {
     filter.address = value;
   } else if (equals_ignoring_case(option, "LADDR")) {
@@ -98,7 +98,8 @@ std::optional<Reply> read_kill_option(std::string_view option, std::string_view 
   } else if (equals_ignoring_case(option, "TYPE")) {
     return read_type(value, filter);
   } else if (equals_ignoring_case(option, "USER")) {
-    if (value != "default") return Reply::error(fmt::format("ERR No such user '{}'", value));
+    if (value != "default")
+      return Reply::error(fmt::format("ERR No such user '{}'", echoed(value)));
   } else if (equals_ignoring_case(option, "SKIPME")) {
     if (equals_ignoring_case(value, "yes")) {
       filter.skip_self = true;
@@ -158,11 +159,11 @@ Reply client_setinfo(SessionCall& call) {
   const std::string_view value = call.words[3];
   const bool is_name = equals_ignoring_case(option, "LIB-NAME");
   if (!is_name && !equals_ignoring_case(option, "LIB-VER")) {
-    return Reply::error(fmt::format("ERR Unrecognized option '{}'", option));
+    return Reply::error(fmt::format("ERR Unrecognized option '{}'", echoed(option)));
   }
   if (!is_printable_word(value)) {
-    return Reply::error(
-        fmt::format("ERR {} cannot contain spaces, newlines or special characters.", option));
+    return Reply::error(fmt::format("ERR {} cannot contain spaces, newlines or special characters.",
+                                    echoed(option)));
   }
   (is_name ? call.session.library_name : call.session.library_version) = value;
   return Reply::ok();

@@ -11,11 +11,6 @@ namespace {
 
 constexpr std::size_t kEchoedBytesMax = 128;  // of what the client sent, as Redis echoes it
 
-// A word of the client's, as far as Redis echoes it: up to the first NUL.
-std::string_view echoed(std::string_view word, std::size_t bytes_max = kEchoedBytesMax) {
-  return word.substr(0, std::min(word.find('\0'), bytes_max));
-}
-
 std::string upper_case(std::string_view text) {
   std::string out;
   for (const char c : text) out += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -24,6 +19,14 @@ std::string upper_case(std::string_view text) {
 
 }  // namespace
 
+std::string echoed(std::string_view word, std::size_t bytes_max) {
+  std::string text(word.substr(0, std::min(word.find('\0'), bytes_max)));
+  for (char& c : text) {
+    if (c == '\r' || c == '\n') c = ' ';
+  }
+  return text;
+}
+
 Reply unknown_command(Request request) {
   std::string arguments;
   for (const std::string_view word : request.subspan(1)) {
@@ -31,7 +34,7 @@ Reply unknown_command(Request request) {
     arguments += fmt::format("'{}' ", echoed(word, kEchoedBytesMax - arguments.size()));
   }
   return Reply::error(fmt::format("ERR unknown command '{}', with args beginning with: {}",
-                                  echoed(request[0]), arguments));
+                                  echoed(request[0], kEchoedBytesMax), arguments));
 }
 
 Reply wrong_arity(std::string_view name) {
@@ -39,14 +42,14 @@ Reply wrong_arity(std::string_view name) {
 }
 
 Reply unknown_subcommand(std::string_view container, std::string_view given) {
-  return Reply::error(fmt::format("ERR unknown subcommand '{}'. Try {} HELP.", echoed(given),
-                                  upper_case(container)));
+  return Reply::error(fmt::format("ERR unknown subcommand '{}'. Try {} HELP.",
+                                  echoed(given, kEchoedBytesMax), upper_case(container)));
 }
 
 Reply wrong_subcommand_use(std::string_view container, std::string_view given) {
   return Reply::error(
       fmt::format("ERR unknown subcommand or wrong number of arguments for '{}'. Try {} HELP.",
-                  echoed(given), upper_case(container)));
+                  echoed(given, kEchoedBytesMax), upper_case(container)));
 }
 
 }  // namespace redlock::protocol

@@ -5,6 +5,7 @@
 #include "protocol/reply.h"
 #include "protocol/request.h"
 
+#include <string>
 #include <string_view>
 
 namespace redlock::protocol {
@@ -20,6 +21,10 @@ inline constexpr std::string_view kMaxClients = "ERR max number of clients reach
 
 inline constexpr std::string_view kBadClientName =
     "ERR Client names cannot contain spaces, newlines or special characters.";
+
+// A word of the client's as an error repeats it, just as Redis prints it: up to its first NUL and
+// no further than bytes_max, with blanks for line ends.
+std::string echoed(std::string_view word, std::size_t bytes_max = std::string_view::npos);
 
 // "ERR unknown command 'x', with args beginning with: 'a' 'b' "
 Reply unknown_command(Request request);

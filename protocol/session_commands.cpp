@@ -12,27 +12,22 @@ namespace {
 
 constexpr std::string_view kDefaultUser = "default";
 
-struct HelloOptions {
-  const std::string_view* user = nullptr;
-  const std::string_view* password = nullptr;
-  const std::string_view* name = nullptr;
-};
-
-// Of "HELLO 3 [AUTH user password] [SETNAME name]"; the first word from the left that is wrong is
-// what the client is told.
-std::optional<Reply> read_hello_options(Request words, HelloOptions& options) {
+// Of "HELLO 3 [AUTH user password] [SETNAME name]", from the left and each at once, as Redis 7.0
+// does it: what stands before a word that is wrong has been done.
+std::optional<Reply> take_hello_options(SessionCall& call) {
+  const Request words = call.words;
   for (std::size_t i = 2; i < words.size(); ++i) {
     const std::size_t left = words.size() - i - 1;
     if (equals_ignoring_case(words[i], "AUTH") && left >= 2) {
-      options.user = &words[i + 1];
-      options.password = &words[i + 2];
+      if (!call.access.admits(words[i + 1], words[i + 2])) return Reply::error_view(kWrongPass);
+      call.session.set_authenticated(true);
       i += 2;
     } else if (equals_ignoring_case(words[i], "SETNAME") && left >= 1) {
-      options.name = &words[i + 1];
-      if (!is_printable_word(*options.name)) return Reply::error_view(kBadClientName);
+      if (!is_printable_word(words[i + 1])) return Reply::error_view(kBadClientName);
+      call.session.name = words[i + 1];
       i += 1;
     } else {
-      return Reply::error(fmt::format("ERR Syntax error in HELLO option '{}'", words[i]));
+      return Reply::error(fmt::format("ERR Syntax error in HELLO option '{}'", echoed(words[i])));
     }
   }
   return std::nullopt;
@@ -64,19 +59,13 @@ Reply hello(SessionCall& call) {
     }
     version = static_cast<Version>(*number);
   }
-  HelloOptions options;
-  if (auto problem = read_hello_options(call.words, options)) return std::move(*problem);
-  if (options.user != nullptr) {
-    if (!call.access.admits(*options.user, *options.password)) return Reply::error_view(kWrongPass);
-    session.set_authenticated(true);
-  }
+  if (auto problem = take_hello_options(call)) return std::move(*problem);
   if (!session.is_authenticated()) {
     return Reply::error_view(
         "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
         "<proto> AUTH <user> <pass> option can be used to authenticate the client and select the "
         "RESP protocol version at the same time");
   }
-  if (options.name != nullptr) session.name = *options.name;
   session.set_version(version);
   return hello_answer(call);
 }

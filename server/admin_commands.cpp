@@ -98,10 +98,6 @@ Reply wait(Call& call) {
   return Reply::integer(0);
 }
 
-Reply cluster(Call&) {
-  return Reply::error_view("ERR This instance has cluster support disabled");
-}
-
 // SHUTDOWN [NOSAVE|SAVE] [NOW] [FORCE] [ABORT]. While a script overruns only NOSAVE is served, as
 // in Redis: what the script does would otherwise be saved half done.
 Reply shutdown(Call& call) {
@@ -146,8 +142,8 @@ constexpr Command kCommands[] = {
     {{"command|docs", -2, kAsk, 0, 0, 0, "server", "7.0.0", "Explains commands.",
       "[command-name [command-name ...]]"},
      command_docs_of},
-    {{"command|getkeys", -3, kAsk, 0, 0, 0, "server", "2.8.13",
-      "Answers the keys that a command names.", "command [arg [arg ...]]"},
+    {{"command|getkeys", -4, kAsk, 0, 0, 0, "server", "2.8.13",
+      "Answers the keys that a command names.", "command arg [arg ...]"},
      command_getkeys_of},
     {{"command|help", 2, kAsk, 0, 0, 0, "server", "5.0.0", "Explains COMMAND's subcommands.", ""},
      command_help},
@@ -174,9 +170,6 @@ constexpr Command kCommands[] = {
     {{"wait", 3, kNoScript, 0, 0, 0, "generic", "3.0.0",
       "Answers how many replicas have a write: none, at once.", "numreplicas timeout"},
      wait},
-    {{"cluster", -2, 0, 0, 0, 0, "cluster", "3.0.0", "Answers that a lock node is no cluster.",
-      "subcommand"},
-     cluster},
     {{"shutdown", -1, kOperate | kNoMulti | kAllowBusy, 0, 0, 0, "server", "1.0.0",
       "Stops the node cleanly; its locks come back with it.",
       "[NOSAVE|SAVE] [NOW] [FORCE] [ABORT]"},

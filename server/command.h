@@ -58,6 +58,7 @@ std::span<const Command> script_commands();
 std::span<const Command> pubsub_commands();
 std::span<const Command> admin_commands();
 std::span<const Command> debug_commands();
+std::span<const Command> cluster_commands();
 std::span<const Command> transaction_commands();
 std::span<const Command> observing_commands();
 

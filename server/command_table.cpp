@@ -32,7 +32,7 @@ CommandTable::CommandTable() {
        {connection_commands(), lock_commands(), string_commands(), counter_commands(),
         key_commands(), keyspace_commands(), hash_commands(), object_commands(), quorum_commands(),
         wait_commands(), script_commands(), pubsub_commands(), admin_commands(), debug_commands(),
-        transaction_commands(), observing_commands()}) {
+        cluster_commands(), transaction_commands(), observing_commands()}) {
     for (const Command& command : family) {
       entries_.push_back({&command});
       specs_.push_back(&command.spec);

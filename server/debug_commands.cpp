@@ -63,7 +63,7 @@ Reply debug(Call& call) {
   }
   return Reply::error(
       fmt::format("ERR unknown subcommand or wrong number of arguments for '{}'. Try DEBUG HELP.",
-                  subcommand.substr(0, 128)));
+                  echoed(subcommand, 128)));
 }
 
 constexpr Command kCommands[] = {

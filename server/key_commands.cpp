@@ -32,7 +32,8 @@ std::optional<Reply> read_conditions(Request words, ExpireConditions& conditions
     } else if (equals_ignoring_case(word, "LT")) {
       conditions.only_earlier = true;
     } else {
-      return Reply::error(fmt::format("ERR Unsupported option {}", word));
+      const std::size_t end = word.find_last_not_of("\r\n") + 1;  // an error ends with its line
+      return Reply::error(fmt::format("ERR Unsupported option {}", echoed(word.substr(0, end))));
     }
   }
   const bool about_deadline =

@@ -120,6 +120,7 @@ Reply set(Call& call) {
   if (options.ttl_word) node.note_own_ttl(call.word(1));
   const bool is_over_at_once = deadline <= call.instant();
   if (is_over_at_once) {
+    if (old == nullptr) node.notify(kNewKeyEvent, "new", call.word(1));
     node.locks().erase(call.word(1), call.instant());
   } else if (auto failure = put(call, call.word(2), deadline)) {
     return std::move(*failure);

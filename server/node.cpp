@@ -161,7 +161,7 @@ Reply Node::execute(Session& session, Request request, Now now) {
     stats_.count_error(refusal->text());
     const protocol::CommandSpec* spec =
         found.entry != nullptr ? &found.entry->command->spec : nullptr;
-    return refuse_in_transaction(session, spec, std::move(*refusal));
+    return refuse_in_transaction(session, spec, request, now, std::move(*refusal));
   }
   if (!has_begun_ && !is_harmless(found.entry->command->spec)) return Reply::postponed();
   session.last_command = found.entry->command->spec.name;

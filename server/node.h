@@ -261,9 +261,11 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   protocol::Reply run_timed(Call& call);
   void show(const Call& call, protocol::Reply* reply);
   protocol::Reply refuse_in_transaction(protocol::Session& session,
-                                        const protocol::CommandSpec* spec, protocol::Reply refusal);
+                                        const protocol::CommandSpec* spec,
+                                        protocol::Request request, Now now,
+                                        protocol::Reply refusal);
   protocol::Reply queue(protocol::Session& session, const protocol::CommandSpec& spec,
-                        protocol::Request request);
+                        protocol::Request request, Now now);
   protocol::Reply execute_queued(protocol::Session& session, protocol::Request request);
   protocol::Reply continue_transaction(protocol::Session& session);
   protocol::Reply continue_transaction_after(protocol::Reply script_reply);

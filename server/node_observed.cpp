@@ -70,13 +70,15 @@ std::optional<Reply> Node::divert(Session& session, const protocol::CommandSpec&
   if (session.is_in(Session::kMonitoring) && (flags & kOfKeys) != 0) {
     Reply refusal = Reply::error_view("ERR Replica can't interact with the keyspace");
     stats_.count_error(refusal.text());
-    return refuse_in_transaction(session, &spec, std::move(refusal));
+    return refuse_in_transaction(session, &spec, request, now, std::move(refusal));
   }
   if (pause_.holds(flags, now.monotonic)) {
     session.is_paused = true;
     return Reply::postponed();
   }
-  if (queued != nullptr && !spec.has(protocol::kNotQueued)) return queue(session, spec, request);
+  if (queued != nullptr && !spec.has(protocol::kNotQueued)) {
+    return queue(session, spec, request, now);
+  }
   return std::nullopt;
 }
 

@@ -23,8 +23,9 @@ constexpr std::string_view kAborted = "EXECABORT Transaction discarded because o
 }  // namespace
 
 // A refusal between MULTI and EXEC: then EXEC must execute nothing. EXEC that is refused itself is
-// over, and says why, without the general "ERR".
-Reply Node::refuse_in_transaction(Session& session, const CommandSpec* spec, Reply refusal) {
+// over, and says why, without the general "ERR"; monitors, which saw MULTI, see that it came.
+Reply Node::refuse_in_transaction(Session& session, const CommandSpec* spec, Request request,
+                                  Now now, Reply refusal) {
   if (spec == nullptr || spec->name != "exec") {
     if (Transaction* queue = session.transaction()) queue->break_off();
     return refusal;
@@ -33,14 +34,17 @@ Reply Node::refuse_in_transaction(Session& session, const CommandSpec* spec, Rep
   watches_.forget(session);
   std::string_view why = refusal.text();
   if (why.starts_with("ERR ")) why.remove_prefix(4);
-  return Reply::error(fmt::format("EXECABORT Transaction discarded because of: {}", why));
+  Reply aborted = Reply::error(fmt::format("EXECABORT Transaction discarded because of: {}", why));
+  const Command& exec = *commands_.find(request).entry->command;
+  show({{session, sessions_, access_, kRedisVersion, request, now}, *this, exec, false}, &aborted);
+  return aborted;
 }
 
-Reply Node::queue(Session& session, const CommandSpec& spec, Request request) {
+Reply Node::queue(Session& session, const CommandSpec& spec, Request request, Now now) {
   Transaction& queue = *session.transaction();
   const auto refuse = [&](std::string_view why) {
     stats_.count_error(why);
-    return refuse_in_transaction(session, &spec, Reply::error_view(why));
+    return refuse_in_transaction(session, &spec, request, now, Reply::error_view(why));
   };
   if (spec.has(protocol::kNoMulti)) return refuse("ERR Command not allowed inside a transaction");
   if (is_above_maxmemory()) return refuse(kOutOfMemory);

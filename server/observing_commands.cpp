@@ -121,7 +121,8 @@ Reply latency_doctor(Call& call) {
 Reply latency_graph(Call& call) {
   const auto* event = call.node.observers().latency_events().find(call.word(2));
   if (event == nullptr) {
-    return Reply::error(fmt::format("ERR No samples available for event '{}'", call.word(2)));
+    return Reply::error(
+        fmt::format("ERR No samples available for event '{}'", echoed(call.word(2))));
   }
   return Reply::verbatim(LatencyEvents::picture(call.word(2), *event, call.now.wall));
 }

@@ -82,7 +82,7 @@ Reply active_channels(Call& call) {
   if (call.words.size() > 3) {
     return Reply::error(fmt::format(
         "ERR unknown subcommand or wrong number of arguments for '{}'. Try PUBSUB HELP.",
-        call.word(1)));
+        echoed(call.word(1))));
   }
   Reply answer = Reply::array();
   const std::string_view pattern = call.words.size() == 3 ? call.word(2) : "*";

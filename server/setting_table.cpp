@@ -1,6 +1,7 @@
 #include "server/setting_table.h"
 
 #include "base/number.h"
+#include "protocol/errors.h"
 #include "protocol/glob.h"
 #include "server/redis_directives.h"
 #include "server/setting_kinds.h"
@@ -141,8 +142,8 @@ Status check_names(std::span<const std::string_view> names_and_values) {
     const std::string_view name = names_and_values[at];
     const Setting* setting = find_setting(name);
     if (setting == nullptr) {
-      return Failure{
-          fmt::format("ERR Unknown option or number of arguments for CONFIG SET - '{}'", name)};
+      return Failure{fmt::format("ERR Unknown option or number of arguments for CONFIG SET - '{}'",
+                                 protocol::echoed(name))};
     }
     if (setting->change == Change::at_start) return set_failed(name, "can't set immutable config");
     for (const std::string_view other : seen) {

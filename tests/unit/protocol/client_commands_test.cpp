@@ -123,6 +123,7 @@ TEST_CASE("CLIENT KILL by conditions counts, and spares the caller unless told")
   CHECK(client("CLIENT KILL ID 99") == "(integer) 0");
   CHECK(client("CLIENT KILL TYPE pubsub") == "(integer) 0");
   CHECK(client("CLIENT KILL ID 2 ADDR 127.0.0.1:3") == "(integer) 0");
+  CHECK(client("CLIENT KILL ID 2 ID 99") == "(integer) 0");  // the last one counts
   CHECK(client("CLIENT KILL ID 2") == "(integer) 1");
   CHECK(client("CLIENT KILL ID 2") == "(integer) 0");
   CHECK(second.session().is_closing());
@@ -155,6 +156,7 @@ TEST_CASE("CLIENT KILL refuses with Redis's texts") {
   }
   CHECK(client("CLIENT KILL TYPE foo") == "-ERR Unknown client type 'foo'");
   CHECK(client("CLIENT KILL USER foo") == "-ERR No such user 'foo'");
+  CHECK(client("CLIENT KILL USER \"fo\\x00o\"") == "-ERR No such user 'fo'");
   CHECK(client("CLIENT KILL SKIPME maybe") == "-ERR syntax error");
   CHECK(client("CLIENT KILL FOO x") == "-ERR syntax error");
   CHECK(client("CLIENT KILL ID 1 ADDR") == "-ERR syntax error");
@@ -229,6 +231,7 @@ TEST_CASE("CLIENT LIST shows in flags and figures what a client is in the middle
   other.session().take_transaction();
   other.session().enter(Session::kMonitoring);
   other.session().listens_to.channels = 1;
+  other.session().enter(Session::kListening);
   CHECK(line(" flags=OPdU "));
   other("LATER");
   CHECK(line(" flags=OPbdU "));

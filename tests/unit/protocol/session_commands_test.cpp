@@ -32,13 +32,14 @@ TEST_CASE("HELLO tells who is there and switches the protocol") {
   CHECK(client("HELLO 2") == kHello2);
 }
 
-TEST_CASE("HELLO refuses what it does not know and changes nothing") {
+TEST_CASE("HELLO refuses what it does not know and leaves the protocol as it was") {
   SessionFixture service;
   auto client = service.client();
   CHECK(client("HELLO 1") == "-NOPROTO unsupported protocol version");
   CHECK(client("HELLO 4") == "-NOPROTO unsupported protocol version");
   CHECK(client("HELLO x") == "-ERR Protocol version is not an integer or out of range");
   CHECK(client("HELLO 3 FOO") == "-ERR Syntax error in HELLO option 'FOO'");
+  CHECK(client("HELLO 3 \"a\\nb\\x00c\"") == "-ERR Syntax error in HELLO option 'a b'");
   CHECK(client("HELLO 3 AUTH default") == "-ERR Syntax error in HELLO option 'AUTH'");
   CHECK(client("HELLO 3 SETNAME") == "-ERR Syntax error in HELLO option 'SETNAME'");
   CHECK(client("HELLO 3 AUTH nobody x") ==
@@ -47,6 +48,17 @@ TEST_CASE("HELLO refuses what it does not know and changes nothing") {
         "-ERR Client names cannot contain spaces, newlines or special characters.");
   CHECK(client.session().version() == Version::resp2);
   CHECK(client.session().name.empty());
+}
+
+TEST_CASE("HELLO does its options from the left, up to the one that is wrong") {
+  GuardedFixture service;
+  auto client = service.client();
+  CHECK(client("HELLO 3 AUTH default secret SETNAME worker FOO") ==
+        "-ERR Syntax error in HELLO option 'FOO'");
+  CHECK(client("CLIENT GETNAME") == "\"worker\"");
+  CHECK(client("HELLO 3 AUTH default wrong FOO") ==
+        "-WRONGPASS invalid username-password pair or user is disabled.");
+  CHECK(client.session().version() == Version::resp2);
 }
 
 TEST_CASE("HELLO takes a password and a name, in any order and case") {
@@ -69,7 +81,6 @@ TEST_CASE("HELLO without the password is refused, with or without a version") {
   CHECK(client("HELLO 3 AUTH default wrong") ==
         "-WRONGPASS invalid username-password pair or user is disabled.");
   CHECK(client.session().version() == Version::resp2);
-  CHECK(client.session().name.empty());
   CHECK_FALSE(client.session().is_authenticated());
 }
 
