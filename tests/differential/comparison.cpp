@@ -217,6 +217,14 @@ bool agree_on_exec(std::span<const Words> queued, const Reply& node, const Reply
   return true;
 }
 
+bool is_expired_event(const Reply& message) {
+  const auto& items = message.items();
+  if (items.size() < 3 || !items[0].text().ends_with("message")) return false;
+  const std::string_view channel = items[items.size() - 2].text();
+  return channel == "__keyevent@0__:expired" ||
+         (channel.starts_with("__keyspace@0__:") && items.back().text() == "expired");
+}
+
 void order_messages(std::vector<Reply>& messages) {
   auto begin = messages.begin();
   while (begin != messages.end()) {

@@ -47,6 +47,9 @@ using Same = std::function<bool(const Words& request, const protocol::Reply& nod
 bool agree_on_exec(std::span<const Words> queued, const protocol::Reply& node,
                    const protocol::Reply& redis, const Same& same);
 
+// A keyspace event that tells that a lock ran out.
+bool is_expired_event(const protocol::Reply& message);
+
 // The order of what nothing orders: messages that patterns matched at once.
 void order_messages(std::vector<protocol::Reply>& messages);
 

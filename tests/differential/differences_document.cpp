@@ -36,6 +36,9 @@ Clocks, hash orders and a server's own person are in these replies.
 | command | the two replies are |
 | --- | --- |
 | SCAN | the same names from the first cursor to the last |
+| MONITOR | the same lines but for moment and address; a refused HELLO's password is never shown |
+| messages that a client's own request brings it | the same, before or behind the reply |
+| the event `expired` | the same, at once or when somebody looks |
 )";
 
 constexpr std::string_view kNot = R"(

@@ -149,12 +149,49 @@ TEST_CASE("two errors agree only to the letter") {
 }
 
 TEST_CASE("a wanted difference covers its own command alone") {
-  const Reply node = Reply::error("ERR This instance has cluster support disabled");
-  const Reply redis = Reply::error("ERR unknown subcommand 'x'. Try CLUSTER HELP.");
-  const std::vector<std::string_view> cluster = {"cluster", "x"};
-  const std::vector<std::string_view> get = {"get", "x"};
-  CHECK(wanted_difference(cluster, node, redis) != nullptr);
-  CHECK(wanted_difference(get, node, redis) == nullptr);
+  const Reply node = Reply::integer(1);
+  const Reply redis = Reply::integer(2);
+  const std::vector<std::string_view> refcount = {"object", "REFCOUNT", "x"};
+  const std::vector<std::string_view> strlen = {"strlen", "x"};
+  CHECK(wanted_difference(refcount, node, redis) != nullptr);
+  CHECK(wanted_difference(refcount, redis, node) == nullptr);
+  CHECK(wanted_difference(strlen, node, redis) == nullptr);
+}
+
+TEST_CASE("a script's large integers differ as a double does, and no further") {
+  const std::vector<std::string_view> eval = {"eval", "return redis.call('incr', 'k')", "0"};
+  const auto differs = [&](std::int64_t node, std::int64_t redis) {
+    Reply a = Reply::array();
+    Reply b = Reply::array();
+    a.add(Reply::integer(node)).add(Reply::bulk_view("v"));
+    b.add(Reply::integer(redis)).add(Reply::bulk_view("v"));
+    return wanted_difference(eval, a, b) == nullptr;
+  };
+  CHECK_FALSE(differs(9007199254740993, 9007199254740992));
+  CHECK_FALSE(differs(INT64_MAX, INT64_MIN));
+  CHECK(differs(9007199254740993, 9007199254740994));
+  CHECK(differs(7, 8));
+}
+
+TEST_CASE("what a lock's end tells is known from other messages") {
+  CHECK(is_expired_event(texts({"message", "__keyevent@0__:expired", "k"})));
+  CHECK(is_expired_event(texts({"pmessage", "*", "__keyspace@0__:k", "expired"})));
+  CHECK_FALSE(is_expired_event(texts({"pmessage", "*", "__keyspace@0__:k", "expire"})));
+  CHECK_FALSE(is_expired_event(texts({"message", "news", "expired"})));
+}
+
+TEST_CASE("no TTL that is compared with another is like another") {
+  Random random(1);
+  Vocabulary vocabulary(random);
+  const auto certain = [&vocabulary](Words words) {
+    vocabulary.make_order_certain(words);
+    return words[2];
+  };
+  CHECK(certain({"EXPIRE", "k", "3600", "gt"}) == "3607");
+  CHECK(certain({"EXPIRE", "k", "3600", "GT"}) == "3614");
+  CHECK(certain({"PEXPIREAT", "k", moment_in_ms(3'600'000), "LT"}) == moment_in_ms(3'621'000));
+  CHECK(certain({"EXPIRE", "k", "3600", "NX"}) == "3600");
+  CHECK(certain({"EXPIRE", "k", "-1", "GT"}) == "-1");
 }
 
 TEST_CASE("newer commands are put in Redis 7.0's words, refused ones too") {

@@ -29,6 +29,12 @@ std::string Answer::to_string() const {
   return "(broken) " + problem;
 }
 
+std::string texts_of(const std::vector<Answer>& answers) {
+  std::string text;
+  for (const Answer& answer : answers) text += (text.empty() ? "" : "  ") + answer.to_string();
+  return text.empty() ? "(none)" : text;
+}
+
 Link::Link(const std::string& socket_path)
     : socket_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);

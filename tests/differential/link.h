@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace redlock::differential {
 
@@ -27,6 +28,9 @@ struct Answer {
     return a.state == b.state && a.bytes == b.bytes;
   }
 };
+
+// All of them in a line; "(none)".
+std::string texts_of(const std::vector<Answer>& answers);
 
 class Link {
  public:

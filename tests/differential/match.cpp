@@ -18,7 +18,6 @@ using protocol::Reply;
 
 constexpr std::size_t kBurstSteps = 64;
 constexpr std::size_t kBurstBytes = 32 * 1024;
-constexpr std::string_view kControl = "(control)";  // no client of a sequence has such a name
 
 Duration since_epoch() {
   return std::chrono::system_clock::now().time_since_epoch();
@@ -62,19 +61,14 @@ std::size_t size_of(const Words& words) {
   return size;
 }
 
-std::string texts_of(const std::vector<Answer>& answers) {
-  std::string text;
-  for (const Answer& answer : answers) text += (text.empty() ? "" : "  ") + answer.to_string();
-  return text.empty() ? "(none)" : text;
-}
-
-// A line of MONITOR without its moment and address.
-std::string without_moment(std::string_view line) {
-  const std::size_t begin = line.find(" [");
-  const std::size_t end = line.find("] \"");
-  if (begin == std::string_view::npos || end == std::string_view::npos) return std::string(line);
-  const bool is_lua = line.substr(begin, end - begin).ends_with("lua");
-  return fmt::format("{}{}", is_lua ? "[lua] " : "", line.substr(end + 2));
+// Redis was sent a script instead of a newer command, and may name it where it refuses.
+void speak_of(const Words& words, Answer& redis) {
+  constexpr std::string_view kName = "'eval'";
+  if (!redis.reply.is_error() || !in_words_of_redis_7_0(words)) return;
+  const std::size_t at = redis.bytes.find(kName);
+  if (at == std::string::npos) return;
+  redis.bytes.replace(at, kName.size(), fmt::format("'{}'", lower_case(words[0])));
+  redis.reply = Reply::error(redis.bytes.substr(1, redis.bytes.size() - 3));
 }
 
 }  // namespace
@@ -114,8 +108,9 @@ void Match::begin() {
     send(known, {"RESET"});
     send_fence(known);
     read_to_fence(known);
-    known.in_multi = known.is_mute = known.skips_next = known.may_be_pushed = false;
-    known.queued.clear();
+    Client again;
+    for (const Side side : kSides) again.links[side] = std::move(known.links[side]);
+    known = std::move(again);
   }
   Client& control = client(std::string(kControl));
   for (const Words& words :
@@ -159,14 +154,13 @@ std::size_t Match::end_of_burst(const Sequence& sequence, std::size_t at) const 
 }
 
 std::optional<Difference> Match::play_from(const Sequence& sequence, std::size_t& at) {
-  const std::string& who = sequence[at].client;
   began_ = std::chrono::steady_clock::now();
   auto found = play_steps(sequence, at);
   slowest_ = std::max<Duration>(slowest_, std::chrono::steady_clock::now() - began_);
   if (found) return found;
   const Duration wait = sequence[at - 1].wait;
-  if (wait == Duration::zero()) return drain_others(who, at - 1);
-  std::this_thread::sleep_for(wait);  // others are looked at when what ended has been touched
+  if (wait == Duration::zero()) return drain(at - 1);
+  std::this_thread::sleep_for(wait);  // pushes are looked at when what ended has been touched
   return std::nullopt;
 }
 
@@ -177,7 +171,9 @@ std::optional<Difference> Match::play_steps(const Sequence& sequence, std::size_
   ++calls_[lower_case(step.words[0])];
   if (step.is_bytes) return play_bytes(step, first);
   const Client& player = client(step.client);
-  const bool is_plain = player.in_multi || player.is_mute || !stands_alone(step);
+  // A push that looks like an answer: lines of MONITOR, RESP2's messages.
+  const bool mixes = player.may_be_pushed && (player.is_monitoring || !player.is_resp3);
+  const bool is_plain = !player.can_be_asked() || !(stands_alone(step) || mixes);
   const bool may_subscribe =
       is_named(step, "EXEC") && std::any_of(player.queued.begin(), player.queued.end(), subscribes);
   if (!is_plain || may_subscribe) {
@@ -230,19 +226,8 @@ std::optional<Difference> Match::play_burst(std::span<const Step> steps, std::si
       tell(steps[i], "", "");
       continue;
     }
-    Pair pushed;
-    Answer answers[2];
-    for (const Side side : kSides) {
-      answers[side] = player.links[side]->next();
-      while (answers[side].is_push()) {
-        pushed.sides[side].push_back(std::move(answers[side]));
-        answers[side] = player.links[side]->next();
-      }
-    }
-    tell_pushed(steps[i].client, pushed);
-    if (!is_same_list(pushed, false)) {
-      return difference(first + i, pushed.sides[kNode], pushed.sides[kRedis], "what was pushed");
-    }
+    Answer answers[2] = {answer_of(player, kNode), answer_of(player, kRedis)};
+    speak_of(steps[i].words, answers[kRedis]);
     tell(steps[i], answers[kNode].to_string(), answers[kRedis].to_string());
     if (!is_same(player, steps[i].words, answers[kNode], answers[kRedis])) {
       return Difference{first + i, answers[kNode].to_string(), answers[kRedis].to_string(), ""};
@@ -250,6 +235,16 @@ std::optional<Difference> Match::play_burst(std::span<const Step> steps, std::si
     note(player, steps[i].words, answers[kRedis]);
   }
   return std::nullopt;
+}
+
+// The next reply; pushes before it are kept.
+Answer Match::answer_of(Client& from, Side side) {
+  Answer answer = from.links[side]->next();
+  while (answer.is_push()) {
+    from.pushed.sides[side].push_back(std::move(answer));
+    answer = from.links[side]->next();
+  }
+  return answer;
 }
 
 std::optional<Difference> Match::play_alone(const Step& step, std::size_t at) {
@@ -265,7 +260,7 @@ std::optional<Difference> Match::play_alone(const Step& step, std::size_t at) {
       pair.sides[kNode].size() == 1 && pair.sides[kRedis].size() == 1 && !is_unsubscribe;
   const bool same = is_single
                         ? is_same(player, step.words, pair.sides[kNode][0], pair.sides[kRedis][0])
-                        : is_same_list(pair, is_unsubscribe);
+                        : is_same_list(player, pair, is_unsubscribe);
   if (!same) return difference(at, pair.sides[kNode], pair.sides[kRedis], "");
   for (const Answer& answer : pair.sides[kRedis]) note(player, step.words, answer);
   if (subscribes(step.words) || is_named(step, "MONITOR")) player.may_be_pushed = true;
@@ -290,8 +285,7 @@ std::optional<Difference> Match::play_scan(const Step& step, std::size_t at) {
       protocol::OutputBuffer bytes;
       protocol::write_request(views(words), bytes);
       player.links[side]->send(bytes.view());
-      Answer answer = player.links[side]->next();
-      while (answer.is_push()) answer = player.links[side]->next();
+      const Answer answer = answer_of(player, side);
       const auto& items = answer.reply.items();
       if (!answer.is_reply() || items.size() != 2) {
         errors[side] = answer.to_string();
@@ -328,46 +322,6 @@ std::optional<Difference> Match::play_bytes(const Step& step, std::size_t at) {
   return Difference{at, rest[kNode], rest[kRedis], ""};
 }
 
-// --- what others are pushed meanwhile
-
-void Match::send_fence(Client& to) {
-  fence_ = fmt::format("fence-{}", ++fences_);
-  send(to, {"PING", fence_});
-}
-
-Match::Pair Match::read_to_fence(Client& from) {
-  Pair pair;
-  for (const Side side : kSides) {
-    for (;;) {
-      Answer answer = from.links[side]->next();
-      const auto& items = answer.reply.items();
-      const bool is_fence =
-          answer.reply.text() == fence_ || (items.size() == 2 && items[1].text() == fence_);
-      if (is_fence) break;
-      const bool is_end = !answer.is_reply();
-      if (is_end) from.is_closed = true;
-      pair.sides[side].push_back(std::move(answer));
-      if (is_end) break;
-    }
-  }
-  return pair;
-}
-
-std::optional<Difference> Match::drain_others(const std::string& but, std::size_t at) {
-  for (auto& [name, other] : clients_) {
-    const bool answers = !other.in_multi && !other.is_mute && !other.skips_next;
-    if (name == but || !other.may_be_pushed || !answers || other.is_closed) continue;
-    send_fence(other);
-    Pair pair = read_to_fence(other);
-    tell_pushed(name, pair);
-    if (!is_same_list(pair, false)) {
-      return difference(at, pair.sides[kNode], pair.sides[kRedis],
-                        fmt::format("what client '{}' was pushed", name));
-    }
-  }
-  return std::nullopt;
-}
-
 // --- the same?
 
 bool Match::is_same(Client& of, const Words& words, const Answer& node, const Answer& redis) {
@@ -389,30 +343,6 @@ bool Match::is_same(Client& of, const Words& words, const Answer& node, const An
   return same(words, node.reply, redis.reply);
 }
 
-bool Match::is_same_list(Pair& pair, bool is_unsubscribe) {
-  std::vector<std::string> texts[2];
-  for (const Side side : kSides) {
-    std::vector<Reply> messages;
-    for (const Answer& answer : pair.sides[side]) {
-      if (!answer.is_reply()) texts[side].push_back(answer.to_string());
-      messages.push_back(answer.reply.owned());
-    }
-    order_messages(messages);
-    for (const Reply& message : messages) {
-      const bool is_line = message.is(Reply::Kind::status);
-      const auto& items = message.items();
-      if (is_line) {
-        texts[side].push_back(without_moment(message.text()));
-      } else if (is_unsubscribe && items.size() == 3) {  // the order of channels is nobody's
-        texts[side].push_back(items[0].to_string() + items[2].to_string());
-      } else {
-        texts[side].push_back(message.to_string());
-      }
-    }
-  }
-  return texts[kNode] == texts[kRedis];
-}
-
 // What Redis answered says how the client stands now.
 void Match::note(Client& of, const Words& words, const Answer& redis) {
   const std::string name = lower_case(words[0]);
@@ -427,7 +357,11 @@ void Match::note(Client& of, const Words& words, const Answer& redis) {
   }
   const bool is_arity_error = redis.reply.text().starts_with("ERR wrong number of arguments");
   if (is_one_of(name, {"exec", "discard"}) && !is_arity_error) of.in_multi = false;
-  if (name == "reset" && !redis.reply.is_error()) of.in_multi = of.may_be_pushed = false;
+  if (name == "reset" && !redis.reply.is_error()) {
+    of.in_multi = of.may_be_pushed = of.is_monitoring = of.is_resp3 = false;
+  }
+  if (name == "hello" && !redis.reply.is_error()) of.is_resp3 = redis.reply.is(Reply::Kind::map);
+  if (name == "monitor" && !redis.reply.is_error()) of.is_monitoring = true;
   if (name == "quit") of.is_closed = true;
 }
 
@@ -445,19 +379,6 @@ void Match::tell(const Step& step, const std::string& node, const std::string& r
     if (!node.empty()) *transcript_ += node + '\n';
   } else {
     *transcript_ += fmt::format("node:  {}\nredis: {}\n", node, redis);
-  }
-}
-
-void Match::tell_pushed(const std::string& name, const Pair& pair) {
-  if (transcript_ == nullptr) return;
-  const std::string node = texts_of(pair.sides[kNode]);
-  const std::string redis = texts_of(pair.sides[kRedis]);
-  if (pair.sides[kNode].empty() && pair.sides[kRedis].empty()) return;
-  const std::string who = name.empty() ? "the first client" : name;
-  if (node == redis) {
-    *transcript_ += fmt::format("# pushed to {}: {}\n", who, node);
-  } else {
-    *transcript_ += fmt::format("# pushed to {}:\nnode:  {}\nredis: {}\n", who, node, redis);
   }
 }
 

@@ -4,8 +4,12 @@
 //   if (const auto difference = match.play(sequence)) …
 //
 // Requests of one client go out together and their replies are read together, as a pipeline; what
-// others then have been pushed (messages of channels, MONITOR) is fetched behind a PING. So the
+// clients then have been pushed (messages of channels, MONITOR) is fetched behind a PING. So the
 // order of everything is the same in each play, and two servers that behave alike answer alike.
+//
+// Two moments are not compared. A push that a client's own request brings it stands before or
+// behind the reply. And a lock that ran out is told (the event `expired`) at once or when somebody
+// looks: before such an event counts as missing, all keys are looked at on both sides.
 #pragma once
 
 #include "tests/differential/comparison.h"
@@ -48,8 +52,15 @@ class Match {
   const std::string& failure() const { return failure_; }
 
  private:
+  // No client of a sequence has such a name.
+  static constexpr std::string_view kControl = "(control)";
   enum Side { kNode = 0, kRedis = 1 };
   static constexpr Side kSides[] = {kNode, kRedis};
+
+  using Answers = std::vector<Answer>;
+  struct Pair {
+    Answers sides[2];
+  };
 
   // What is known of a client, on both sides alike.
   struct Client {
@@ -58,12 +69,14 @@ class Match {
     bool is_mute = false;        // CLIENT REPLY OFF
     bool skips_next = false;     // CLIENT REPLY SKIP
     bool may_be_pushed = false;  // subscribed, or monitoring
+    bool is_monitoring = false;
+    bool is_resp3 = false;
     bool is_closed = false;
     std::vector<Words> queued;  // in MULTI
-  };
-  using Answers = std::vector<Answer>;
-  struct Pair {
-    Answers sides[2];
+    Pair pushed;                // not yet compared
+    std::multiset<std::string> expired[2];
+
+    bool can_be_asked() const { return !in_multi && !is_mute && !skips_next && !is_closed; }
   };
 
   void begin();
@@ -76,14 +89,19 @@ class Match {
   std::optional<Difference> play_alone(const Step& step, std::size_t at);
   std::optional<Difference> play_scan(const Step& step, std::size_t at);
   std::optional<Difference> play_bytes(const Step& step, std::size_t at);
-  std::optional<Difference> drain_others(const std::string& but, std::size_t at);
+  std::optional<Difference> drain(std::size_t at);
+  void fetch_pushed(Client& from);
+  std::optional<Difference> compare_pushed(const std::string& name, Client& of, std::size_t at);
+  std::optional<Difference> settle_expired(std::size_t at);
+  void look_at_all_keys();
+  Answer answer_of(Client& from, Side side);
   void send(Client& to, const Words& words);
   void send_fence(Client& to);
   Pair read_to_fence(Client& from);
   bool expects_reply(Client& of, const Step& step);
   void note(Client& of, const Words& words, const Answer& redis);
   bool is_same(Client& of, const Words& words, const Answer& node, const Answer& redis);
-  bool is_same_list(Pair& pair, bool is_unsubscribe);
+  bool is_same_list(Client& of, const Pair& pair, bool is_unsubscribe);
   void tell(const Step& step, const std::string& node, const std::string& redis);
   void tell_pushed(const std::string& name, const Pair& pair);
   Difference difference(std::size_t at, const Answers& node, const Answers& redis,

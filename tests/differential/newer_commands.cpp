@@ -156,12 +156,12 @@ Words setinfo(const Words& request) {
   constexpr std::string_view kSayError = "return redis.error_reply(ARGV[1])";
   const std::string option = lower_case(request[2]);
   if (option != "lib-name" && option != "lib-ver") {
-    return say(kSayError, fmt::format("ERR Unrecognized option '{}'", request[2]));
+    return say(kSayError, fmt::format("ERR Unrecognized option '{}'", request[2].c_str()));
   }
   if (has_blanks(request[3])) {
-    return say(
-        kSayError,
-        fmt::format("ERR {} cannot contain spaces, newlines or special characters.", request[2]));
+    return say(kSayError,
+               fmt::format("ERR {} cannot contain spaces, newlines or special characters.",
+                           request[2].c_str()));
   }
   return say("return redis.status_reply(ARGV[1])", "OK");
 }

@@ -40,6 +40,7 @@ class Scenes {
   void bytes(Sequence& sequence);
   void leave(Sequence& sequence);
   void pause(Sequence& sequence);
+  void monitoring(Sequence& sequence);
   std::string client();
   bool serves(std::string_view name) const { return names_.contains(std::string(name)); }
 

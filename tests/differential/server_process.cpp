@@ -42,7 +42,8 @@ Status ServerProcess::start_node(const std::string& program) {
   return launch();
 }
 
-// One database as a node has, and words as long as a node takes.
+// One database as a node has, and words as long as a node takes; hz, so that WAIT's end is not
+// waited for a tenth of a second.
 Status ServerProcess::start_redis(const std::string& program) {
   words_ = {program,
             "--dir",
@@ -59,6 +60,8 @@ Status ServerProcess::start_redis(const std::string& program) {
             "no",
             "--proto-max-bulk-len",
             "16mb",
+            "--hz",
+            "500",
             "--loglevel",
             "warning"};
   return launch();

@@ -25,13 +25,6 @@ std::string written(const std::string& word) {
   return is_plain(word) ? word : protocol::Reply::bulk_view(word).to_string();
 }
 
-// The number before `unit` in "<in 10ms>".
-std::optional<std::int64_t> moment_of(std::string_view word, std::string_view unit) {
-  if (!word.starts_with(kMomentBegin) || !word.ends_with(unit)) return std::nullopt;
-  return parse_int64(
-      word.substr(kMomentBegin.size(), word.size() - kMomentBegin.size() - unit.size()));
-}
-
 bool is_client_name(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
 }
@@ -81,6 +74,12 @@ Result<Sequence> read_sequence(std::string_view text) {
     sequence.push_back(std::move(step.value()));
   }
   return sequence;
+}
+
+std::optional<std::int64_t> moment_of(std::string_view word, std::string_view unit) {
+  if (!word.starts_with(kMomentBegin) || !word.ends_with(unit)) return std::nullopt;
+  return parse_int64(
+      word.substr(kMomentBegin.size(), word.size() - kMomentBegin.size() - unit.size()));
 }
 
 std::string moment_in_ms(std::int64_t ms_from_now) {

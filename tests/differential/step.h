@@ -13,6 +13,7 @@
 #include "protocol/request.h"
 #include <redlock/result.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,8 @@ Result<Sequence> read_sequence(std::string_view text);
 
 std::string moment_in_ms(std::int64_t ms_from_now);
 std::string moment_in_s(std::int64_t s_from_now);
+// The number before `unit` in "<in 10ms>", "<in -3s>": unit is "ms>" or "s>".
+std::optional<std::int64_t> moment_of(std::string_view word, std::string_view unit);
 // The words as they are sent at this moment.
 Words at_moment(const Words& words, Duration since_epoch);
 

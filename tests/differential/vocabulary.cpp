@@ -80,6 +80,8 @@ constexpr std::string_view kPatterns[] = {
     "*"sv,   "k*"sv,      "?"sv, "[a-c]"sv, "h*"sv,     "lock:[12]"sv, "*:*"sv, "[^a]"sv,
     "\\*"sv, "no-such"sv, ""sv,  "n*s"sv,   "k\\[1]"sv, "[b-a]"sv,     "[a"sv,  "**"sv};
 
+constexpr std::int64_t kSafeTtlMax = 3'000'000'000;  // above: over the edge of what is taken
+
 // Refused by all, or over at once.
 constexpr std::string_view kOddTtls[] = {"0"sv,
                                          "-1"sv,
@@ -117,9 +119,8 @@ bool is_at_form(const Words& words) {
 // Ends soon as milliseconds, or is above a node's largest max-ttl as seconds.
 bool is_risky_ttl(std::int64_t ttl, bool is_at) {
   constexpr std::int64_t kSoon = 3'000'000;
-  constexpr std::int64_t kLong = 3'000'000'000;
   constexpr std::int64_t kOverflows = 9'223'372'036'854'775'807;
-  if (ttl > kLong) return is_at || ttl != kOverflows;
+  if (ttl > kSafeTtlMax) return is_at || ttl != kOverflows;
   return ttl > 0 && ttl < kSoon && !is_at;
 }
 
@@ -194,6 +195,27 @@ std::string Vocabulary::argument(const SyntaxArgument& argument) {
   if (name == "channel" || name == "shardchannel") return channel();
   if (name == "sha1") return "e0e1f9fabfc9d4800c877a703b823ac0578ff8db";
   return argument.type == Type::integer ? number() : value();
+}
+
+void Vocabulary::make_order_certain(Words& words) {
+  constexpr std::int64_t kStepSeconds = 7;  // all others are whole hours
+  const bool is_compared = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return equals_ignoring_case(word, "GT") || equals_ignoring_case(word, "LT");
+  });
+  if (!is_compared || words.size() < 3 || ttl_command(words) == nullptr) return;
+  const bool is_ms = equals_ignoring_case(words[0], "PEXPIRE");
+  const std::int64_t more = ++compared_ttls_ * kStepSeconds;
+  const auto moved = [more](std::int64_t ttl, bool counts_ms) {
+    return ttl > 0 && ttl < kSafeTtlMax ? ttl + (counts_ms ? more * 1000 : more) : ttl;
+  };
+  std::string& word = words[2];
+  if (const auto number = parse_int64(word)) {
+    word = std::to_string(moved(*number, is_ms));
+  } else if (const auto ms = moment_of(word, "ms>")) {
+    word = moment_in_ms(moved(*ms, true));
+  } else if (const auto s = moment_of(word, "s>")) {
+    word = moment_in_s(moved(*s, false));
+  }
 }
 
 std::string Vocabulary::in_any_case(std::string_view word) {

@@ -30,6 +30,9 @@ class Vocabulary {
 
   bool chance(unsigned percent) { return random_.below(100) < percent; }
   std::size_t below(std::size_t bound) { return random_.below(bound); }
+  // A TTL that is compared with that of its key (GT, LT) is given a length that no other has: which
+  // of two alike is later would be a race of two clocks.
+  void make_order_certain(Words& words);
   // The word in some case: as it is, all small, all large, or mixed.
   std::string in_any_case(std::string_view word);
   std::string pick(std::span<const std::string_view> words);
@@ -39,6 +42,7 @@ class Vocabulary {
   std::string milliseconds();
 
   Random& random_;
+  std::int64_t compared_ttls_ = 0;
 };
 
 // Takes out what would make two servers differ by their clocks, or stop one of them: a TTL that
