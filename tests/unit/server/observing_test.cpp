@@ -67,6 +67,15 @@ TEST_CASE("a script is shown before its calls, a transaction behind its commands
   CHECK(node.shown() == "(none)");
 }
 
+TEST_CASE("a monitor that saw MULTI sees the EXEC that was refused") {
+  MonitorFixture node;
+  node("MULTI");
+  node("EXEC now");
+  CHECK_THAT(node.shown(), Contains("\"MULTI\""));
+  CHECK_THAT(node.shown(), Contains("\"EXEC\" \"now\""));
+  CHECK(node.shown() == "(none)");
+}
+
 TEST_CASE("a monitor sees neither passwords nor operators' commands, nor what was refused") {
   MonitorFixture node;
   for (const std::string_view hidden : {"CONFIG GET save", "CLIENT LIST", "SLOWLOG LEN", "GET",
