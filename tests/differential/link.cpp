@@ -10,7 +10,7 @@
 namespace redlock::differential {
 namespace {
 
-constexpr timeval kPatience{.tv_sec = 20, .tv_usec = 0};
+constexpr timeval kPatience{.tv_sec = 60, .tv_usec = 0};
 constexpr std::size_t kReadBytes = 64 * 1024;
 
 }  // namespace

@@ -171,9 +171,11 @@ std::optional<Difference> Match::play_steps(const Sequence& sequence, std::size_
   ++calls_[lower_case(step.words[0])];
   if (step.is_bytes) return play_bytes(step, first);
   const Client& player = client(step.client);
-  // A push that looks like an answer: lines of MONITOR, RESP2's messages.
+  // Pushes that look like answers: lines of MONITOR, RESP2's messages.
   const bool mixes = player.may_be_pushed && (player.is_monitoring || !player.is_resp3);
-  const bool is_plain = !player.can_be_asked() || !(stands_alone(step) || mixes);
+  const bool leaves_ping_open = is_named(step, "MULTI") || reply_mode(step.words).has_value();
+  const bool is_plain =
+      player.in_multi || player.is_mute || !(stands_alone(step) || (mixes && !leaves_ping_open));
   const bool may_subscribe =
       is_named(step, "EXEC") && std::any_of(player.queued.begin(), player.queued.end(), subscribes);
   if (!is_plain || may_subscribe) {
@@ -325,6 +327,7 @@ std::optional<Difference> Match::play_bytes(const Step& step, std::size_t at) {
 // --- the same?
 
 bool Match::is_same(Client& of, const Words& words, const Answer& node, const Answer& redis) {
+  if (node.state == Answer::State::silent) return false;  // then nobody knows what was to come
   if (node == redis) return true;
   if (!node.is_reply() || !redis.is_reply()) return false;
   const Duration so_far = std::chrono::steady_clock::now() - began_;

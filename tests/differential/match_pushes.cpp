@@ -108,6 +108,7 @@ bool Match::is_same_list(Client& of, const Pair& pair, bool is_unsubscribe) {
   for (const Side side : kSides) {
     std::vector<Reply> messages;
     for (const Answer& answer : pair.sides[side]) {
+      if (answer.state == Answer::State::silent) return false;
       if (!answer.is_reply()) texts[side].push_back(answer.to_string());
       if (is_expired_event(answer.reply)) {
         of.expired[side].insert(answer.to_string());
