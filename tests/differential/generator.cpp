@@ -44,7 +44,9 @@ bool is_among(const Names& names, std::string_view name) {
 unsigned weight_of(const CommandSpec& spec) {
   if (!is_compared(spec.name) || is_among(kInScenes, spec.name)) return 0;
   const bool is_container = spec.syntax.empty() && spec.arity < -1;
-  if (is_container || spec.group == "cluster" || spec.name == "flushall" || spec.name == "flushdb")
+  const bool is_long = spec.name == "command" || spec.name == "command|docs";  // its answer
+  if (is_container || is_long || spec.group == "cluster" || spec.name == "flushall" ||
+      spec.name == "flushdb")
     return 1;
   if (spec.group == "string" || spec.group == "hash") return 24;
   if (spec.group == "generic") return 16;
@@ -55,7 +57,7 @@ unsigned weight_of(const CommandSpec& spec) {
 bool fits_scripts(const CommandSpec& spec) {
   constexpr std::string_view kOwnOrder[] = {"keys",    "scan",  "randomkey",
                                             "delifeq", "delex", "wait"};
-  if (spec.name.ends_with("|help")) return false;
+  if (spec.name.ends_with("|help") || spec.name == "object|idletime") return false;
   return spec.group == "string" || spec.group == "hash" ||
          (spec.group == "generic" && !is_among(kOwnOrder, spec.name)) || spec.name == "publish";
 }

@@ -111,7 +111,11 @@ std::string story_of(Match& match, const Options& options, Sequence sequence,
   if (!options.no_shrink) sequence = shrunk(match, std::move(sequence), difference);
   std::string transcript;
   const auto again = match.play(sequence, transcript);
-  if (!again) transcript += "# it did not differ when it was played again\n";
+  if (!again) {
+    transcript += fmt::format(
+        "# it did not differ when it was played again; at first:\n# node:  {}\n# redis: {}\n# {}\n",
+        difference.node, difference.redis, difference.about);
+  }
   if (again && !again->about.empty()) transcript += fmt::format("# {}\n", again->about);
   return transcript;
 }
