@@ -71,7 +71,9 @@ constexpr WantedDifference kTable[] = {
      "does not know them.",
      [](Request request, const Reply& node, const Reply&) {
        return is(request, "COMMAND", "GETKEYS") && request.size() > 3 &&
-              equals_ignoring_case(request[2], "SAVE") && says(node, "Invalid command specified");
+              (equals_ignoring_case(request[2], "SAVE") ||
+               equals_ignoring_case(request[2], "SYNC")) &&
+              says(node, "Invalid command specified");
      }},
     {"Scripts that are known from the start",
      "EVALSHA e950836ed1e694540c503ef9972b8de518044d3b 1 k v", "(integer) -1",
