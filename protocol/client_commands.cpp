@@ -46,8 +46,7 @@ std::string client_line(Session& session, Instant now) {
       client_flags(session), session.listens_to.channels, session.listens_to.patterns,
       session.listens_to.shard_channels,
       queue != nullptr ? static_cast<std::int64_t>(queue->size()) : -1, session.watched_keys,
-      session.backlog_bytes(), queue_bytes, session.output().size(),
-      sizeof(Session) + session.backlog_bytes() + queue_bytes + session.output().size(),
+      session.backlog_bytes(), queue_bytes, session.output().size(), session.memory_bytes(),
       session.last_command, static_cast<int>(session.version()), session.library_name,
       session.library_version);
 }

@@ -139,6 +139,11 @@ void Session::reset(bool authenticated) {
   no_touch = false;
 }
 
+std::size_t Session::memory_bytes() const {
+  const std::size_t queued = transaction_ != nullptr ? transaction_->bytes() : 0;
+  return sizeof(Session) + backlog_.size() + queued + output_.size();
+}
+
 void Session::touch() {
   if (touched_) return;
   touched_ = true;

@@ -60,6 +60,7 @@ class Session {
     kInTransaction = 1u << 0,  // requests are queued
     kMonitoring = 1u << 1,     // sees what others do, and touches no key
     kListening = 1u << 2,      // to channels or patterns
+    kDebugging = 1u << 3,      // SCRIPT DEBUG: its next script is meant for a debugger
   };
   // CLIENT REPLY: what becomes of the answers to its requests. Pushes are no answers.
   enum class Answers : std::uint8_t { told, dropped, next_dropped };
@@ -86,6 +87,8 @@ class Session {
   bool is_postponed() const { return waiting_for_ == WaitingFor::retry; }
   bool is_closing() const { return closing_; }
   std::size_t backlog_bytes() const { return backlog_.size(); }
+  // With all that it keeps.
+  std::size_t memory_bytes() const;
 
   Id id() const { return id_; }
   const Peer& peer() const { return peer_; }

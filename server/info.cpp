@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -74,6 +75,22 @@ void clients_section(Section& s) {
   s.field("blocked_clients", waiting);
 }
 
+std::size_t clients_memory(const Section& s) {
+  const auto& sessions = s.node.sessions().all();
+  return std::accumulate(
+      sessions.begin(), sessions.end(), std::size_t{0},
+      [](std::size_t sum, const auto& entry) { return sum + entry.second->memory_bytes(); });
+}
+
+// What the process has of the system, against what it asked of its heap.
+void fragmentation(Section& s, std::uint64_t used) {
+  const std::uint64_t resident = s.process.resident_bytes;
+  const auto ratio = static_cast<double>(resident) / static_cast<double>(std::max(used, 1ul));
+  s.field("mem_fragmentation_ratio", fmt::format("{:.2f}", ratio));
+  s.field("mem_fragmentation_bytes",
+          static_cast<std::int64_t>(resident) - static_cast<std::int64_t>(used));
+}
+
 void memory_section(Section& s) {
   const std::uint64_t used = s.process.heap_bytes.value_or(s.node.used_memory());
   s.field("used_memory", used);
@@ -83,11 +100,15 @@ void memory_section(Section& s) {
   s.field("used_memory_locks", s.node.locks().bytes());
   s.field("used_memory_lua", s.node.engine().memory_bytes());
   s.field("number_of_cached_scripts", s.node.engine().script_count());
+  s.field("used_memory_overhead", used - std::min(used, s.node.locks().bytes()));
+  s.field("used_memory_dataset", s.node.locks().bytes());
+  s.field("mem_clients_normal", clients_memory(s));
   s.field("total_system_memory", s.process.system_memory_bytes);
   s.field("maxmemory", s.node.settings().maxmemory);
   s.field("maxmemory_human", human_bytes(s.node.settings().maxmemory));
   s.field("maxmemory_policy", "noeviction");
   s.field("mem_allocator", "libc");
+  if (s.process.heap_bytes) fragmentation(s, used);
 }
 
 // A node keeps no data on disk; clients wait while `loading` is 1, so it is 0 while recovering too.
@@ -122,14 +143,24 @@ void replication_section(Section& s) {
 void cpu_section(Section& s) {
   s.field("used_cpu_sys", fmt::format("{:.6f}", s.process.cpu_system_seconds));
   s.field("used_cpu_user", fmt::format("{:.6f}", s.process.cpu_user_seconds));
+  s.field("used_cpu_sys_main_thread", fmt::format("{:.6f}", s.process.thread_system_seconds));
+  s.field("used_cpu_user_main_thread", fmt::format("{:.6f}", s.process.thread_user_seconds));
 }
 
+// Tools take the values by their places. A command that is not timed (server/observers.h) has no
+// microseconds; usec_per_call is of the calls that were timed.
 void commandstats_section(Section& s) {
+  const auto& histograms = s.node.observers().histograms();
   for (const auto& [command, is_container, stats] : s.node.commands().entries()) {
     if (stats.calls == 0 && stats.rejected == 0) continue;
+    const auto timed = histograms.find(command->spec.name);
+    const bool is_timed = timed != histograms.end();
+    const double took_us = is_timed ? static_cast<double>(timed->second.total() / 1ns) / 1e3 : 0;
+    const double calls = is_timed ? static_cast<double>(timed->second.calls()) : 1;
     s.field(fmt::format("cmdstat_{}", command->spec.name),
-            fmt::format("calls={},rejected_calls={},failed_calls={}", stats.calls, stats.rejected,
-                        stats.failed));
+            fmt::format("calls={},usec={:.0f},usec_per_call={:.2f},rejected_calls={},"
+                        "failed_calls={}",
+                        stats.calls, took_us, took_us / calls, stats.rejected, stats.failed));
   }
 }
 

@@ -129,6 +129,7 @@ void LatencyHistogram::add(Duration took) {
   while (bucket + 1 < kBuckets && took > bound_of(bucket)) ++bucket;
   ++counts_[bucket];
   ++calls_;
+  total_ += took;
 }
 
 std::vector<std::pair<std::int64_t, std::uint64_t>> LatencyHistogram::cumulated() const {

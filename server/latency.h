@@ -54,6 +54,7 @@ class LatencyHistogram {
  public:
   void add(Duration took);
   std::uint64_t calls() const { return calls_; }
+  Duration total() const { return total_; }
   // Bound in microseconds and the calls up to it, for buckets in which there is one.
   std::vector<std::pair<std::int64_t, std::uint64_t>> cumulated() const;
 
@@ -62,6 +63,7 @@ class LatencyHistogram {
 
   std::array<std::uint64_t, kBuckets> counts_{};
   std::uint64_t calls_ = 0;
+  Duration total_{};
 };
 
 }  // namespace redlock::server

@@ -21,6 +21,8 @@ struct ProcessFacts {
   std::uint64_t system_memory_bytes = 0;
   double cpu_user_seconds = 0;
   double cpu_system_seconds = 0;
+  double thread_user_seconds = 0;  // of the thread that the node runs on
+  double thread_system_seconds = 0;
 };
 
 using ProcessInspector = std::function<ProcessFacts()>;

@@ -60,6 +60,9 @@ ProcessInspector process_inspector(std::string config_file, std::uint16_t port, 
     getrusage(RUSAGE_SELF, &usage);
     facts.cpu_user_seconds = seconds(usage.ru_utime);
     facts.cpu_system_seconds = seconds(usage.ru_stime);
+    getrusage(RUSAGE_THREAD, &usage);
+    facts.thread_user_seconds = seconds(usage.ru_utime);
+    facts.thread_system_seconds = seconds(usage.ru_stime);
     return facts;
   };
 }

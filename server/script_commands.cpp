@@ -28,7 +28,22 @@ Reply run(Call& call, const lua::Script& script, std::size_t keys) {
                               call.words.subspan(3 + keys));
 }
 
+// A debugger runs the script beside the data, and whoever uses one counts on that. As here is none,
+// the script is not run at all. redis-cli takes this for one that does not compile, shows the error
+// and leaves its debugger; Redis too ends the connection after a debugging session.
+Reply refuse_to_debug(Call& call) {
+  Reply refusal = Reply::error_view("ERR This node has no script debugger, the script was not run");
+  if (call.in_transaction) return refusal;
+  call.session.close_after_output();
+  Reply session_and_refusal = Reply::sequence();
+  Reply session = Reply::array();
+  session.add(Reply::status("<endsession>"));
+  session_and_refusal.add(std::move(session)).add(std::move(refusal));
+  return session_and_refusal;
+}
+
 Reply eval(Call& call) {
+  if (call.session.is_in(protocol::Session::kDebugging)) return refuse_to_debug(call);
   std::size_t keys = 0;
   if (auto refusal = read_key_count(call, keys)) return std::move(*refusal);
   lua::Engine::Loaded loaded = call.node.engine().load(call.word(1));
@@ -37,6 +52,9 @@ Reply eval(Call& call) {
 }
 
 Reply evalsha(Call& call) {
+  if (call.session.is_in(protocol::Session::kDebugging)) {
+    return Reply::error_view("ERR Please use EVAL instead of EVALSHA for debugging");
+  }
   std::size_t keys = 0;
   if (auto refusal = read_key_count(call, keys)) return std::move(*refusal);
   const lua::Script* script = call.node.engine().find(call.word(1));
@@ -74,6 +92,18 @@ Reply script_kill(Call& call) {
   return call.node.kill_script();
 }
 
+Reply script_debug(Call& call) {
+  const std::string_view mode = call.word(2);
+  if (equals_ignoring_case(mode, "NO")) {
+    call.session.leave(protocol::Session::kDebugging);
+  } else if (equals_ignoring_case(mode, "YES") || equals_ignoring_case(mode, "SYNC")) {
+    call.session.enter(protocol::Session::kDebugging);
+  } else {
+    return Reply::error_view("ERR Use SCRIPT DEBUG YES/SYNC/NO");
+  }
+  return Reply::ok();
+}
+
 Reply script_help(Call& call) {
   return container_help(call.node.commands().specs(), "script");
 }
@@ -102,6 +132,9 @@ constexpr Command kCommands[] = {
     {{"script|kill", 2, kNoScript | kAllowBusy, 0, 0, 0, "scripting", "2.6.0",
       "Ends the script that runs, if it has not written yet.", ""},
      script_kill},
+    {{"script|debug", 3, kNoScript, 0, 0, 0, "scripting", "3.2.0",
+      "A node has no script debugger: EVAL is refused until NO.", "<YES|SYNC|NO>"},
+     script_debug},
     {{"script|help", 2, kLoading | kStale, 0, 0, 0, "scripting", "5.0.0",
       "Explains SCRIPT's subcommands.", ""},
      script_help},

@@ -15,6 +15,7 @@ constexpr NotCompared kNotCompared[] = {
     {"lock.", "Redis has no such commands; tests/unit/server tests them"},
     {"shutdown", "it ends the server; tests/process tests it"},
     {"config|rewrite", "there is no configuration file to write"},
+    {"script|debug", "a node has no script debugger; tests/transcript tests its refusal"},
     {"debug", "off by default in both; a node has none but SLEEP"},
     {"(more than 1,048,576 words)", "a node refuses such a request, Redis 7.0 reads on"},
 };

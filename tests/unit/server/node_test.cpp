@@ -7,6 +7,7 @@
 
 using namespace redlock;
 using namespace redlock::server;
+using Catch::Contains;
 
 namespace {
 
@@ -111,6 +112,43 @@ TEST_CASE("the version that clients see stays below the one from which they send
   NodeFixture node;
   CHECK(node("INFO server").find("redis_version:7.2.4") != std::string::npos);
   CHECK(node("HELLO 3").find("\"version\": \"7.2.4\"") != std::string::npos);
+}
+
+TEST_CASE("INFO counts a command's calls where tools look for them, and the time of those timed") {
+  NodeFixture node;
+  node.reading_takes = 40us;
+  node("SET k v PX 1000");
+  node("SET k");
+  node("EVAL \"return redis.error_reply('ERR no')\" 0");
+  const std::string info = node("INFO commandstats");
+  CHECK_THAT(info, Contains("cmdstat_set:calls=1,usec=0,usec_per_call=0.00,rejected_calls=1,"
+                            "failed_calls=0"));
+  CHECK_THAT(info, Contains("cmdstat_eval:calls=1,usec=40,usec_per_call=40.00,rejected_calls=0,"
+                            "failed_calls=1"));
+}
+
+TEST_CASE("INFO tells what clients, locks and the rest take of the memory") {
+  NodeFixture node;
+  const auto field = [](const std::string& info, const std::string& name) {
+    return std::stoll(info.substr(info.find(name + ':') + name.size() + 1));
+  };
+  const std::string before = node("INFO memory");
+  const long long used = field(before, "used_memory");
+  CHECK(field(before, "used_memory_dataset") + field(before, "used_memory_overhead") == used);
+  TestClient other = node.connect();
+  const std::string after = node("INFO memory");
+  const long long more = field(after, "mem_clients_normal") - field(before, "mem_clients_normal");
+  CHECK(more >= static_cast<long long>(sizeof(protocol::Session)));
+}
+
+TEST_CASE("a script that is meant for a debugger is not run") {
+  NodeFixture node;
+  node("SCRIPT DEBUG YES");
+  node("MULTI");
+  node("EVAL \"return redis.call('set', 'k', 'v', 'PX', 1000)\" 0");
+  CHECK(node("EXEC") == "[-ERR This node has no script debugger, the script was not run]");
+  CHECK(node("EVAL \"return redis.call('set', 'k', 'v', 'PX', 1000)\" 0") == "[+<endsession>]");
+  CHECK(node.node().locks().size() == 0);
 }
 
 TEST_CASE("expired locks are given back a budget at a time, and the node says when it has work") {
