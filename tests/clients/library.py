@@ -6,6 +6,8 @@ A folder of a language holds suite.py with these names:
     TOOLS      the programs that must be there to run this language ("node", "npm")
     LIBRARIES  a list of Library
     too_old()  optional: what is there but too old, as text ("go 1.21 or newer")
+    TABLES     optional: {name: rows} of further tables of docs/clients.md, heads first, which
+               its drivers check
 
 Packages go to build/clients/LANGUAGE/NAME and stay there: a second run asks no registry. A registry
 that does not answer skips the library, by name; any other failure is one.
@@ -66,6 +68,7 @@ class Library:
     program: object         # contender.Program: starts its driver
     place: pathlib.Path     # where its package is
     nodes: int = 1          # over how many nodes it locks: 1 or 5
+    takes_locks: bool = True  # if not, it is a tool of another kind: its features are tried
     key: str = "{}"         # the key of a lock's name
     fetch: tuple = ()       # commands that ask the registry, run in `place`
     pins: tuple = ()        # files that say which versions: changed, they are fetched again

@@ -128,11 +128,31 @@ def plain(text, length_max=160):
 # --- the page ---
 
 
+def with_table(page, name, lines):
+    """The page with these lines as the table of that name."""
+    before, rest = page.split(mark(name))
+    after = rest.split(mark(name, end=True))[1]
+    return f"{before}{mark(name)}\n" + "\n".join(lines) + f"\n{mark(name, end=True)}{after}"
+
+
+def table_lines(head, *rows):
+    return ["| " + " | ".join(map(cell, cells)) + " |"
+            for cells in (head, ["---"] * len(head), *rows)]
+
+
+def with_tables(page, suites):
+    """The page with the tables that languages have beside the two of all."""
+    for suite in suites:
+        for name, rows in getattr(suite, "TABLES", {}).items():
+            page = with_table(page, name, table_lines(*rows))
+    return page
+
+
 def updated(page, libraries, results):
     """The page with the rows of these results; rows of libraries that are no more are dropped."""
     for table, head in _HEADS.items():
         there = rows(page, table)
-        lines = ["| " + " | ".join(head) + " |", "| " + " | ".join("---" for _ in head) + " |"]
+        lines = table_lines(head)
         for library in libraries:
             if table_of(library) != table:
                 continue
@@ -141,9 +161,7 @@ def updated(page, libraries, results):
                 lines.append(row(library, result))
             elif row_key(library) in there:
                 lines.append(there[row_key(library)])
-        before, rest = page.split(mark(table))
-        after = rest.split(mark(table, end=True))[1]
-        page = f"{before}{mark(table)}\n" + "\n".join(lines) + f"\n{mark(table, end=True)}{after}"
+        page = with_table(page, table, lines)
     return page
 
 

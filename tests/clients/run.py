@@ -126,9 +126,12 @@ def settle_page(results, write):
     told = {title: result for title, result in results.items() if result["status"] != "skipped"}
     text = page.PAGE.read_text()
     if write:
-        page.PAGE.write_text(page.updated(text, libraries(), told))
+        page.PAGE.write_text(page.with_tables(page.updated(text, libraries(), told), suites()))
         return
     differing = page.in_step(text, libraries(), told)
+    if page.with_tables(text, suites()) != text:
+        differing.append("the tables of " + ", ".join(
+            suite.LANGUAGE for suite in suites() if page.with_tables(text, [suite]) != text))
     if differing:
         yield "docs/clients.md says otherwise; ./dev clients --write writes:"
         yield from differing

@@ -77,6 +77,12 @@ class Scenarios(unittest.TestCase):
               play.Act(toy(wakes_within_ms=0.001), folder, result, scenarios.SERVING) as act):
             self.assertRegex(act.run(contend), "bob woke after [0-9]+ ms")
 
+    def test_a_program_that_takes_no_locks_is_tried_for_its_features(self):
+        for fault, status in (("", "passed"), ("feature fails", "failed")):
+            result = outcome(toy(fault, takes_locks=False))
+            self.assertEqual(statuses(result), {"features": status}, result)
+            self.assertEqual(result["status"], status)
+
     def test_what_the_user_sees_of_a_recovering_node_is_noted(self):
         said = self.results["", 1]["says"]["a recovering node"]
         self.assertRegex(said, "recovering after a restart, no new locks for [0-9]+ ms")
@@ -232,6 +238,16 @@ class Page(unittest.TestCase):
         for listed in run.libraries():
             written = page.rows(text, page.table_of(listed))[page.row_key(listed)]
             self.assertIn(page.cell(listed.know), written)
+
+    def test_a_language_has_tables_of_its_own(self):
+        suite = types.SimpleNamespace(TABLES={"works not": (("What", "Why"), ("a | b", "text"))})
+        text = page.with_tables(self.EMPTY, [suite, types.SimpleNamespace()])
+        self.assertIn("| What | Why |\n| --- | --- |\n| a \\| b | text |\n", text)
+        self.assertEqual(page.with_tables(text, [suite]), text)
+
+    def test_the_written_page_has_the_tables_of_all_languages(self):
+        text = page.PAGE.read_text()
+        self.assertEqual(page.with_tables(text, library.suites()), text)
 
     def test_ports_and_values_are_no_part_of_what_is_said(self):
         text = "ConnectionError: 111 connecting to 127.0.0.1:23456 printer-17, for 612 ms"

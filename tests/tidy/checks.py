@@ -261,6 +261,7 @@ def a_type_is_defined_once(tree):
        {"README.md": "See [the rules](docs/safety.md).\n"},
        good=[{"README.md": "[rules](docs/safety.md#clocks) [web](https://redis.io)\n",
               "docs/safety.md": "[up](../README.md) [here](#clocks)\n"},
+             {"tests/clients/c/driver.c": '#include "driver.h"\n', "tests/clients/c/driver.h": ""},
              {"docs/examples/worker/CMakeLists.txt": "project(worker)\n"}])
 def every_file_is_reached(tree):
     """A header by an include, a CMakeLists.txt by its parent; and every link of a page leads on.
@@ -268,7 +269,7 @@ def every_file_is_reached(tree):
     What says project() is built by its user, outside of this tree.
     """
     included = set()
-    for path in tree.paths(*CPP):
+    for path in tree.paths(*CPP, ".c"):
         for _, _, name in tree.includes(path):
             included |= {name, posixpath.join(posixpath.dirname(path), name),
                          tree.public_header(name)}
