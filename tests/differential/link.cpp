@@ -12,6 +12,7 @@ namespace {
 
 constexpr timeval kPatience{.tv_sec = 60, .tv_usec = 0};
 constexpr std::size_t kReadBytes = 64 * 1024;
+constexpr std::size_t kShortReadBytes = 8 * 1024;  // behind which no more is waiting
 
 }  // namespace
 
@@ -67,10 +68,15 @@ bool Link::receive() {
     taken_ = 0;
   }
   char buffer[kReadBytes];
-  const ssize_t count = recv(socket_, buffer, sizeof buffer, 0);
+  ssize_t count = recv(socket_, buffer, sizeof buffer, 0);
   is_silent_ = count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
   if (count <= 0) return false;
-  received_.append(buffer, static_cast<std::size_t>(count));
+  // A long reply is read whole before it is parsed again.
+  while (count > 0) {
+    received_.append(buffer, static_cast<std::size_t>(count));
+    if (static_cast<std::size_t>(count) < kShortReadBytes) break;
+    count = recv(socket_, buffer, sizeof buffer, MSG_DONTWAIT);
+  }
   return true;
 }
 

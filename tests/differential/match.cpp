@@ -259,7 +259,9 @@ std::optional<Difference> Match::play_alone(const Step& step, std::size_t at) {
   send_fence(player);
   Pair pair = read_to_fence(player);
   for (Answer& answer : pair.sides[kRedis]) speak_of(step.words, answer);
-  tell(step, texts_of(pair.sides[kNode]), texts_of(pair.sides[kRedis]));
+  if (transcript_ != nullptr) {
+    tell(step, texts_of(pair.sides[kNode]), texts_of(pair.sides[kRedis]));
+  }
   const bool is_unsubscribe = lower_case(step.words[0]).find("unsubscribe") != std::string::npos;
   const bool is_single =
       pair.sides[kNode].size() == 1 && pair.sides[kRedis].size() == 1 && !is_unsubscribe;
