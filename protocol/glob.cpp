@@ -13,7 +13,7 @@ class Elements {
       : pattern_(pattern), letter_case_(letter_case) {}
 
   // Whether the element at `position` takes this byte; if so, `position` moves behind the element.
-  bool take(std::size_t& position, char byte) const {
+  bool take(std::size_t& position, char byte) {
     const unsigned char wanted = folded(byte);
     std::size_t at = position;
     bool matches = true;
@@ -26,9 +26,12 @@ class Elements {
     } else {
       ++at;
     }
+    looked_at_ += at - position;
     if (matches) position = at;
     return matches;
   }
+  // How many bytes of the pattern, those that were looked at again each time.
+  std::size_t looked_at() const { return looked_at_; }
 
  private:
   // `at` stands on the '[' and ends behind the ']'.
@@ -65,6 +68,7 @@ class Elements {
 
   std::string_view pattern_;
   LetterCase letter_case_;
+  std::size_t looked_at_ = 0;
 };
 
 }  // namespace
@@ -73,7 +77,7 @@ class Elements {
 // the later one could have taken that much less. So nothing is exponential.
 bool glob_matches(std::string_view pattern, std::string_view text, LetterCase letter_case) {
   if (text.empty()) return pattern.empty();  // no star takes it, as in Redis
-  const Elements elements(pattern, letter_case);
+  Elements elements(pattern, letter_case);
   constexpr std::size_t kNone = std::string_view::npos;
   std::size_t in_pattern = 0;
   std::size_t in_text = 0;
@@ -85,7 +89,7 @@ bool glob_matches(std::string_view pattern, std::string_view text, LetterCase le
       star_ends = in_text;
     } else if (in_pattern < pattern.size() && elements.take(in_pattern, text[in_text])) {
       ++in_text;
-    } else if (behind_star != kNone) {
+    } else if (behind_star != kNone && elements.looked_at() <= kGlobStepsMax) {
       in_pattern = behind_star;
       in_text = ++star_ends;
     } else {

@@ -7,13 +7,19 @@
 // range may be given backwards, `[]` matches nothing, a backslash at the end is a backslash, and an
 // empty text is matched by the empty pattern alone (KEYS and SCAN take `*` for all without asking).
 //
-// The time is at most length of the pattern × length of the text, whatever the number of stars, so
-// that no client can stop the node with a pattern.
+// The time is at most length of the pattern × length of the text, whatever the number of stars, and
+// kGlobStepsMax ends it: so no client can stop the node with a pattern.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace redlock::protocol {
+
+// So many bytes of the pattern are looked at, some of them again and again; what takes more does
+// not match. That is some milliseconds, and enough for 16 bytes of pattern with the longest key,
+// however they are chosen.
+inline constexpr std::size_t kGlobStepsMax = 1024 * 1024;
 
 enum class LetterCase { exact, ignored };  // ASCII alone
 

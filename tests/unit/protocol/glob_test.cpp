@@ -83,6 +83,24 @@ TEST_CASE("a pattern with many stars costs no more than its length times the tex
   CHECK(glob_matches(pattern, std::string(20'000, 'a') + "b"));
 }
 
+TEST_CASE("what takes more than kGlobStepsMax does not match") {
+  constexpr std::size_t kKeyBytes = 65'535;
+  const auto ends_in_b = [](std::size_t size) { return std::string(size - 1, 'a') + "b"; };
+  CHECK(glob_matches("*" + ends_in_b(15), ends_in_b(kKeyBytes)));
+  CHECK_FALSE(glob_matches("*" + ends_in_b(1000), ends_in_b(kKeyBytes)));
+  CHECK(glob_matches("*" + ends_in_b(1000), ends_in_b(2000)));
+  SECTION("some megabytes of both, which would take days") {
+    CHECK_FALSE(glob_matches("*" + ends_in_b(8'000'000), ends_in_b(16'000'000)));
+  }
+  SECTION("the same in a class") {
+    CHECK_FALSE(glob_matches("*[" + std::string(8'000'000, 'x') + "]c", ends_in_b(16'000'000)));
+  }
+  SECTION("what is read once is no such thing") {
+    CHECK(glob_matches(ends_in_b(16'000'000), ends_in_b(16'000'000)));
+    CHECK(glob_matches("*b", ends_in_b(1'000'000)));
+  }
+}
+
 namespace {
 
 // What a glob means, by trying everything; stars and literals alone.
