@@ -173,6 +173,17 @@ TEST_CASE("a script's large integers differ as a double does, and no further") {
   CHECK(differs(7, 8));
 }
 
+TEST_CASE("a script's long numbers differ in their texts as Lua 5.1 rounds them, and no further") {
+  const std::vector<std::string_view> eval = {"eval", "return 'a' .. tonumber(ARGV[1])", "0"};
+  const auto differs = [&](std::string_view node, std::string_view redis) {
+    return wanted_difference(eval, texts({node, "v"}), texts({redis, "v"})) == nullptr;
+  };
+  CHECK_FALSE(differs("1372036854775807", "13.7203685477581e+14"));
+  CHECK_FALSE(differs("a-9223372036854775808b", "a-9.2233720368548e+18b"));
+  CHECK(differs("a372036854775807", "a3.7203685477582e+14"));
+  CHECK(differs("a7", "a8"));
+}
+
 TEST_CASE("what a lock's end tells is known from other messages") {
   CHECK(is_expired_event(texts({"message", "__keyevent@0__:expired", "k"})));
   CHECK(is_expired_event(texts({"pmessage", "*", "__keyspace@0__:k", "expired"})));

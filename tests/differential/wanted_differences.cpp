@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
+
+#include <fmt/format.h>
 
 namespace redlock::differential {
 namespace {
@@ -53,6 +56,31 @@ bool agree_as_doubles(const Reply& node, const Reply& redis) {
   if (!node.is_aggregate()) return node == redis;
   return std::equal(node.items().begin(), node.items().end(), redis.items().begin(),
                     redis.items().end(), agree_as_doubles);
+}
+
+// Whether one number of the text, written as Lua 5.1 writes it, makes the other text of it:
+// "v372036854775807" and "v3.7203685477581e+14".
+bool rounds_to(std::string_view exact, std::string_view rounded) {
+  for (std::size_t begin = 0; begin < exact.size(); ++begin) {
+    const std::size_t found = exact.find_first_not_of("0123456789", begin + 1);
+    const std::size_t end = std::min(found, exact.size());
+    const auto number = parse_int64(exact.substr(begin, end - begin));
+    if (!number) continue;
+    const std::string as_written = fmt::format("{:.14g}", static_cast<double>(*number));
+    if (fmt::format("{}{}{}", exact.substr(0, begin), as_written, exact.substr(end)) == rounded) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool agree_but_for_long_numbers(const Reply& node, const Reply& redis) {
+  if (node == redis) return true;
+  if (node.kind() != redis.kind()) return false;
+  if (node.is(Reply::Kind::bulk)) return rounds_to(node.text(), redis.text());
+  return node.is_aggregate() &&
+         std::equal(node.items().begin(), node.items().end(), redis.items().begin(),
+                    redis.items().end(), agree_but_for_long_numbers);
 }
 
 constexpr WantedDifference kTable[] = {
@@ -113,8 +141,11 @@ constexpr WantedDifference kTable[] = {
                is_error_of_both(node, redis, "bad argument "));
      }},
     {"Numbers in a script's texts", "EVAL \"return 'a' .. 10/2\" 0", "\"a5.0\"", "\"a5\"",
-     "In Lua 5.4 a quotient is a float, and its text says so.",
-     [](Request, const Reply&, const Reply&) { return false; }},
+     "In Lua 5.4 a quotient is a float, and its text says so. An integer's text has all of its "
+     "digits; Lua 5.1 writes no more than 14 of them, as in 9.2233720368548e+18.",
+     [](Request request, const Reply& node, const Reply& redis) {
+       return is(request, "EVAL") && agree_but_for_long_numbers(node, redis);
+     }},
     {"Large integers in a script",
      "SET k 9007199254740992; EVAL \"return redis.call('INCR', KEYS[1])\" 1 k",
      "(integer) 9007199254740993", "(integer) 9007199254740992",
