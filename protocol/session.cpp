@@ -91,13 +91,28 @@ void Session::write(const Reply& reply) {
   touch();
 }
 
+void Session::tell(const Reply& reply, std::size_t unread_bytes_max) {
+  if (closing_) return;
+  write(reply);
+  if (unread_bytes_max > 0 && output_.size() > unread_bytes_max) close_after_output();
+}
+
 void Session::answer(const Reply& reply) {
   if (answers_ == Answers::told || reply.is(Reply::Kind::later)) return write(reply);
   if (answers_ == Answers::next_dropped) {
     answers_ = drops_this_answer_ ? Answers::told : Answers::next_dropped;
     drops_this_answer_ = !drops_this_answer_;
   }
+  write_pushes(reply);
   touch();
+}
+
+// SUBSCRIBE's confirmations are told whatever the client wants of answers, as in Redis.
+void Session::write_pushes(const Reply& reply) {
+  if (!reply.is(Reply::Kind::sequence)) return;
+  for (const Reply& item : reply.items()) {
+    if (item.is(Reply::Kind::push)) write(item);
+  }
 }
 
 // SKIP is about the request after it, and does not turn answers on again.

@@ -77,6 +77,9 @@ class Session {
   void retry(Now now, Service& service);
   // A reply of no request: a refusal at the door, a push.
   void write(const Reply& reply);
+  // The same to one that is told what others do, and may not read it: more than so many bytes
+  // unread close it, 0: any. Nothing, if it is closing.
+  void tell(const Reply& reply, std::size_t unread_bytes_max);
   // The answer to a request, unless the client wants none (CLIENT REPLY).
   void answer(const Reply& reply);
   // Nothing more is read; the connection ends when the output has gone out.
@@ -144,6 +147,7 @@ class Session {
   enum class WaitingFor : std::uint8_t { nothing, reply, retry };
 
   std::size_t consume(std::string_view bytes, Now now, Service& service);
+  void write_pushes(const Reply& reply);
   void touch();
 
   Sessions& home_;

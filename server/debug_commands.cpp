@@ -9,8 +9,6 @@
 #include <cstdlib>
 #include <string>
 
-#include <fmt/format.h>
-
 namespace redlock::server {
 namespace {
 
@@ -61,9 +59,7 @@ Reply debug(Call& call) {
     call.node.sleep(read_seconds(call.word(2)));
     return Reply::ok();
   }
-  return Reply::error(
-      fmt::format("ERR unknown subcommand or wrong number of arguments for '{}'. Try DEBUG HELP.",
-                  echoed(subcommand, 128)));
+  return wrong_subcommand_use("debug", subcommand);
 }
 
 constexpr Command kCommands[] = {

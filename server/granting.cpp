@@ -34,6 +34,11 @@ const Lock* grant_without_ttl(const Call& call, std::string_view key, std::strin
   return lock;
 }
 
+void tell_of_grant(const Call& call, std::string_view key) {
+  call.node.notify(kStringEvent, "set", key);
+  call.node.notify(kGenericEvent, "expire", key);
+}
+
 void release(const Call& call, std::string_view key) {
   call.node.locks().erase(key, call.instant());
   ++call.node.stats().released;

@@ -28,6 +28,9 @@ bool answers_held_while_recovering(const Call& call);
 const Lock* grant_without_ttl(const Call& call, std::string_view key, std::string_view value,
                               LockKind kind = LockKind::text);
 
+// Tells of a text that was put under a key with a TTL.
+void tell_of_grant(const Call& call, std::string_view key);
+
 // Gives a lock back. REQUIRES: there is such a lock.
 void release(const Call& call, std::string_view key);
 

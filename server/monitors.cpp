@@ -25,7 +25,7 @@ void Monitors::leave(Session& session) {
 void Monitors::show(std::string_view line, const Session* except) const {
   const auto reply = protocol::Reply::status_view(line);
   for (const auto& [id, session] : sessions_) {
-    if (session != except) session->write(reply);
+    if (session != except) session->tell(reply, output_bytes_max_);
   }
 }
 

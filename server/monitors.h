@@ -10,6 +10,7 @@
 #include "protocol/request.h"
 #include "protocol/session.h"
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -26,8 +27,13 @@ class Monitors {
   // Writes the line to all but `except`, whose own command it is: it gets it behind its reply.
   void show(std::string_view line, const protocol::Session* except) const;
 
+  // A monitor whose unread output is more than this is closed; 0: never. One script may be millions
+  // of lines.
+  void set_output_bytes_max(std::uint64_t bytes) { output_bytes_max_ = bytes; }
+
  private:
   std::map<protocol::Session::Id, protocol::Session*> sessions_;
+  std::uint64_t output_bytes_max_ = 0;
 };
 
 // The line of a command, without the '+'. from: the client's address, or "lua". A socket in the

@@ -181,7 +181,10 @@ Reply Node::execute(Session& session, Request request, Now now) {
   }
   if (!imposed_ttls_.empty()) settle_imposed_ttls();
   tell_expired();
-  if (suspended_) return reply;
+  if (suspended_) {
+    cover_early();
+    return reply;
+  }
   if (!uncovered_.empty()) reply = settle_uncovered(session.id(), std::move(reply), now);
   look_at_notes(now.monotonic);
   return reply;
@@ -298,7 +301,9 @@ const Lock* Node::change_hash(std::string_view key, std::string_view packed, Ins
 const Lock* Node::top_up(std::string_view key, std::string_view value, Instant deadline,
                          std::uint64_t token, Instant now) {
   ++stats_.granted;
-  return put(key, value, deadline, token > 0 ? token : fence_.grant(key), now);
+  const Lock* lock = put(key, value, deadline, token > 0 ? token : fence_.grant(key), now);
+  if (lock != nullptr) notify(kNewKeyEvent, "new", key);
+  return lock;
 }
 
 const Lock* Node::put(std::string_view key, std::string_view value, Instant deadline,
@@ -329,11 +334,14 @@ void Node::tell_expired_keys() {
 }
 
 void Node::note_imposed_ttl(std::string_view key) {
-  imposed_ttls_.emplace_back(key);
+  imposed_ttls_.emplace(key);
 }
 
 void Node::note_own_ttl(std::string_view key) {
-  if (!imposed_ttls_.empty()) std::erase(imposed_ttls_, key);
+  if (imposed_ttls_.empty()) return;
+  if (const auto imposed = imposed_ttls_.find(key); imposed != imposed_ttls_.end()) {
+    imposed_ttls_.erase(imposed);
+  }
 }
 
 void Node::settle_imposed_ttls() {
@@ -443,7 +451,7 @@ std::optional<Instant> Node::do_due_work(Now now) {
   clock_.observe(now.monotonic);
   if (suspended_) {
     resume_script(now);
-    if (!suspended_) look_at_notes(now.monotonic);
+    suspended_ ? cover_early() : look_at_notes(now.monotonic);
     settle_ended_write(now);
     deliver_late_reply(now);
     deliver_wakes(now);
@@ -466,7 +474,8 @@ void Node::close_idle_sessions(Instant now) {
   idle_check_ = now;
   for (const auto& [id, session] : sessions_.all()) {
     const bool is_idle = now - session->last_request() > settings_.timeout;
-    const bool waits = session->is_waiting() || waiters_.has_any_of(id) || session->is_listening();
+    const bool is_told = session->is_listening() || session->is_in(Session::kMonitoring);
+    const bool waits = session->is_waiting() || waiters_.has_any_of(id) || is_told;
     if (is_idle && !waits) session->close_after_output();
   }
 }

@@ -43,8 +43,10 @@
 #include "server/watches.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -162,12 +164,15 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   const Lock* grant_hash(std::string_view key, std::string_view packed, Instant deadline,
                          Instant now);
   // Other fields in a hash that is there: no new holder, so deadline and token stay. nullptr: no
-  // memory for it. REQUIRES: refuse_grant() let it pass, and that there is such a hash.
+  // memory for it. REQUIRES: there is such a hash; refuse_grant() let it pass, unless fields were
+  // only taken away, which is a release.
   const Lock* change_hash(std::string_view key, std::string_view packed, Instant now);
   // A lock that its holder brings to this node with its token; 0: it has none (rules Q4, F5).
+  // REQUIRES: refuse_grant() let it pass, no such lock.
   const Lock* top_up(std::string_view key, std::string_view value, Instant deadline,
                      std::uint64_t token, Instant now);
-  // The same value, another deadline. REQUIRES: the same, and that there is such a lock.
+  // The same value, another deadline. REQUIRES: refuse_grant() let it pass, and that there is such
+  // a lock.
   void extend(std::string_view key, Instant deadline, Instant now);
 
   // Whether the fencing bound covers this token. If not, a raise is wanted: the command is to be
@@ -286,6 +291,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
                                    std::span<const std::string> keys, Now now);
   protocol::Reply pull_back(std::span<const std::string> keys, std::string_view why, Instant now);
   protocol::Reply settle_held(HeldReply held, const Status& written, Now now);
+  void cover_early();
   void settle_ended_write(Now now);
   void retry_postponed(Now now);
   Bound ask_ledger(Now now) const;
@@ -323,8 +329,9 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   std::optional<SuspendedScript> suspended_;
   std::optional<RunningTransaction> transaction_;
   std::optional<LateReply> late_reply_;
-  std::vector<std::string> imposed_ttls_;  // keys of the call under way
-  KeyList uncovered_;                      // the same: their deadlines may not be in the ledger
+  std::set<std::string, std::less<>> imposed_ttls_;  // keys of the call under way; EXEC's are many
+  KeyList uncovered_;              // the same: their deadlines may not be in the ledger
+  std::size_t covered_early_ = 0;  // so many of uncovered_, by a script that is suspended
   std::vector<HeldReply> held_;
   std::optional<Status> ended_write_;  // of the ledger, while a script is suspended
   Instant lower_at_{};                 // not before (rules R3, R5)

@@ -34,7 +34,24 @@ void Node::note_deadline(std::string_view key, Instant deadline, Instant now) {
 Reply Node::settle_uncovered(Session::Id caller, Reply reply, Now now) {
   Reply settled = settle_deadlines(caller, std::move(reply), uncovered_.all(), now);
   uncovered_.clear();
+  covered_early_ = 0;
   return settled;
+}
+
+// A script that is suspended may have told of its locks by then: by PUBLISH, by a keyspace event,
+// to a monitor. That goes out with this turn's bytes, so they are covered as they stand, as far as
+// no bound has to be raised for it (rule R4). What its reply needs is settled at its end.
+void Node::cover_early() {
+  const auto keys = uncovered_.all();
+  const std::size_t from = covered_early_ > 0 ? covered_early_ - 1 : 0;  // its deadline may be new
+  Instant latest{};
+  for (const std::string& key : keys.subspan(from)) {
+    const Lock* lock = locks_.find(key, script_now_.monotonic);
+    if (lock != nullptr && lock->has_deadline()) latest = std::max(latest, lock->deadline);
+  }
+  covered_early_ = keys.size();
+  const Instant in_bounds = later(script_now_.monotonic, ledger_.largest_ttl());
+  static_cast<void>(ledger_.cover(std::min(latest, in_bounds)));
 }
 
 // What the command, or the script, leaves behind is told to the ledger (rule R4): not what it set

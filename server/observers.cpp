@@ -10,6 +10,7 @@ void Observers::apply(const Settings& settings) {
   latency_threshold_ms_ = settings.latency_monitor_threshold;
   keeps_histograms_ = settings.latency_tracking;
   slow_log_.set_length_max(settings.slowlog_max_len);
+  monitors_.set_output_bytes_max(settings.output_limit.hard);
   decide_what_to_look_at();
 }
 

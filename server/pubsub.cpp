@@ -114,13 +114,7 @@ std::size_t PubSub::publish(std::string_view channel, std::string_view message, 
 
 // One that does not read what it is told costs no more than its limit: the shell closes it.
 std::size_t PubSub::write_to_all(const Listeners& listeners, const Reply& message) const {
-  for (const auto& [id, session] : listeners) {
-    if (session->is_closing()) continue;
-    session->write(message);
-    if (output_bytes_max_ > 0 && session->output().size() > output_bytes_max_) {
-      session->close_after_output();
-    }
-  }
+  for (const auto& [id, session] : listeners) session->tell(message, output_bytes_max_);
   return listeners.size();
 }
 

@@ -80,9 +80,7 @@ Reply publish(Call& call) {
 template <Kind kind>
 Reply active_channels(Call& call) {
   if (call.words.size() > 3) {
-    return Reply::error(fmt::format(
-        "ERR unknown subcommand or wrong number of arguments for '{}'. Try PUBSUB HELP.",
-        echoed(call.word(1))));
+    return wrong_subcommand_use("pubsub", call.word(1));
   }
   Reply answer = Reply::array();
   const std::string_view pattern = call.words.size() == 3 ? call.word(2) : "*";

@@ -7,7 +7,7 @@
 #include "base/version.h"
 #include "protocol/errors.h"
 #include "server/command.h"
-#include "server/grant_errors.h"
+#include "server/granting.h"
 #include "server/node.h"
 #include "server/ttl.h"
 
@@ -82,12 +82,6 @@ Reply held(const Call& call, const Lock& lock) {
   return list(Reply::integer(0), ms_left(call, lock));
 }
 
-// As SET … PX tells of it.
-void tell_of_grant(Node& node, std::string_view key) {
-  node.notify(kStringEvent, "set", key);
-  node.notify(kGenericEvent, "expire", key);
-}
-
 // LOCK.ACQUIRE key value PX ttl: [1, proposal, ms], [0, ms until it is free].
 Reply acquire(Call& call) {
   const std::string_view key = call.word(1);
@@ -100,7 +94,7 @@ Reply acquire(Call& call) {
   const Instant deadline = later(call.instant(), ttl.remaining);
   const Lock* lock = node.grant(key, call.word(2), deadline, call.instant());
   if (lock == nullptr) return Reply::error_view(kNoMemory);
-  tell_of_grant(node, key);
+  tell_of_grant(call, key);
   return list(Reply::integer(1), number_reply(node.fence().proposal_of(lock->token)),
               ms_left(call, *lock));
 }
@@ -131,7 +125,7 @@ Reply top_up(Call& call, Duration ttl, std::uint64_t token) {
   const Instant deadline = later(call.instant(), ttl);
   const Lock* lock = node.top_up(key, call.word(2), deadline, token, call.instant());
   if (lock == nullptr) return Reply::error_view(kNoMemory);
-  tell_of_grant(node, key);
+  tell_of_grant(call, key);
   return extended(call, 2, *lock);
 }
 
@@ -173,13 +167,10 @@ Reply extend(Call& call) {
 // LOCK.RELEASE key value
 Reply release(Call& call) {
   if (auto refusal = refuse_recovering(call)) return std::move(*refusal);
-  Node& node = call.node;
-  const Lock* lock = node.locks().find(call.word(1), call.instant());
+  const Lock* lock = call.node.locks().find(call.word(1), call.instant());
   if (is_hash(lock)) return Reply::error_view(kWrongType);
   if (!is_held_by(lock, call.word(2))) return Reply::integer(0);
-  node.locks().erase(call.word(1), call.instant());
-  ++node.stats().released;
-  node.notify(kGenericEvent, "del", call.word(1));
+  server::release(call, call.word(1));
   return Reply::integer(1);
 }
 

@@ -202,8 +202,7 @@ Reply set_with_ttl(Call& call, TtlForm form) {
   const Lock* lock = node.grant(key, call.word(3), deadline, call.instant());
   if (lock == nullptr) return Reply::error_view(kNoMemory);
   node.note_own_ttl(key);
-  node.notify(kStringEvent, "set", key);
-  node.notify(kGenericEvent, "expire", key);
+  tell_of_grant(call, key);
   return Reply::ok();
 }
 

@@ -47,8 +47,9 @@ Reply watch(Call& call) {
   const Instant now = call.node.instant_to_look_at(call.instant());
   for (const std::string_view key : call.words.subspan(1)) {
     if (call.node.watches().add(call.session, key, now)) continue;
-    return Reply::error(
-        fmt::format("ERR this connection watches {} keys already", kWatchesPerSessionMax));
+    return Reply::error(fmt::format(
+        "ERR this connection watches too much already: its watches may take {} bytes together",
+        kWatchedBytesMax));
   }
   return Reply::ok();
 }

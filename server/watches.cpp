@@ -9,6 +9,10 @@ namespace {
 // Two tree nodes with what stands in them and what malloc adds; keys beside it.
 constexpr std::size_t kBytesPerWatch = 160;
 
+std::size_t bytes_of(std::string_view key) {
+  return key.size() + kBytesPerWatch;
+}
+
 }  // namespace
 
 // A session whose transaction cannot succeed any more needs no further watch.
@@ -16,12 +20,13 @@ bool Watches::add(Session& session, std::string_view key, Instant now) {
   locks_.find(key, now);
   look_at_changed();
   if (session.watch_is_broken) return true;
-  Watched& watched = by_session_.try_emplace(session.id(), Watched{session, {}}).first->second;
+  Watched& watched = by_session_.try_emplace(session.id(), Watched{session, {}, 0}).first->second;
   if (watched.keys.contains(key)) return true;
-  if (watched.keys.size() >= kWatchesPerSessionMax) return false;
+  if (watched.bytes + bytes_of(key) > kWatchedBytesMax) return false;
   watched.keys.emplace(key);
   by_hash_.emplace(locks_.hash_of(key), session.id());
-  key_bytes_ += key.size();
+  watched.bytes += bytes_of(key);
+  bytes_ += bytes_of(key);
   session.watched_keys = static_cast<std::uint32_t>(watched.keys.size());
   locks_.note_changed(true);
   return true;
@@ -38,8 +43,9 @@ void Watches::forget(Session& session) {
 void Watches::drop_keys(Watched& watched) {
   for (const std::string& key : watched.keys) {
     by_hash_.erase({locks_.hash_of(key), watched.session.id()});
-    key_bytes_ -= key.size();
   }
+  bytes_ -= watched.bytes;
+  watched.bytes = 0;
   watched.keys.clear();
   watched.session.watched_keys = 0;
   if (by_hash_.empty()) locks_.note_changed(false);
@@ -67,10 +73,6 @@ bool Watches::is_broken(const Session& session, Instant now) {
   }
   look_at_changed();
   return session.watch_is_broken;
-}
-
-std::size_t Watches::bytes() const {
-  return by_hash_.size() * kBytesPerWatch + key_bytes_;
 }
 
 }  // namespace redlock::server

@@ -30,9 +30,9 @@
 
 namespace redlock::server {
 
-// As many as a session may wait for: more than a transaction about locks has use for, and what one
-// connection can make the node keep.
-inline constexpr std::size_t kWatchesPerSessionMax = 10'000;
+// What one connection's watches may take: as much as the transaction that they stand before. A
+// bound on their number alone would not do, as a word may have megabytes.
+inline constexpr std::size_t kWatchedBytesMax = 16 * 1024 * 1024;
 
 class Watches {
  public:
@@ -44,7 +44,7 @@ class Watches {
   Watches& operator=(const Watches&) = delete;
 
   // From now on: a key that is over at `now` is given back first, as its end would count as a
-  // change. False: the session watches kWatchesPerSessionMax keys already. REQUIRES: the session is
+  // change. False: the session would watch more than kWatchedBytesMax. REQUIRES: the session is
   // forgotten before it ends.
   [[nodiscard]] bool add(protocol::Session& session, std::string_view key, Instant now);
   // Nothing is watched any more, and nothing has changed.
@@ -58,12 +58,13 @@ class Watches {
 
   std::size_t count() const { return by_hash_.size(); }
   // About what the watches take, for maxmemory.
-  std::size_t bytes() const;
+  std::size_t bytes() const { return bytes_; }
 
  private:
   struct Watched {
     protocol::Session& session;
     std::set<std::string, std::less<>> keys;
+    std::size_t bytes = 0;
   };
 
   void find_broken();
@@ -72,7 +73,7 @@ class Watches {
   LockTable& locks_;
   std::map<SessionId, Watched> by_session_;
   std::set<std::pair<std::uint32_t, SessionId>> by_hash_;
-  std::size_t key_bytes_ = 0;
+  std::size_t bytes_ = 0;
   std::vector<std::uint32_t> changed_;  // kept for its memory
 };
 

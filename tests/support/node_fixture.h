@@ -64,7 +64,8 @@ class NodeFixture {
       : settings_(std::move(settings)),
         now_{Instant(24h), WallTime(std::chrono::seconds(1'700'000'000))},
         node_(settings_, started(std::move(start)),
-              {[] { return ProcessFacts{}; }, log_, nullptr, ledger, nullptr,
+              {[] { return ProcessFacts{}; }, log_, nullptr, ledger,
+               [](Duration length) { slept = length; },
                [this] { return stopwatch_ += reading_takes; }}),
         client_(node_, now_) {
     node_.begin_run(now_);
@@ -89,6 +90,8 @@ class NodeFixture {
 
   // Between two readings of the stopwatch: so long does each command that is timed take.
   Duration reading_takes{};
+  // What DEBUG SLEEP last asked any node for; the time of the test stands all the same.
+  static inline Duration slept{};
 
   Node& node() { return node_; }
   Now& now() { return now_; }

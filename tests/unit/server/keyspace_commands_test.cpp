@@ -143,3 +143,20 @@ TEST_CASE("DEBUG is refused unless it is allowed, and to others on the network i
   bob.send("DEBUG SLEEP 0", node.now());
   CHECK(bob.receive().find("-ERR DEBUG command not allowed.") == 0);
 }
+
+TEST_CASE("DEBUG SLEEP reads a number as C does, and sleeps for an hour at most") {
+  Settings settings;
+  settings.enable_debug_command = Settings::DebugCommand::yes;
+  NodeFixture node(settings);
+  const auto [word, slept] = GENERATE(table<const char*, Duration>({{"0.25", 250ms},
+                                                                    {"2x", 2s},
+                                                                    {"x", 0s},
+                                                                    {"-1", 0s},
+                                                                    {"nan", 0s},
+                                                                    {"3600", 1h},
+                                                                    {"1e300", 1h},
+                                                                    {"inf", 1h}}));
+  CAPTURE(word);
+  CHECK(node(fmt::format("DEBUG SLEEP {}", word)) == "+OK");
+  CHECK(node.slept == slept);
+}

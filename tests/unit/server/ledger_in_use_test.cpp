@@ -325,6 +325,27 @@ struct BusyLedgerFixture {
 
 }  // namespace
 
+TEST_CASE("what a script may have told of is in the ledger when it is suspended (rule R4)") {
+  BusyLedgerFixture world;
+  BusyFixture& busy = world.busy;
+  CHECK_THAT(busy.ask(world.carol, "SUBSCRIBE news"), Contains("subscribe"));
+  busy.ask(
+      busy.alice,
+      "EVAL \"redis.call('set', KEYS[1], 'v', 'PX', 5000) redis.call('publish', 'news', 'mine') "
+      "redis.call('INFO') for i = 1, 300000 do end redis.call('set', KEYS[1], 'v', 'PX', 50000) "
+      "redis.call('INFO') for i = 1, 300000 do end return redis.call('del', KEYS[1])\" 1 door");
+  REQUIRE(busy.node.has_suspended_script());
+  CHECK_THAT(world.carol.receive(), Contains("mine"));
+  CHECK(world.page.latest == busy.now.monotonic + 5s);
+  SECTION("a slice later too, as far as no bound has to be raised") {
+    for (int i = 0; i < 1000 && world.page.latest == busy.now.monotonic + 5s; ++i) busy.pass(0ns);
+    REQUIRE(busy.node.has_suspended_script());
+    CHECK(world.page.latest == busy.now.monotonic + 10s);
+  }
+  world.finish_script();
+  CHECK(busy.alice.receive() == "(integer) 1");
+}
+
 TEST_CASE("a write that fails while a script is suspended does not uncover its locks (rule R4)") {
   BusyLedgerFixture world;
   BusyFixture& busy = world.busy;

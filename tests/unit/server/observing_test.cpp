@@ -98,6 +98,25 @@ TEST_CASE("a monitor may ask what touches no key, and sees it behind the answer"
   CHECK(node.bob("MONITOR") == "(none)");
 }
 
+TEST_CASE("a monitor that says nothing for long stays, whatever timeout says") {
+  MonitorFixture node;
+  CHECK(node("CONFIG SET timeout 10s") == "+OK");
+  TestClient idler = node.connect();
+  node.advance(20s);
+  node("PING");
+  node.do_due_work();
+  CHECK(idler.session().is_closing());
+  CHECK_FALSE(node.watcher.session().is_closing());
+}
+
+TEST_CASE("a monitor that leaves more unread than the limit is closed, in the middle of a script") {
+  MonitorFixture node;
+  CHECK(node("CONFIG SET client-output-buffer-limit \"normal 1000 0 0\"") == "+OK");
+  node("EVAL \"for i = 1, 1000 do redis.call('PING') end\" 0");
+  CHECK(node.watcher.session().is_closing());
+  CHECK(node.watcher.session().output().size() < 1100);
+}
+
 TEST_CASE("RESET ends a monitor, and so does its end") {
   MonitorFixture node;
   SECTION("RESET") {

@@ -99,6 +99,15 @@ TEST_CASE("a listener that leaves more unread than its limit is closed, and the 
   CHECK(slow.session().output().size() == unread);
 }
 
+TEST_CASE("a listener is told what it listens to, also one that wants no answers") {
+  NodeFixture node;
+  auto bob = node.connect();
+  bob.send(GENERATE("CLIENT REPLY OFF", "CLIENT REPLY SKIP"), node.now());
+  CHECK(ask(node, bob, "SUBSCRIBE news") == "[\"subscribe\", \"news\", (integer) 1]");
+  CHECK(node("PUBLISH news hello") == "(integer) 1");
+  CHECK(heard_by(bob) == "[\"message\", \"news\", \"hello\"]");
+}
+
 TEST_CASE("one connection's subscriptions take so much memory and no more") {
   NodeFixture node;
   auto bob = node.connect();
@@ -176,7 +185,7 @@ TEST_CASE("a lock that ran out unseen is told of before what its key gets next")
 TEST_CASE("LOCK.* tell of locks as SET, PEXPIRE and DEL do") {
   NodeFixture node;
   auto bob = node.connect();
-  CHECK(node("CONFIG SET notify-keyspace-events KA") == "+OK");
+  CHECK(node("CONFIG SET notify-keyspace-events KAn") == "+OK");
   ask(node, bob, "SUBSCRIBE __keyspace@0__:lock");
   const auto events = [&] {
     std::string names;
@@ -187,7 +196,7 @@ TEST_CASE("LOCK.* tell of locks as SET, PEXPIRE and DEL do") {
     return names;
   };
   node("LOCK.ACQUIRE lock alice PX 1000");
-  CHECK(events() == "set expire ");
+  CHECK(events() == "new set expire ");
   node("LOCK.ACQUIRE lock bob PX 1000");
   CHECK(events().empty());
   node("LOCK.EXTEND lock alice PX 2000");
@@ -197,7 +206,7 @@ TEST_CASE("LOCK.* tell of locks as SET, PEXPIRE and DEL do") {
   node("LOCK.RELEASE lock alice");
   CHECK(events() == "del ");
   node("LOCK.EXTEND lock alice PX 1000 TOKEN 7");
-  CHECK(events() == "set expire ");
+  CHECK(events() == "new set expire ");
 }
 
 }  // namespace redlock::server

@@ -151,6 +151,21 @@ TEST_CASE("a TTL that the same transaction sets counts as the key's own (rule L2
   CHECK(node.node().stats().ttl_imposed == 1);
 }
 
+TEST_CASE("a transaction of many keys is done in their number, not in its square") {
+  constexpr int kKeys = 100'000;  // squared it would be a minute
+  TransactionFixture node;
+  std::vector<std::string> mset = {"MSET"};
+  for (int i = 0; i < kKeys; ++i) mset.insert(mset.end(), {fmt::format("k{}", i), "v"});
+  TestClient alice = node.connect();
+  alice.send("MULTI", node.now());
+  alice.send(mset, node.now());
+  for (int i = 1; i < kKeys; ++i) alice.send(fmt::format("PEXPIRE k{} 9000", i), node.now());
+  alice.session().output().clear();
+  alice.send("EXEC", node.now());
+  CHECK(alice.session().output().view().starts_with("*100000\r\n+OK\r\n:1\r\n"));
+  CHECK(node.node().stats().ttl_imposed == 1);  // of k0 alone
+}
+
 TEST_CASE("every command of the node can be queued and answers in EXEC, or is refused") {
   TransactionFixture node;
   for (const protocol::CommandSpec* spec : node.node().commands().specs()) {
@@ -296,13 +311,22 @@ TEST_CASE("the null of EXEC is RESP3's for those who speak it") {
   CHECK(bob.session().output().view() == "_\r\n");
 }
 
-TEST_CASE("a client watches kWatchesPerSessionMax keys, and no more") {
+TEST_CASE("what one client watches takes kWatchedBytesMax, and no more") {
   TransactionFixture node;
-  for (std::size_t i = 0; i < kWatchesPerSessionMax; ++i) {
-    REQUIRE(node(fmt::format("WATCH k{}", i)) == "+OK");
-  }
-  CHECK(node("WATCH k0") == "+OK");
-  CHECK(node("WATCH more") == "-ERR this connection watches 10000 keys already");
+  const std::size_t key_bytes = GENERATE(as<std::size_t>{}, 1'000, 60'000, 4'000'000);
+  const auto watch = [&](std::size_t number) {
+    return node(fmt::format("WATCH {:0{}}", number, key_bytes));
+  };
+  constexpr std::string_view kTooMuch =
+      "-ERR this connection watches too much already: its watches may take 16777216 bytes together";
+  std::size_t watched = 0;
+  while (watch(watched) == "+OK") REQUIRE(++watched * key_bytes < kWatchedBytesMax);
+  CHECK(watch(watched) == kTooMuch);
+  CHECK(watch(0) == "+OK");  // again is the same as once
+  CHECK(node.node().watches().bytes() > kWatchedBytesMax - 2 * key_bytes);
+  CHECK(node.bob("WATCH another") == "+OK");  // the limit is each client's own
+  node("UNWATCH");
+  CHECK(watch(watched) == "+OK");
 }
 
 TEST_CASE("nothing is kept of a watcher that is gone or whose watch is broken") {
