@@ -229,9 +229,12 @@ void Scenes::loaded_script(Sequence& sequence) {
 
 // --- several
 
+// A listener has none: what a RESP3 client hears of its own EXEC stands in the midst of Redis 7.0's
+// array, which no client can read.
 void Scenes::transaction(Sequence& sequence) {
   if (!serves("multi")) return;
-  const std::string who = client();
+  std::string who = client();
+  if (listeners_.contains(who)) who.clear();
   const auto say = [&](Words words) {
     sequence.push_back({.client = who, .words = std::move(words)});
   };
@@ -283,6 +286,7 @@ void Scenes::lock_that_ends(Sequence& sequence) {
 void Scenes::subscription(Sequence& sequence) {
   if (!serves("subscribe")) return;
   const std::string who = words_.chance(50) ? "b" : "c";
+  listeners_.insert(who);
   const auto say = [&](Words words) {
     sequence.push_back({.client = who, .words = std::move(words)});
   };
@@ -322,6 +326,7 @@ void Scenes::events(Sequence& sequence) {
   sequence.push_back(
       {.client = "", .words = {"CONFIG", "SET", "notify-keyspace-events", words_.pick(kEvents)}});
   sequence.push_back({.client = "c", .words = {"PSUBSCRIBE", "__key*__:*"}});
+  listeners_.insert("c");
 }
 
 void Scenes::greeting(Sequence& sequence) {

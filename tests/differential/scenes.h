@@ -49,6 +49,7 @@ class Scenes {
   const std::vector<KnownCommand>& commands_;
   const std::vector<std::string>& tokens_;
   const std::set<std::string>& names_;
+  std::set<std::string> listeners_;  // clients that have subscribed to something
 };
 
 }  // namespace redlock::differential
