@@ -32,6 +32,7 @@ class ScriptGrammar {
   Vocabulary& words_;
   MakeRequest make_request_;
   int locals_ = 0;
+  bool compares_ = false;  // it writes a condition
 };
 
 // A text as Lua writes it, every odd byte as \ddd.
