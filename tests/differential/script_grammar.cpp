@@ -112,7 +112,8 @@ std::string lua_quoted(std::string_view text) {
 
 std::string ScriptGrammar::call() {
   Words request = make_request_();
-  if (compares_) std::replace_if(request.begin(), request.end(), is_beyond_doubles, "9");
+  // Less than nothing, so that it is no TTL that runs out in between.
+  if (compares_) std::replace_if(request.begin(), request.end(), is_beyond_doubles, "-9");
   std::string text = words_.chance(80) ? "redis.call(" : "redis.pcall(";
   for (std::size_t i = 0; i < request.size(); ++i) {
     if (i > 0) text += ", ";
