@@ -138,7 +138,7 @@ std::string ScriptGrammar::expression(int depth) {
   if (choice < 6) return words_.pick(kReplies);
   if (choice < 8) return call();
   if (choice < 9) return table(depth);
-  const std::string_view operation = words_.pick(kOperators);
+  const std::string operation = words_.pick(kOperators);
   // A text is compared byte by byte, so that no TTL may be a part of it: it has no calls.
   const int inner = operation == ".." ? kDeepest : depth + 1;
   const std::string left = expression(inner);

@@ -139,6 +139,14 @@ void make_wait_safe(std::string& word) {
   if (ms && (*ms == 0 || *ms > kLongest)) word = "10";
 }
 
+// A number behind these is a moment since 1970, and most are past.
+bool tells_moment(const std::string& word) {
+  constexpr std::string_view kMoments[] = {"EXAT", "PXAT", "EXPIREAT", "PEXPIREAT"};
+  return std::any_of(std::begin(kMoments), std::end(kMoments), [&word](std::string_view moment) {
+    return equals_ignoring_case(word, moment);
+  });
+}
+
 }  // namespace
 
 std::string Vocabulary::pick(std::span<const std::string_view> words) {
@@ -241,10 +249,14 @@ void make_safe(Words& words) {
 }
 
 bool may_be_over(const Words& words) {
+  constexpr std::int64_t kLongTtl = 3'000'000;
+  constexpr std::int64_t kPast = 1'000'000'000;
+  const bool is_moment = std::any_of(words.begin(), words.end(), tells_moment);
+  const std::int64_t least = is_moment ? kPast : kLongTtl;
   return ttl_command(words) != nullptr && words.size() > 2 &&
-         std::any_of(words.begin() + 2, words.end(), [](const std::string& word) {
+         std::any_of(words.begin() + 2, words.end(), [least](const std::string& word) {
            const auto number = parse_int64(word);
-           return word.starts_with("<in -") || (number && *number < 3'000'000);
+           return word.starts_with("<in -") || (number && *number < least);
          });
 }
 
