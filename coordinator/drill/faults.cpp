@@ -40,7 +40,8 @@ class ChaosPlan : private Planner {
 
   Duration kill_node(Duration at, std::size_t node);
   Duration kill_many(Duration at, std::size_t count);
-  Duration stop(Duration at, bool is_node, std::size_t victim, Duration length);
+  Duration stop(Duration at, bool is_node, std::size_t victim, Duration length,
+                bool once_overtaken = false);
   Duration slow(Duration at, std::size_t node);
   using Planner::add;
   void add(Duration at, Fault fault, std::size_t node) { add({at, fault, true, node}); }
@@ -108,9 +109,14 @@ Duration ChaosPlan::kill_again_and_again(Duration at) {
   return at;
 }
 
-Duration ChaosPlan::stop(Duration at, bool is_node, std::size_t victim, Duration length) {
+Duration ChaosPlan::stop(Duration at, bool is_node, std::size_t victim, Duration length,
+                         bool once_overtaken) {
   add({at, Fault::stop, is_node, victim});
-  add({at + length, Fault::resume, is_node, victim});
+  add({.at = at + length,
+       .fault = Fault::resume,
+       .is_node = is_node,
+       .victim = victim,
+       .once_overtaken = once_overtaken});
   return at + length;
 }
 
@@ -172,14 +178,8 @@ Duration ChaosPlan::slow_two(Duration at) {
 // Longer than whatever it holds lives: others hold it when the client goes on.
 Duration ChaosPlan::pause_long(Duration at) {
   const std::size_t client = pick(terms_.clients);
-  const Duration end = at + ttls(1.1, 2.0);
-  add({.at = at, .fault = Fault::stop, .is_node = false, .victim = client});
-  add({.at = end,
-       .fault = Fault::resume,
-       .is_node = false,
-       .victim = client,
-       .once_overtaken = true});
-  return end;
+  const Duration length = ttls(1.1, 2.0);
+  return stop(at, false, client, length, true);
 }
 
 Duration ChaosPlan::pause_short(Duration at) {

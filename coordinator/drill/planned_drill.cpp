@@ -95,7 +95,7 @@ void PlannedDrill::on_write(const StoreWrite& write, bool accepted) {
   std::string& last = last_hold_[write.client];
   if (std::exchange(last, write.hold) != write.hold) ++progress_.holds;
   LatestToken& latest = latest_tokens_[write.lock];
-  if (write.token > latest.token) latest = {write.token, passed()};
+  if (write.token > latest.token) latest = {write.token, stage_.elapsed()};
   recorder_->tell(Event{.who = write.client,
                         .what = What::wrote,
                         .lock = write.lock,
@@ -185,11 +185,13 @@ void PlannedDrill::befall_client(const PlannedFault& fault) {
     case Fault::start:
       return clients_->start(victim);
     case Fault::stop:
-      stopped_at_[victim] = passed();
+      stopped_at_[victim] = stage_.elapsed();
+      std::erase_if(pauses_, [victim](const Pause& pause) { return pause.client == victim; });
       return clients_->stop(victim);
     case Fault::resume:
       if (!fault.once_overtaken) return clients_->resume(victim);
-      pauses_.push_back({victim, stopped_at_[victim] + settings_.ttl, passed() + kOvertakenWithin});
+      pauses_.push_back(
+          {victim, stopped_at_[victim] + settings_.ttl, stage_.elapsed() + kOvertakenWithin});
       return resume_overtaken();
     default:
       return;
@@ -200,7 +202,8 @@ void PlannedDrill::befall_client(const PlannedFault& fault) {
 // What the late writer must not do is to spoil the work of the next holder: so there is to be one.
 void PlannedDrill::resume_overtaken() {
   std::erase_if(pauses_, [this](const Pause& pause) {
-    if (passed() < pause.ends_by && !was_every_lock_taken_since(pause.ran_out_at)) return false;
+    if (stage_.elapsed() < pause.ends_by && !was_every_lock_taken_since(pause.ran_out_at))
+      return false;
     clients_->resume(pause.client);
     return true;
   });

@@ -107,6 +107,8 @@ class PlannedDrill {
   PlannedDrillProgress progress_;
   std::map<std::string, std::string> last_hold_;  // of a client
 
+  // By the stage's time, which begins before the first fault, as the first writes do.
+  //
   // The largest token that the store has seen of a lock, and when it saw it first.
   struct LatestToken {
     std::uint64_t token = 0;

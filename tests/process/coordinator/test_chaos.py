@@ -23,7 +23,7 @@ class Chaos(DrillTest):
         header, events, counts = self.told()
         self.assertEqual(header["title"], "chaos, seed 1")
         self.assertHappened(counts, ("node", "killed", 5), ("node", "recovering", 1),
-                            ("client", "stopped", 2), ("client", "acquired", 40),
+                            ("client", "stopped", 2), ("client", "acquired", 100),
                             ("client", "wrote", 100), ("client", "extended", 1))
         self.assertTrue(all(event["token"] for event in events if event["what"] == "acquired"))
         # The checker says the same of the file that stays.
