@@ -101,6 +101,14 @@ class Play:
                 raise Failed(f"{contender.name}: acquire after a restart: {answer}")
             time.sleep(scenarios.RETRY_S)
 
+    def insist(self, contender, *words):
+        """Asks again until the answer is no error: a library with several connections to a node
+        finds each of them broken by itself, and reconnect() need not have met them all."""
+        end = time.monotonic() + scenarios.RECONNECT_S
+        while (answer := contender.ask(*words)).word == "error" and time.monotonic() < end:
+            time.sleep(scenarios.RETRY_S)
+        return answer
+
 
 class Act:
     """The nodes and drivers of one act; made anew after a failure."""

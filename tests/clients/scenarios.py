@@ -177,7 +177,7 @@ def restart(play):
     want_refused(play.bob.ask("acquire", name, TTL_MS, 0), "bob gets a lock that alice holds")
     want(play.group.holding(key) == len(play.group.nodes), "bob's attempt took the lock away")
     if "extend" in play.alice.words:
-        want_yes(play.alice.ask("extend", name, LONG_TTL_MS), "alice extends")
+        want_yes(play.insist(play.alice, "extend", name, LONG_TTL_MS), "alice extends")
     play.alice.ask("release", name)
     want(play.group.soon(key, 0), "the key is still there after the release")
 
