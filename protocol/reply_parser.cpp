@@ -140,7 +140,7 @@ bool Reader::read_real(std::string_view line, Reply& reply) {
 
 bool Reader::read_items(std::int64_t count, Reply& reply, int depth) {
   elements_ += count;
-  if (count < 0 || elements_ > kReplyElementsMax) {
+  if (elements_ > kReplyElementsMax) {
     return broken(fmt::format("a reply of {} elements", count));
   }
   for (std::int64_t i = 0; i < count; ++i) {
@@ -158,7 +158,9 @@ bool Reader::read_aggregate(char type, std::string_view line, Reply& reply, int 
     reply = Reply::null_array();
     return true;
   }
-  if (count > kReplyElementsMax) return broken(fmt::format("a reply of {} elements", count));
+  if (count < 0 || count > kReplyElementsMax) {
+    return broken(fmt::format("a reply of {} elements", count));
+  }
   switch (type) {
     case '*':
       reply = Reply::array();

@@ -104,7 +104,8 @@ TEST_CASE("garbage is told from a reply that is on its way") {
   CHECK(parsed("=3\r\nabc\r\n") == "broken: a verbatim text without its format");
   CHECK(parsed("=7\r\ntxt.abc\r\n") == "broken: a verbatim text without its format");
   CHECK(parsed("*-2\r\n") == "broken: a reply of -2 elements");
-  CHECK(parsed("%-1\r\n") == "broken: a reply of -2 elements");
+  CHECK(parsed("%-1\r\n") == "broken: a reply of -1 elements");
+  CHECK(parsed("%-9223372036854775808\r\n") == "broken: a reply of -9223372036854775808 elements");
   CHECK(parsed("$?\r\n;4\r\n") == "broken: '?' is not a number");
 }
 
