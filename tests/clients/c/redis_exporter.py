@@ -49,7 +49,7 @@ class User:
                      "total_system_memory_bytes", "connected_clients", "config_maxclients",
                      "net_input_bytes_total"):
             want(one(metrics, f"redis_{name}") > 0, name)
-        # By its ticks the kernel guesses what part of a thread's time was the user's: of a node this
+        # By its ticks the kernel guesses what part of a thread's time was the user's: of a node so
         # young it may be none, or all.
         used_s = [one(metrics, f"redis_cpu_{part}_main_thread_seconds_total")
                   for part in ("user", "sys")]
