@@ -1,5 +1,7 @@
 #include "server/command_table.h"
 
+#include "base/invariant.h"
+
 #include <array>
 
 namespace redlock::server {
@@ -36,28 +38,48 @@ CommandTable::CommandTable() {
     for (const Command& command : family) {
       entries_.push_back({&command});
       specs_.push_back(&command.spec);
-      by_name_[command.spec.name] = &entries_.back();
+      add_name(command.spec.name, entries_.back());
     }
   }
-  for (const Entry& entry : entries_) {
-    const std::string_view name = entry.command->spec.name;
-    const std::size_t bar = name.find('|');
-    if (bar != std::string_view::npos) by_name_.at(name.substr(0, bar))->is_container = true;
+  for (const auto& [name, entry] : subcommands_) {
+    command(name.substr(0, name.find('|')))->is_container = true;
   }
 }
 
-CommandTable::Entry* CommandTable::by_name(std::string_view name) {
-  const auto found = by_name_.find(name);
-  return found == by_name_.end() ? nullptr : found->second;
+void CommandTable::add_name(std::string_view name, Entry& entry) {
+  if (name.find('|') != std::string_view::npos) {
+    subcommands_[name] = &entry;
+    return;
+  }
+  INVARIANT(PackedName::fits(name) && entries_.size() < commands_.size(), "the index is too small");
+  const PackedName packed(name);
+  place_of(packed) = {packed, &entry};
+}
+
+// Where the name stands, or where it would.
+CommandTable::Place& CommandTable::place_of(PackedName name) {
+  std::size_t at = name.hash() >> (64 - kPlaceBits);
+  while (commands_[at].entry != nullptr && commands_[at].name != name) {
+    at = (at + 1) % commands_.size();
+  }
+  return commands_[at];
+}
+
+CommandTable::Entry* CommandTable::command(std::string_view name) {
+  return PackedName::fits(name) ? place_of(PackedName(name)).entry : nullptr;
+}
+
+CommandTable::Entry* CommandTable::subcommand(std::string_view container, std::string_view name) {
+  LowerName whole;
+  if (!whole.append(container) || !whole.append("|") || !whole.append(name)) return nullptr;
+  const auto found = subcommands_.find(whole.view());
+  return found == subcommands_.end() ? nullptr : found->second;
 }
 
 CommandTable::Found CommandTable::find(protocol::Request request) {
-  if (request[0].find('|') != std::string_view::npos) return {};
-  LowerName name;
-  Entry* entry = name.append(request[0]) ? by_name(name.view()) : nullptr;
+  Entry* entry = command(request[0]);
   if (entry == nullptr || !entry->is_container || request.size() == 1) return {entry, nullptr};
-  const bool fits = name.append("|") && name.append(request[1]);
-  return {fits ? by_name(name.view()) : nullptr, entry};
+  return {subcommand(request[0], request[1]), entry};
 }
 
 void CommandTable::reset_stats() {

@@ -3,8 +3,10 @@
 
 #include "protocol/request.h"
 #include "server/command.h"
+#include "server/packed_name.h"
 #include "server/stats.h"
 
+#include <array>
 #include <deque>
 #include <span>
 #include <string_view>
@@ -39,10 +41,21 @@ class CommandTable {
   void reset_stats();
 
  private:
-  Entry* by_name(std::string_view name);
+  // Open addressing with linear probing; fewer than half of the places are taken.
+  static constexpr unsigned kPlaceBits = 8;
+  struct Place {
+    PackedName name{"-"};
+    Entry* entry = nullptr;
+  };
 
-  std::deque<Entry> entries_;  // never moved: the index points into it
-  std::unordered_map<std::string_view, Entry*> by_name_;
+  Place& place_of(PackedName name);
+  void add_name(std::string_view name, Entry& entry);
+  Entry* command(std::string_view name);
+  Entry* subcommand(std::string_view container, std::string_view name);
+
+  std::deque<Entry> entries_;  // never moved: the indexes point into it
+  std::array<Place, std::size_t{1} << kPlaceBits> commands_{};
+  std::unordered_map<std::string_view, Entry*> subcommands_;  // "client|list"
   std::vector<const protocol::CommandSpec*> specs_;
 };
 
