@@ -35,6 +35,9 @@ class RequestParser {
   // anew.
   State parse(std::string_view bytes);
 
+  // Whether the beginning of a request is understood, and its end has not come.
+  bool is_within_request() const { return under_way_; }
+
   // After `complete`: views into the bytes of that call; may be empty (an empty line, "*0"): ignore
   // it.
   Request request() const { return words_; }

@@ -43,9 +43,17 @@ void Session::receive(std::string_view bytes, Now now, Service& service) {
   if (backlog_.capacity() > kKeptBytes && backlog_.size() <= kKeptBytes) backlog_.shrink_to_fit();
 }
 
+// What is plain is understood and executed in batches; the rest, and what comes before a password,
+// request by request.
 std::size_t Session::consume(std::string_view bytes, Now now, Service& service) {
   std::size_t used = 0;
-  while (!is_waiting() && !closing_ && used < bytes.size()) {
+  RequestBatch batch;
+  while (executes() && used < bytes.size()) {
+    const bool may_be_plain = authenticated_ && !parser_.is_within_request();
+    if (may_be_plain && batch.read(bytes.substr(used)) > 0) {
+      used += execute(batch, now, service);
+      continue;
+    }
     switch (parser_.parse(bytes.substr(used))) {
       case RequestParser::State::incomplete:
         return used;
@@ -57,19 +65,36 @@ std::size_t Session::consume(std::string_view bytes, Now now, Service& service) 
         break;
     }
     const std::size_t size = parser_.consumed();
-    if (!parser_.request().empty()) {
-      last_request_ = now.monotonic;
-      const Reply reply = service.execute(*this, parser_.request(), now);
-      if (reply.is(Reply::Kind::postponed)) {
-        waiting_for_ = WaitingFor::retry;
-        return used;
-      }
-      if (reply.is(Reply::Kind::later)) waiting_for_ = WaitingFor::reply;
-      answer(reply);
-    }
+    const Request request = parser_.request();
+    if (!request.empty() && !execute(request, now, service)) return used;
     used += size;
   }
   return used;
+}
+
+// Returns how many bytes were executed: fewer than the batch's when one of its requests has the
+// others wait.
+std::size_t Session::execute(const RequestBatch& batch, Now now, Service& service) {
+  if (batch.size() > 1) service.expect(batch.requests());
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < batch.size() && executes(); ++i) {
+    if (!execute(batch[i], now, service)) return used;
+    used = batch.end(i);
+  }
+  return used;
+}
+
+// False: it was postponed, and comes again.
+bool Session::execute(Request request, Now now, Service& service) {
+  last_request_ = now.monotonic;
+  const Reply reply = service.execute(*this, request, now);
+  if (reply.is(Reply::Kind::postponed)) {
+    waiting_for_ = WaitingFor::retry;
+    return false;
+  }
+  if (reply.is(Reply::Kind::later)) waiting_for_ = WaitingFor::reply;
+  answer(reply);
+  return true;
 }
 
 void Session::resume(const Reply& reply, Now now, Service& service) {

@@ -20,11 +20,13 @@
 #include "protocol/output_buffer.h"
 #include "protocol/reply.h"
 #include "protocol/reply_writer.h"
+#include "protocol/request_batch.h"
 #include "protocol/request_parser.h"
 #include "protocol/transaction.h"
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -42,6 +44,8 @@ class Service {
   virtual ~Service() = default;
   // `now` was read after the last byte of the request had come (rule C4).
   virtual Reply execute(Session& session, Request request, Now now) = 0;
+  // These will most likely be executed next, one after the other.
+  virtual void expect(std::span<const Request> requests) { static_cast<void>(requests); }
 };
 
 struct Peer {
@@ -148,6 +152,9 @@ class Session {
 
   std::size_t consume(std::string_view bytes, Now now, Service& service);
   void write_pushes(const Reply& reply);
+  std::size_t execute(const RequestBatch& batch, Now now, Service& service);
+  bool execute(Request request, Now now, Service& service);
+  bool executes() const { return !is_waiting() && !closing_; }
   void touch();
 
   Sessions& home_;

@@ -19,6 +19,7 @@
 // deadline.
 #pragma once
 
+#include "base/prefetch.h"
 #include "base/time.h"
 #include "server/lock_arena.h"
 
@@ -36,6 +37,13 @@ class ExpiryWheel {
   // By the record's deadline. REQUIRES: it has one, and is not linked.
   void link(LockRef ref, Instant now);
   void unlink(LockRef ref);
+
+  // What unlink() will touch besides the record.
+  void prefetch_neighbours(LockRef ref) const {
+    const Lock& lock = arena_.at(ref);
+    if (lock.wheel_next != 0) prefetch(&arena_.at(lock.wheel_next));
+    if ((lock.wheel_previous & kBucketMark) == 0) prefetch(&arena_.at(lock.wheel_previous));
+  }
 
   // Forgets all, without touching the records.
   void clear();

@@ -13,6 +13,7 @@
 // Thread safety: none. Invariant: every chunk but those full or freed is in its class's list.
 #pragma once
 
+#include "base/prefetch.h"
 #include "server/lock.h"
 
 #include <array>
@@ -39,6 +40,13 @@ class LockArena {
   }
   const Lock& at(LockRef ref) const {
     return *reinterpret_cast<const Lock*>(chunks_[ref >> kUnitBits].bytes.get() + byte_offset(ref));
+  }
+
+  // The head, and what of the key and the value stands behind it.
+  void prefetch_record(LockRef ref) const {
+    const Lock* lock = &at(ref);
+    prefetch(lock);
+    prefetch(reinterpret_cast<const char*>(lock) + kCacheLineBytes);
   }
 
   // Of all chunks.

@@ -99,8 +99,8 @@ bool LockIndex::split(std::uint32_t hash) {
 // Joins a nearly empty segment with its neighbour, so that memory comes back after a flood of
 // locks.
 void LockIndex::merge(std::uint32_t hash) {
+  if (is_too_full_to_merge(*directory_[directory_place(hash)])) return;
   const std::shared_ptr<Segment> segment = directory_[directory_place(hash)];
-  if (segment->depth == 0 || segment->used > kMergeAt) return;
   const std::uint32_t bit = 1u << (32 - segment->depth);
   const std::shared_ptr<Segment> buddy = directory_[directory_place(hash ^ bit)];
   if (buddy->depth != segment->depth || buddy->used + segment->used > kMergeAt) return;

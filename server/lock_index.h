@@ -17,6 +17,7 @@
 // Thread safety: none. Invariant: a directory entry's segment has depth <= the directory's.
 #pragma once
 
+#include "base/prefetch.h"
 #include "server/lock.h"
 
 #include <array>
@@ -39,6 +40,19 @@ class LockIndex {
     for (std::uint32_t at = hash & kMask; segment.slots[at].ref != 0; at = (at + 1) & kMask) {
       if (segment.slots[at].hash == hash && is_it(segment.slots[at].ref))
         return segment.slots[at].ref;
+    }
+    return 0;
+  }
+
+  // For a batch of finds (LockTable::expect): the slots of all are asked for first, then the
+  // records that have these hashes; 0 if there is none. Two keys of one hash are rare.
+  void prefetch_slots(std::uint32_t hash) const {
+    prefetch(&directory_[directory_place(hash)]->slots[hash & kMask]);
+  }
+  LockRef likely_record(std::uint32_t hash) const {
+    const Segment& segment = *directory_[directory_place(hash)];
+    for (std::uint32_t at = hash & kMask; segment.slots[at].ref != 0; at = (at + 1) & kMask) {
+      if (segment.slots[at].hash == hash) return segment.slots[at].ref;
     }
     return 0;
   }
@@ -101,6 +115,9 @@ class LockIndex {
   static std::uint64_t end_of_range(const Segment& segment, std::uint64_t hash) {
     const std::uint64_t range = std::uint64_t{1} << (32 - segment.depth);
     return (hash / range + 1) * range;
+  }
+  static bool is_too_full_to_merge(const Segment& segment) {
+    return segment.depth == 0 || segment.used > kMergeAt;
   }
   static void place(Segment& segment, Slot slot);
   static std::uint32_t position(const Segment& segment, std::uint32_t hash, LockRef ref);

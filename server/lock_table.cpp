@@ -2,6 +2,8 @@
 
 #include "base/invariant.h"
 
+#include <array>
+
 namespace redlock::server {
 
 const Lock* LockTable::find(std::string_view key, Instant now) {
@@ -13,6 +15,25 @@ const Lock* LockTable::find(std::string_view key, Instant now) {
   count_expired(lock);
   forget(ref, hash);
   return nullptr;
+}
+
+// Three times memory answers before a lock is changed: for its slot, for its record, for its
+// neighbours on the wheel. Each step asks for the whole batch what the step before it has found.
+void LockTable::expect(std::span<const std::string_view> keys) const {
+  INVARIANT(keys.size() <= kExpectedMax, "more keys than are fetched at a time");
+  std::array<std::uint32_t, kExpectedMax> hashes;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    hashes[i] = hash_of(keys[i]);
+    index_.prefetch_slots(hashes[i]);
+  }
+  std::array<LockRef, kExpectedMax> refs;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    refs[i] = index_.likely_record(hashes[i]);
+    if (refs[i] != 0) arena_.prefetch_record(refs[i]);
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (refs[i] != 0) wheel_.prefetch_neighbours(refs[i]);
+  }
 }
 
 const Lock* LockTable::put(std::string_view key, std::string_view value, Instant deadline,

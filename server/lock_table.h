@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,12 @@ class LockTable {
 
   // nullptr when there is none, or it is over.
   const Lock* find(std::string_view key, Instant now);
+
+  // These keys will be looked up soon: fetches what that takes, all of them at a time. A table that
+  // lives in the processor's caches needs none of it.
+  bool is_worth_expecting() const { return bytes() > kCachedBytes; }
+  void expect(std::span<const std::string_view> keys) const;
+  static constexpr std::size_t kExpectedMax = 32;
 
   // Makes or replaces it. nullptr when there is no memory for it; then what was there stays.
   // REQUIRES: key.size() <= kKeyBytesMax, value.size() <= kValueBytesMax; neither looks into the
@@ -134,6 +141,8 @@ class LockTable {
   LockRef find_ref(std::string_view key, std::uint32_t hash) const {
     return index_.find(hash, [&](LockRef ref) { return arena_.at(ref).key() == key; });
   }
+  static constexpr std::size_t kCachedBytes = 256 * 1024;
+
   enum Note : std::uint8_t { kGivenUp = 1u << 0, kChanged = 1u << 1, kExpired = 1u << 2 };
   void note(Note what, bool on) {
     notes_ = static_cast<std::uint8_t>(on ? notes_ | what : notes_ & ~what);

@@ -92,6 +92,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   bool owes_work(const protocol::Session& session) const;
   void receive(protocol::Session& session, std::string_view bytes, Now now);
   protocol::Reply execute(protocol::Session& session, protocol::Request request, Now now) override;
+  void expect(std::span<const protocol::Request> requests) override;
 
   // Work that no request brings: expiry, a slice of a suspended script, idle clients.
   std::optional<Instant> next_work() const;

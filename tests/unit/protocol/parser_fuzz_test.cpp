@@ -3,6 +3,7 @@
 #include "base/random.h"
 #include "protocol/output_buffer.h"
 #include "protocol/reply_parser.h"
+#include "protocol/request_batch.h"
 #include "protocol/request_parser.h"
 #include "protocol/request_writer.h"
 #include "tests/unit/protocol/reply_samples.h"
@@ -111,6 +112,36 @@ std::string parse_requests(std::string_view bytes, std::uint64_t piece_max, Rand
   }
 }
 
+// The same by batches, as a session does it: what no batch takes is the parser's.
+std::string parse_requests_in_batches(std::string_view bytes) {
+  RequestParser parser;
+  RequestBatch batch;
+  std::string told;
+  const auto tell = [&told](Request request) {
+    for (const std::string_view word : request) told.append(word).append("|");
+    told += '\n';
+  };
+  while (true) {
+    const Exact given(bytes);
+    if (const std::size_t count = batch.read(given.view()); count > 0) {
+      for (const Request request : batch.requests()) tell(request);
+      REQUIRE(batch.end(count - 1) <= bytes.size());
+      bytes.remove_prefix(batch.end(count - 1));
+      continue;
+    }
+    switch (parser.parse(given.view())) {
+      case RequestParser::State::complete:
+        tell(parser.request());
+        bytes.remove_prefix(parser.consumed());
+        break;
+      case RequestParser::State::broken:
+        return told + parser.problem();
+      case RequestParser::State::incomplete:
+        return told + std::string(bytes);
+    }
+  }
+}
+
 std::string parse_replies(std::string_view bytes, std::uint64_t piece_max, Random& random) {
   std::string told;
   std::string received(piece_max == 0 ? bytes : "");
@@ -151,7 +182,7 @@ std::uint64_t fresh_seed() {
 
 }  // namespace
 
-TEST_CASE("a mutated stream of requests is parsed the same whole and in pieces") {
+TEST_CASE("a mutated stream of requests is parsed the same whole, in pieces and in batches") {
   for (const std::uint64_t seed : {std::uint64_t{1}, fresh_seed()}) {
     run_rounds(seed, [](Random& random) {
       std::string bytes = request_stream(random);
@@ -159,6 +190,7 @@ TEST_CASE("a mutated stream of requests is parsed the same whole and in pieces")
       CAPTURE(bytes);
       const std::string whole = parse_requests(bytes, 0, random);
       REQUIRE(parse_requests(bytes, 1 + random.below(20), random) == whole);
+      REQUIRE(parse_requests_in_batches(bytes) == whole);
     });
   }
 }

@@ -12,6 +12,7 @@
 #include "protocol/session_commands.h"
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -85,10 +86,15 @@ class SessionFixture : public Service {
     return unknown_command(words);
   }
 
+  void expect(std::span<const Request> requests) override {
+    expected += static_cast<int>(requests.size());
+  }
+
   Sessions sessions;
   AccessControl access;
   Now now{Instant(1000s), WallTime()};
   int executed = 0;
+  int expected = 0;
   bool open = true;
 };
 

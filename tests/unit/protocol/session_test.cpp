@@ -175,3 +175,48 @@ TEST_CASE(
   client.session().retry(service.now, service);
   CHECK(touched(service) == Ids{client.session().id()});
 }
+
+TEST_CASE("requests that come together are expected together, and executed one by one") {
+  SessionFixture service;
+  auto client = service.client();
+  const std::string ping = "*1\r\n$4\r\nPING\r\n";
+  const std::string echo = "*2\r\n$4\r\nECHO\r\n$3\r\none\r\n";
+  CHECK(client.bytes(ping) == "+PONG\r\n");
+  CHECK(service.expected == 0);
+  CHECK(client.bytes(ping + echo + ping + "PING\r\n" + ping + "*1\r\n$4") ==
+        "+PONG\r\n$3\r\none\r\n+PONG\r\n+PONG\r\n+PONG\r\n");
+  CHECK(service.expected == 3);
+  CHECK(client.bytes("\r\nPING\r\n") == "+PONG\r\n");
+}
+
+TEST_CASE("a batch stops where a session has to wait, and goes on behind it") {
+  SessionFixture service;
+  service.open = false;
+  auto client = service.client();
+  const std::string ping = "*1\r\n$4\r\nPING\r\n";
+  const std::string echo = "*2\r\n$4\r\nECHO\r\n$3\r\none\r\n";
+  CHECK(client.bytes(ping + echo + ping) == "+PONG\r\n");
+  CHECK(service.executed == 2);
+  service.open = true;
+  client.session().retry(service.now, service);
+  CHECK(client.received() == "\"one\"\n+PONG");
+  CHECK(client.bytes(ping + "*1\r\n$5\r\nLATER\r\n" + ping) == "+PONG\r\n");
+  client.session().resume(Reply::ok(), service.now, service);
+  CHECK(client.received() == "+OK\n+PONG");
+  service.executed = 0;
+  CHECK(client.bytes(ping + "*1\r\n$4\r\nQUIT\r\n" + ping) == "+PONG\r\n+OK\r\n");
+  CHECK(service.executed == 2);
+}
+
+TEST_CASE("before the password no request is understood ahead of its turn") {
+  SessionFixture service;
+  service.access.set_password("secret");
+  auto client = service.client();
+  const std::string long_word = "$20000\r\n" + std::string(20'000, 'x') + "\r\n";
+  const std::string auth = "*2\r\n$4\r\nAUTH\r\n$6\r\nsecret\r\n";
+  CHECK(client.bytes("*2\r\n$4\r\nECHO\r\n" + long_word) ==
+        "-ERR Protocol error: unauthenticated bulk length\r\n");
+  auto other = service.client();
+  const std::string replies = other.bytes(auth + "*2\r\n$4\r\nECHO\r\n" + long_word);
+  CHECK(replies == "+OK\r\n" + long_word);
+}

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -91,7 +92,7 @@ TEST_CASE("the table agrees with a map under random commands") {
   for (int step = 0; step < 100'000; ++step) {
     now += Duration(random.below(2'000'000));
     const std::string key(1 + random.below(40), static_cast<char>('a' + random.below(26)));
-    switch (random.below(5)) {
+    switch (random.below(6)) {
       case 0:
       case 1: {
         const std::string value(random.below(60), 'v');
@@ -111,6 +112,11 @@ TEST_CASE("the table agrees with a map under random commands") {
           table.set_deadline(key, model[key].deadline, now);
         }
         break;
+      case 4: {
+        const std::vector<std::string_view> keys(random.below(LockTable::kExpectedMax + 1), key);
+        table.expect(keys);  // a hint, which changes nothing
+        break;
+      }
       default:
         table.reclaim(now, random.below(20));
         break;
