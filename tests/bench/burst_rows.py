@@ -1,0 +1,201 @@
+"""The rows about great numbers of locks: how much memory they take, and who notices when a million
+of them run out at once, or a table grows from nothing to ten millions.
+
+A prober asks one question after another meanwhile. The bare server, which cannot pause, is asked by
+the same prober under the same load: what the machine itself adds is seen there.
+"""
+
+import math
+import statistics
+import time
+
+import noise
+from figures import Row
+from load import Load, encoded_size, must_have_hit, put
+from probing import REPLY, SIZE, Prober, TurnWatch
+from servers import BareServer, Server, fail, progress
+
+MILLION = 1_000_000
+LONG_TTL_MS = "600000"
+NODE_OPTIONS = ["--max-ttl", "1h"]
+
+FILL = ["SET", "{key}", "{value}", "NX", "PX", LONG_TTL_MS]
+FILL_BY_ACQUIRE = ["LOCK.ACQUIRE", "{key}", "{value}", "PX", LONG_TTL_MS]
+EXPIRING = ["SET", "{key}", "{value}", "NX", "PXAT", "{deadline}"]
+SPAN_MS = 100
+
+# From the first SET of a million to their deadline: so that a busy machine gets there as well.
+AHEAD_S = 8
+# Before the first deadline and after the last record is gone the prober sees the server at rest.
+REST_S = 0.3
+GONE_S_MAX = 30
+
+
+def in_most(values):
+    """What four of five do not exceed."""
+    return sorted(values)[math.ceil(0.8 * len(values)) - 1]
+
+
+def start(arguments, name, services=None, environment=None):
+    program, core = arguments.programs[name], arguments.cores[0]
+    if name == "bare":
+        return BareServer(program, core, services, environment)
+    options = NODE_OPTIONS if name == "node" else []
+    return Server(program, core, options, environment)
+
+
+# --- memory ---
+
+
+def memory_rows(arguments):
+    rows = []
+    for count in (1,) if arguments.quick else (1, 10):
+        redis = bytes_per_lock(arguments, "redis", FILL, count * MILLION)
+        for how, command in (("SET", FILL), ("LOCK.ACQUIRE", FILL_BY_ACQUIRE)):
+            node = bytes_per_lock(arguments, "node", command, count * MILLION)
+            rows.append(Row(f"memory of a lock, {count} M by {how}", "bytes", node, redis, "redis",
+                            node / redis, node / redis, node / redis, "at most", 0.55, 0.45))
+    return rows
+
+
+def bytes_per_lock(arguments, name, command, count):
+    """Of resident memory, with an empty server's taken off."""
+    progress(f"memory of {count:,} locks: {name}, {command[0]}")
+    with start(arguments, name) as server:
+        empty = server.resident_bytes()
+        load = Load(command, count, keys=count, once=True)
+        must_have_hit(put(load, server.port, server.pid, arguments.cores[1]), "all", load, server)
+        return (server.resident_bytes() - empty) / count
+
+
+# --- a million locks run out at once ---
+
+
+class Burst:
+    """One run: a million locks with deadlines within 100 ms, and a prober while they run out."""
+
+    def __init__(self, arguments, name):
+        self.watch = TurnWatch()
+        with start(arguments, name, environment=self.watch.environment) as server:
+            first_deadline = time.time() + AHEAD_S
+            deadline_ms = math.ceil(first_deadline * 1000)
+            load = Load(EXPIRING, MILLION, keys=MILLION, once=True, deadline=deadline_ms,
+                        deadline_span=SPAN_MS)
+            must_have_hit(put(load, server.port, server.pid, arguments.cores[1]), "all", load,
+                          server)
+            spare_s = first_deadline - REST_S - time.time()
+            if spare_s < 0:
+                fail(f"a million locks were not set within {AHEAD_S} s: the machine is too busy")
+            time.sleep(spare_s)
+            self.probe(server, arguments.cores[1], deadline_ms / 1000 + SPAN_MS / 1000)
+
+    def probe(self, server, core, last_deadline):
+        began = time.monotonic()
+        self.watch.begin()
+        with Prober(server.port, core) as self.prober:
+            self.gone_s = wait_until_gone(server) - last_deadline
+            time.sleep(REST_S)
+        self.turn_ms = self.watch.longest_ms()
+        self.took_s = time.monotonic() - began
+
+
+def wait_until_gone(server):
+    """When all records but the prober's own were given back, on the wall clock of the deadlines."""
+    limit = time.monotonic() + GONE_S_MAX
+    while time.monotonic() < limit:
+        if int(server.cli("DBSIZE")) <= 1:
+            return time.time()
+        time.sleep(0.005)
+    fail(f"{server.program} still has records {GONE_S_MAX} s after they ran out")
+
+
+def bare_max_ms(arguments, seconds):
+    with start(arguments, "bare", {"probe": (SIZE, REPLY)}) as bare:
+        with Prober(bare.ports["probe"], arguments.cores[1]) as prober:
+            time.sleep(seconds)
+    return prober.max_ms
+
+
+def expiry_rows(arguments):
+    bursts, above, others = [], [], []
+    for run in range(arguments.runs or (3 if arguments.quick else 5)):
+        progress(f"1,000,000 locks run out: run {run + 1}")
+        with noise.Watch() as watch:
+            bursts.append(Burst(arguments, "node"))
+            above.append(bursts[-1].prober.max_ms - bare_max_ms(arguments, bursts[-1].took_s))
+        others.append(watch.others)
+    progress("1,000,000 locks run out: redis")
+    redis = Burst(arguments, "redis")
+    gone = [burst.gone_s for burst in bursts]
+    return probe_rows("1 M run out", [burst.prober for burst in bursts], above,
+                      [burst.turn_ms for burst in bursts], redis.prober, redis.turn_ms, others) + [
+        Row("1 M run out: all given back after", "s", statistics.median(gone), redis.gone_s,
+            "redis", statistics.median(gone), min(gone), max(gone), "at most", 0.5, 0.15,
+            statistics.median(others), by_wall_clock=True)]
+
+
+def probe_rows(name, probers, above, turns_ms, redis, redis_turn_ms, others):
+    p999 = [prober.p999_ms for prober in probers]
+    def row(what, values, value, other, floor, aim, by_wall_clock=True):
+        return Row(f"{name}: {what}", "ms", value, other, "redis", value, min(values), max(values),
+                   "at most", floor, aim, statistics.median(others),
+                   "" if all(prober.alone for prober in probers) else "prober without priority",
+                   by_wall_clock=by_wall_clock)
+    return [row("prober's p99.9", p999, statistics.median(p999), redis.p999_ms, 1, 0.4),
+            row("its maximum, above bare's", above, in_most(above), redis.max_ms, 5, None),
+            row("longest turn, CPU", turns_ms, in_most(turns_ms), redis_turn_ms, 1, 0.3,
+                False)]
+
+
+# --- a table grows from nothing ---
+
+FILL_SIZE = encoded_size(FILL)
+# One connection: the prober shall wait for the server, not in a queue behind fifty others.
+FILL_CONNECTIONS = 1
+
+
+class Growth:
+    def __init__(self, arguments, name, count):
+        self.watch = TurnWatch()
+        services = {"fill": (FILL_SIZE, REPLY), "probe": (SIZE, REPLY)}
+        with start(arguments, name, services, self.watch.environment) as server:
+            fill, probe = ((server.ports["fill"], server.ports["probe"]) if name == "bare"
+                           else (server.port, server.port))
+            load = Load(FILL, count, connections=FILL_CONNECTIONS, keys=count, once=True)
+            self.watch.begin()
+            with Prober(probe, arguments.cores[1]) as self.prober:
+                answered = put(load, fill, server.pid, arguments.cores[1])
+            must_have_hit(answered, "all", load, server)
+            self.turn_ms = self.watch.longest_ms()
+
+
+def growth_rows(arguments):
+    count = (2 if arguments.quick else 10) * MILLION
+    grown, above, others = [], [], []
+    for run in range(arguments.runs or (3 if arguments.quick else 5)):
+        progress(f"a table grows to {count:,}: run {run + 1}")
+        with noise.Watch() as watch:
+            grown.append(Growth(arguments, "node", count))
+            above.append(grown[-1].prober.max_ms - Growth(arguments, "bare", count).prober.max_ms)
+        others.append(watch.others)
+    progress(f"a table grows to {count:,}: redis")
+    redis = Growth(arguments, "redis", count)
+    return probe_rows(f"growth to {count // MILLION} M", [run.prober for run in grown], above,
+                      [run.turn_ms for run in grown], redis.prober, redis.turn_ms, others)
+
+
+# --- nothing at all ---
+
+
+def idle_rows(arguments):
+    seconds = 3 if arguments.quick else 10
+    progress(f"an idle node, {seconds} s")
+    def wakeups(name):
+        with start(arguments, name) as server:
+            time.sleep(1)  # what a start leaves to do is done
+            before = server.wakeups()
+            time.sleep(seconds)
+            return (server.wakeups() - before) / seconds
+    node, redis = wakeups("node"), wakeups("redis")
+    return [Row("idle, no lock", "wakeups/s", node, redis, "redis", node, node, node, "at most",
+                0)]
