@@ -16,6 +16,9 @@ int watchdog_signal() {
 
 constexpr Duration kTickMin = 1ms;
 constexpr Duration kTickMax = 100ms;
+// The handler runs on this very thread: the compiler has to keep the order, the processor does.
+constexpr std::memory_order kHere = std::memory_order_relaxed;
+
 constexpr int kTicksToThreshold = 10;  // so a script is noticed at most a tenth late
 
 // Whom a tick is for. Not told by the signal: one that is handed on late must not reach an object
@@ -56,15 +59,16 @@ ScriptWatchdog::~ScriptWatchdog() {
 void ScriptWatchdog::script_began(lua::Engine& engine) {
   const Duration tick =
       std::clamp(std::min(busy_threshold_, time_limit_) / kTicksToThreshold, kTickMin, kTickMax);
-  busy_after_ticks_ = ticks_in(busy_threshold_, tick) + 1;  // the first tick may come at once
-  end_after_ticks_ = ticks_in(time_limit_, tick) + 1;
-  ticks_ = 0;
-  engine_ = &engine;  // from here on a tick counts, and does not disarm
-  if (!armed_ || tick != tick_) arm(tick);
+  busy_after_ticks_.store(ticks_in(busy_threshold_, tick) + 1, kHere);  // a tick may come at once
+  end_after_ticks_.store(ticks_in(time_limit_, tick) + 1, kHere);
+  ticks_.store(0, kHere);
+  std::atomic_signal_fence(std::memory_order_release);
+  engine_.store(&engine, kHere);  // from here on a tick counts, and does not disarm
+  if (!armed_.load(kHere) || tick != tick_) arm(tick);
 }
 
 void ScriptWatchdog::script_ended() {
-  engine_ = nullptr;
+  engine_.store(nullptr, kHere);
 }
 
 void ScriptWatchdog::arm(Duration tick) {
