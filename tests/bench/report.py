@@ -133,7 +133,8 @@ def bar(row, place):
                 f'y1="{y - 2}" y2="{y + 22}"/>')
     strokes = line("floor", row.floor) + (line("aim", row.aim) if row.aim is not None else "")
     told = (f"{number(row.value)} ({bound(row, row.floor)}) {row.verdict} · {number(row.ours)}"
-            + (f" to {number(row.other)} {row.what}" if row.other is not None else ""))
+            + (f", {row.other_name} {number(row.other)}" if row.other is not None else "")
+            + f" {row.what}")
     return (f'<text class="name" x="0" y="{y + 15}">{html.escape(row.name)}</text>'
             f'<rect class="rail" x="{NAME_WIDTH}" y="{y}" width="{BAR_WIDTH}" height="20"/>'
             f'<rect class="{kind}" x="{NAME_WIDTH}" y="{y}" '
