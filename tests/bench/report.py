@@ -7,7 +7,7 @@ import platform
 import subprocess
 import time
 
-COLUMNS = "{:<42}{:>11}{:>11}  {:<9}{:>8}  {:<15}{:>8}{:>8}  {}"
+COLUMNS = "{:<48}{:>11}{:>11}  {:<9}{:>8}  {:<15}{:>8}{:>8}  {}"
 
 
 def about(arguments, root):
@@ -19,7 +19,7 @@ def about(arguments, root):
     cpu = [line.split(":")[1].strip() for line in open("/proc/cpuinfo", encoding="utf-8")
            if line.startswith("model name")]
     return {"at": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()),
-            "node": first_line([arguments.node, "--version"]),
+            "node": first_line([arguments.node, "--version"]), "program": str(arguments.node),
             "redis": first_line([arguments.redis, "--version"]),
             "commit": first_line(["git", "describe", "--always", "--dirty"]),
             "machine": f"{len(cpu)} x {cpu[0] if cpu else platform.machine()}",
@@ -46,7 +46,8 @@ def interval(row):
 
 
 def table(rows, facts):
-    lines = [f"{facts['node']}, commit {facts['commit']}", facts["redis"],
+    lines = [f"{facts['node']}: {facts['program']}", f"benchmark of commit {facts['commit']}",
+             facts["redis"],
              f"{facts['machine']}, Linux {facts['kernel']}, {facts['at']}"
              + (", --quick" if facts["quick"] else ""), "",
              COLUMNS.format("what", "ours", "other", "is", "value", "90 %", "floor", "aim",
@@ -113,7 +114,8 @@ def page(rows, facts):
     drawn = "\n".join(bar(row, number) for number, row in enumerate(bars))
     height = ROW_HEIGHT * len(bars) + 10
     lines = "".join(f"<p>{html.escape(str(text))}</p>" for text in (
-        f"{facts['node']}, commit {facts['commit']}", facts["redis"],
+        f"{facts['node']}: {facts['program']}", f"benchmark of commit {facts['commit']}",
+        facts["redis"],
         f"{facts['machine']}, Linux {facts['kernel']}, {facts['at']}", *conclusion(rows),
         "A bar is the median, the thin line its 90 % interval; the full stroke is the floor, the "
         "dashed one the aim. Where less is better, the bar must end before the stroke."))
