@@ -50,11 +50,11 @@ class Cursor {
 
 }  // namespace
 
-std::size_t RequestBatch::read(std::string_view bytes) {
+std::size_t RequestBatch::read(std::string_view bytes, std::size_t requests_max) {
   size_ = 0;
   Cursor cursor(bytes);
   std::size_t words_used = 0;
-  while (size_ < kRequestsMax) {
+  while (size_ < requests_max) {
     std::size_t count = 0;
     if (!cursor.read_header('*', count)) break;
     if (count == 0 || count > kWordsMax - words_used) break;

@@ -30,7 +30,8 @@ class RequestBatch {
   static constexpr std::size_t kWordsMax = 6 * kRequestsMax;  // SET key value NX PX ttl
 
   // Forgets what it had. Returns how many requests it has now; they are views into the bytes.
-  std::size_t read(std::string_view bytes);
+  // REQUIRES: requests_max <= kRequestsMax.
+  std::size_t read(std::string_view bytes, std::size_t requests_max = kRequestsMax);
 
   std::size_t size() const { return size_; }
   std::span<const Request> requests() const { return {requests_.data(), size_}; }

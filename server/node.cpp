@@ -6,7 +6,6 @@
 #include "server/grant_errors.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -34,12 +33,6 @@ bool is_harmless(const protocol::CommandSpec& spec) {
 // too.
 bool is_http(Request request) {
   return equals_ignoring_case(request[0], "POST") || equals_ignoring_case(request[0], "Host:");
-}
-
-// 0: it has none. Scripts are told theirs behind the script and their count.
-std::size_t first_key_place(const protocol::CommandSpec& spec) {
-  constexpr std::size_t kOfScripts = 3;
-  return spec.has(protocol::kMovableKeys) ? kOfScripts : static_cast<std::size_t>(spec.first_key);
 }
 
 lua::Limits script_limits(const Settings& settings, std::uint64_t hash_seed) {
@@ -195,20 +188,6 @@ Reply Node::execute(Session& session, Request request, Now now) {
   if (!uncovered_.empty()) reply = settle_uncovered(session.id(), std::move(reply), now);
   look_at_notes(now.monotonic);
   return reply;
-}
-
-// The first key of each is enough: few requests have more.
-void Node::expect(std::span<const Request> requests) {
-  if (!locks_.is_worth_expecting()) return;
-  std::array<std::string_view, LockTable::kExpectedMax> keys;
-  std::size_t count = 0;
-  for (const Request request : requests.first(std::min(requests.size(), keys.size()))) {
-    const CommandTable::Found found = commands_.find(request);
-    if (found.entry == nullptr) continue;
-    const std::size_t place = first_key_place(found.entry->command->spec);
-    if (place > 0 && place < request.size()) keys[count++] = request[place];
-  }
-  locks_.expect(std::span(keys).first(count));
 }
 
 Reply Node::run(Call& call, CommandTable::Entry& entry) {

@@ -92,7 +92,11 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   bool owes_work(const protocol::Session& session) const;
   void receive(protocol::Session& session, std::string_view bytes, Now now);
   protocol::Reply execute(protocol::Session& session, protocol::Request request, Now now) override;
+  // Have memory fetch the locks of what will be executed next: of a session's requests; of what was
+  // received from several clients, the first request of each. More than so many are not looked at.
+  static constexpr std::size_t kExpectedMax = LockTable::kExpectedMax;
   void expect(std::span<const protocol::Request> requests) override;
+  void expect_first_of(std::span<const std::string_view> received);
 
   // Work that no request brings: expiry, a slice of a suspended script, idle clients.
   std::optional<Instant> next_work() const;
@@ -223,6 +227,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   }
 
  private:
+  class ExpectedKeys;
   // A script that overran its time: others are answered -BUSY until it ends.
   struct SuspendedScript {
     protocol::Session::Id caller;

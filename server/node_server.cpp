@@ -30,8 +30,11 @@ class NodeServer::Connection final : public net::Stream::User {
     if (!session_.is_closing()) stream_->start_reading();
   }
 
-  void on_bytes(std::string_view bytes) override {
-    server_.node_.receive(session_, bytes, net::read_now());
+  void on_bytes(std::string_view bytes) override { server_.take(*this, bytes); }
+
+  // REQUIRES: `now` was read after the bytes.
+  void execute(std::string_view bytes, Now now) {
+    server_.node_.receive(session_, bytes, now);
     // A client that blocks is read on, so that its end is noticed and takes its waits along. What
     // more it sends than this stays with the kernel.
     if (session_.is_waiting() && session_.backlog_bytes() >= kWaitingBacklogMax) {
@@ -41,6 +44,7 @@ class NodeServer::Connection final : public net::Stream::User {
 
   // The session may outlive the stream: see Node::owes_work.
   void on_end(std::string_view) override {
+    server_.execute_held();  // what it sent before it went may be among it
     if (!server_.node_.owes_work(session_)) return server_.forget(*this);
     stream_.reset();
   }
@@ -63,6 +67,8 @@ class NodeServer::Connection final : public net::Stream::User {
   }
 
   Session& session() { return session_; }
+
+  bool is_held = false;  // something of it stands in the turn's input
 
  private:
   bool leaves_too_much_unread() {
@@ -146,6 +152,7 @@ NodeServer::NodeServer(net::Loop& loop, Node& node, Doors& doors)
     : loop_(loop),
       node_(node),
       timer_(loop, net::ClockKind::monotonic, [this] { do_due_work(); }),
+      after_wait_(loop, [this] { execute_held(); }),
       before_wait_(loop, [this] { end_turn(); }) {
   doors.admit_to([this](auto stream) { accept(std::move(stream)); });
 }
@@ -162,6 +169,28 @@ void NodeServer::forget(Connection& connection) {
   const Session::Id id = connection.session().id();
   node_.close_session(id);
   connections_.erase(id);  // the connection is gone after this line
+}
+
+// A connection is held once: what it sends behind comes behind.
+void NodeServer::take(Connection& connection, std::string_view bytes) {
+  if (held_.is_full() || connection.is_held) execute_held();
+  if (bytes.size() > TurnInput<Connection>::kBytesMax) {
+    return connection.execute(bytes, net::read_now());
+  }
+  held_.add(connection, bytes);
+  connection.is_held = true;
+}
+
+void NodeServer::execute_held() {
+  if (held_.is_empty()) return;
+  if (held_.bytes().size() > 1) node_.expect_first_of(held_.bytes());
+  const Now now = net::read_now();
+  for (std::size_t i = 0; i < held_.bytes().size(); ++i) {
+    Connection& connection = *held_.connections()[i];
+    connection.is_held = false;
+    connection.execute(held_.bytes()[i], now);
+  }
+  held_.clear();
 }
 
 void NodeServer::do_due_work() {

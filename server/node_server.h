@@ -1,23 +1,26 @@
 // NodeServer: the node on sockets. A thin shell: it moves bytes between streams and sessions, reads
 // the clock, and sets one timer.
 //
-// A turn of the loop: bytes go to their sessions as they come, with a `now` read after them (rule
-// C4); at its end all output is written, once per connection, and the timer is set for the node's
-// next work.
+// A turn of the loop: what has come is read from all connections; then it goes to the sessions,
+// with a `now` that was read after it (rule C4); at the end all output is written, once per
+// connection, and the timer is set for the node's next work.
 //
 // Thread safety: none, as Loop.
 #pragma once
 
+#include "base/net/after_wait.h"
 #include "base/net/before_wait.h"
 #include "base/net/listener.h"
 #include "base/net/loop.h"
 #include "base/net/stream.h"
 #include "base/net/timer.h"
 #include "server/node.h"
+#include "server/turn_input.h"
 #include <redlock/result.h>
 
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -61,6 +64,8 @@ class NodeServer {
   class Connection;
 
   void accept(std::unique_ptr<net::Stream> stream);
+  void take(Connection& connection, std::string_view bytes);
+  void execute_held();
   void forget(Connection& connection);
   void do_due_work();
   void end_turn();
@@ -69,7 +74,9 @@ class NodeServer {
   net::Loop& loop_;
   Node& node_;
   std::unordered_map<protocol::Session::Id, std::unique_ptr<Connection>> connections_;
+  TurnInput<Connection> held_;
   net::Timer timer_;
+  net::AfterWait after_wait_;
   net::BeforeWait before_wait_;
 };
 
