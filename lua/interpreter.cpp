@@ -30,16 +30,6 @@ constexpr const char* kChunkName = "@user_script";
 
 constexpr std::size_t kWordsKept = 1024;
 
-void set_words(lua_State* lua, const char* name, std::span<const std::string_view> words) {
-  lua_createtable(lua, static_cast<int>(words.size()), 0);
-  lua_Integer index = 0;
-  for (const std::string_view word : words) {
-    lua_pushlstring(lua, word.data(), word.size());
-    lua_rawseti(lua, -2, ++index);
-  }
-  lua_setfield(lua, -2, name);
-}
-
 // What load() was given as a name can be of any length: such chunks are told in Lua's short form.
 std::string position_text(const lua_Debug& frame) {
   const bool is_script = std::string_view(frame.source) == kChunkName;
@@ -57,6 +47,7 @@ Interpreter::Interpreter(const Limits& limits, std::string redis_version) : limi
   context_.redis_version = std::move(redis_version);
   context_.string_bytes_max = limits.memory_bytes_max;
   context_.slice_instructions = limits.slice_instructions;
+  context_.args = &args_;
 }
 
 Interpreter::~Interpreter() {
@@ -84,6 +75,8 @@ void Interpreter::reset() {
   lua_close(lua_);
   lua_ = nullptr;
   coroutine_ = nullptr;
+  keys_.forget();
+  args_.forget();
   collected_bytes_ = 0;
 }
 
@@ -118,7 +111,7 @@ void Interpreter::start(const Script& script, std::span<const std::string_view> 
   context_.host = &host;
   context_.version = protocol::Version::resp2;
   context_.random.seed(0);
-  Arguments arguments{script.function_, keys, args};
+  Arguments arguments{script, keys, args, *this};
   lua_pushcfunction(coroutine_, &run_script);
   lua_pushlightuserdata(coroutine_, &arguments);
   resume_coroutine(1);
@@ -139,13 +132,16 @@ void Interpreter::resume() {
 int Interpreter::run_script(lua_State* lua) {
   const Arguments arguments = *static_cast<const Arguments*>(lua_touserdata(lua, 1));
   push_globals(lua);
-  set_words(lua, "KEYS", arguments.keys);
-  set_words(lua, "ARGV", arguments.args);
+  const bool may_change = arguments.script.may_change_tables_;
+  arguments.self.keys_.show(lua, arguments.keys, may_change);
+  arguments.self.args_.show(lua, arguments.args, may_change);
   lua_settop(lua, 0);
-  lua_rawgeti(lua, LUA_REGISTRYINDEX, arguments.function);
-  // The last run may have assigned to _ENV, which is an upvalue of the compiled function.
-  lua_rawgeti(lua, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
-  lua_setupvalue(lua, -2, 1);
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, arguments.script.function_);
+  if (may_change) {
+    // The last run may have assigned to _ENV, which is an upvalue of the compiled function.
+    lua_rawgeti(lua, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+    lua_setupvalue(lua, -2, 1);
+  }
   lua_callk(lua, 0, 1, 0, &return_result);
   return 1;
 }
@@ -264,8 +260,8 @@ void Interpreter::collect_if_large() {
 
 void Interpreter::collect() {
   push_globals(lua_);
-  set_words(lua_, "KEYS", {});
-  set_words(lua_, "ARGV", {});
+  keys_.clear(lua_);
+  args_.clear(lua_);
   lua_settop(lua_, 0);
   lua_gc(lua_, LUA_GCCOLLECT);
   collected_bytes_ = memory_.used();

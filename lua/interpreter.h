@@ -24,6 +24,7 @@
 #include "lua/memory_account.h"
 #include "lua/script.h"
 #include "lua/script_context.h"
+#include "lua/word_tables.h"
 #include "protocol/reply.h"
 
 #include <csignal>
@@ -69,9 +70,10 @@ class Interpreter {
  private:
   // What run_script finds on the coroutine's stack.
   struct Arguments {
-    int function;
+    const Script& script;
     std::span<const std::string_view> keys;
     std::span<const std::string_view> args;
+    Interpreter& self;
   };
 
   // Lua's entry points.
@@ -95,6 +97,8 @@ class Interpreter {
   std::size_t collected_bytes_ = 0;  // what was alive after the last full collection
   lua_State* lua_ = nullptr;
   lua_State* coroutine_ = nullptr;
+  WordTables keys_{"KEYS"};
+  WordTables args_{"ARGV"};
   ScriptContext context_;
 
   Phase phase_ = Phase::idle;

@@ -5,6 +5,7 @@
 #include "lua/sandbox.h"
 #include "lua/script_context.h"
 #include "lua/sha1_text.h"
+#include "lua/word_tables.h"
 
 #include <array>
 #include <charconv>
@@ -87,7 +88,8 @@ bool run_command(lua_State* lua) {
   }
   ScriptContext& context = script_context(lua);
   const Reply reply = context.host->call(words.request());
-  push_reply(lua, reply, context.version);
+  const bool is_arg = reply.is(Reply::Kind::bulk) && context.args->push_word(lua, reply.text());
+  if (!is_arg) push_reply(lua, reply, context.version);
   return !reply.is_error();
 }
 

@@ -282,6 +282,8 @@ void push_reply(lua_State* lua, const Reply& reply, Version version) {
 }
 
 Reply to_reply(lua_State* lua, int index, Version version) {
+  // What most scripts return: it needs no builder.
+  if (lua_isinteger(lua, index) != 0) return Reply::integer(lua_tointeger(lua, index));
   return ReplyBuilder(lua, version).build(index);
 }
 

@@ -12,7 +12,7 @@ namespace redlock::lua {
 class Script {
  public:
   // `function` is the interpreter's handle of what the body compiled to.
-  Script(std::string body, int function) : body_(std::move(body)), function_(function) {}
+  Script(std::string body, int function);
   Script(const Script&) = delete;
   Script& operator=(const Script&) = delete;
 
@@ -30,6 +30,7 @@ class Script {
   const std::string body_;
   mutable std::string sha1_;
   const int function_;
+  const bool may_change_tables_;
   bool is_read_only_ = false;
   bool is_kept_ = false;            // came by SCRIPT LOAD
   std::size_t compiled_bytes_ = 0;  // of Lua's memory, about

@@ -46,6 +46,27 @@ TEST_CASE("a script sees nothing of what another did to its tables, environment 
   CHECK(script(replaces_environment) == "(integer) 1");
 }
 
+TEST_CASE("whatever a script did to KEYS, the next one finds its own words in it, in their order") {
+  const char* const tells =
+      "local t = {} for k, v in pairs(KEYS) do t[#t + 1] = k .. v end"
+      " t[#t + 1] = #KEYS .. tostring(KEYS.x) return t";
+  for (const char* did :
+       {"return 1", "KEYS[1] = nil", "KEYS[3] = nil", "KEYS[4] = 'd'", "KEYS.x = 1", "KEYS[0] = 1",
+        "KEYS[1.5] = 1", "KEYS[1] = {}", "table.remove(KEYS, 1)",
+        "setmetatable(KEYS, {__index = function() return 'left' end})",
+        "setmetatable(KEYS, {__newindex = function() error('left') end}) KEYS[2] = nil",
+        "for i = 1, 9 do KEYS['x' .. i] = i end for i = 1, 9 do KEYS['x' .. i] = nil end",
+        "error('left')"}) {
+    CAPTURE(did);
+    ScriptFixture script;
+    script(did, {"a", "b", "c"});
+    CHECK(script(tells, {"d", "e"}) == "[\"1d\", \"2e\", \"2nil\"]");
+    CHECK(script(tells, {"f", "g", "h"}) == "[\"1f\", \"2g\", \"3h\", \"3nil\"]");
+    CHECK(script(tells, {"1", "2", "3", "4", "5", "6"}) ==
+          "[\"11\", \"22\", \"33\", \"44\", \"55\", \"66\", \"6nil\"]");
+  }
+}
+
 TEST_CASE("random numbers start anew in each script") {
   ScriptFixture script;
   const std::string first = script("return {math.random(1000000), math.random(1000000)}");
