@@ -56,8 +56,9 @@ void CommandTable::add_name(std::string_view name, Entry& entry) {
   place_of(packed) = {packed, &entry};
 }
 
-// Where the name stands, or where it would.
-CommandTable::Place& CommandTable::place_of(PackedName name) {
+// Where the name stands, or where it would. By reference: a copy is read as one wide word of two
+// narrow ones that were just written, for which the processor waits.
+CommandTable::Place& CommandTable::place_of(const PackedName& name) {
   std::size_t at = name.hash() >> (64 - kPlaceBits);
   while (commands_[at].entry != nullptr && commands_[at].name != name) {
     at = (at + 1) % commands_.size();

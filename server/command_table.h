@@ -48,7 +48,7 @@ class CommandTable {
     Entry* entry = nullptr;
   };
 
-  Place& place_of(PackedName name);
+  Place& place_of(const PackedName& name);
   void add_name(std::string_view name, Entry& entry);
   Entry* command(std::string_view name);
   Entry* subcommand(std::string_view container, std::string_view name);

@@ -32,12 +32,15 @@ Reply Node::run_observed(Call& call) {
 
 Reply Node::run_timed(Call& call) {
   if (!observers_.has_stopwatch()) return call.command.run(call);
-  const Instant began = observers_.read_stopwatch();
+  const Instant now = call.instant();
+  const std::uint64_t nth = stats_.commands_processed;
+  const Instant began = observers_.read_beginning(now, nth);
   Reply reply = call.command.run(call);
   const bool goes_on_later = reply.is(Reply::Kind::later) && suspended_;
   const bool comes_again = reply.is(Reply::Kind::postponed);
   if (!goes_on_later && !comes_again) {
-    observers_.note_time(subject_of(call), call.now.wall, observers_.read_stopwatch() - began);
+    const Duration took = observers_.read_end(now, stats_.commands_processed) - began;
+    observers_.note_time(subject_of(call), call.now.wall, took);
   } else if (goes_on_later && !suspended_->observed) {  // the script, and not EXEC around it
     suspended_->observed = Observers::keep(subject_of(call), call.now.wall, began);
   }

@@ -39,7 +39,21 @@ void Observers::note_latency(const protocol::CommandSpec& spec, WallTime when, D
   if (latency_threshold_ms_ > 0 && ms >= latency_threshold_ms_) {
     events_.add(spec.has(protocol::kFast) ? "fast-command" : "command", when, ms);
   }
-  if (keeps_histograms_) histograms_[spec.name].add(took);
+  if (keeps_histograms_) histogram_of(spec).add(took);
+}
+
+// Most often the same script is called by the same command as just before.
+LatencyHistogram& Observers::histogram_of(const protocol::CommandSpec& spec) {
+  if (last_timed_ != &spec) {
+    last_timed_ = &spec;
+    last_histogram_ = &histograms_[spec.name];
+  }
+  return *last_histogram_;
+}
+
+void Observers::forget_histograms() {
+  histograms_.clear();
+  last_timed_ = nullptr;
 }
 
 void Observers::note_time(const Subject& subject, WallTime when, Duration took) {
@@ -62,7 +76,7 @@ Observers::Kept Observers::keep(const Subject& subject, WallTime when, Instant b
 }
 
 void Observers::note_time(Kept kept) {
-  kept.entry.took = read_stopwatch() - kept.began;
+  kept.entry.took = stopwatch_() - kept.began;
   note_latency(*kept.spec, kept.entry.when, kept.entry.took);
   if (is_slow(*kept.spec, kept.entry.took)) slow_log_.add(std::move(kept.entry));
 }

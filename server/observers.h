@@ -19,6 +19,7 @@
 #include "server/stopwatch.h"
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -49,7 +50,17 @@ class Observers {
     std::string_view client;
   };
   bool has_stopwatch() const { return stopwatch_ != nullptr; }
-  Instant read_stopwatch() const { return stopwatch_(); }
+  // When the nth command begins, and ends, that the node executes at its instant `now`. A script is
+  // so short that readings of a clock show: when one follows the other at once, the end of one is
+  // the beginning of the next.
+  Instant read_beginning(Instant now, std::uint64_t nth) const {
+    const bool follows = now == last_.now && nth == last_.nth + 1;
+    return follows ? last_.end : stopwatch_();
+  }
+  Instant read_end(Instant now, std::uint64_t nth) {
+    last_ = {now, nth, stopwatch_()};
+    return last_.end;
+  }
   void note_time(const Subject& subject, WallTime when, Duration took);
 
   // One that goes on later (a script that was suspended): what will be needed of it then.
@@ -70,18 +81,28 @@ class Observers {
   std::int64_t latency_threshold_ms() const { return latency_threshold_ms_; }
   // By the names of commands.
   const std::map<std::string_view, LatencyHistogram>& histograms() const { return histograms_; }
-  void forget_histograms() { histograms_.clear(); }
+  void forget_histograms();
 
  private:
   bool is_slow(const protocol::CommandSpec& spec, Duration took) const;
   void note_latency(const protocol::CommandSpec& spec, WallTime when, Duration took);
   void decide_what_to_look_at();
+  LatencyHistogram& histogram_of(const protocol::CommandSpec& spec);
+
+  struct Reading {
+    Instant now;
+    std::uint64_t nth = std::numeric_limits<std::uint64_t>::max();  // none was read yet
+    Instant end;
+  };
 
   Stopwatch stopwatch_;
+  Reading last_;
   Monitors monitors_;
   SlowLog slow_log_;
   LatencyEvents events_;
   std::map<std::string_view, LatencyHistogram> histograms_;
+  const protocol::CommandSpec* last_timed_ = nullptr;
+  LatencyHistogram* last_histogram_ = nullptr;  // its
   std::int64_t slower_than_us_ = 0;
   std::int64_t latency_threshold_ms_ = 0;
   bool keeps_histograms_ = true;

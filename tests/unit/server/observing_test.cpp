@@ -190,6 +190,21 @@ TEST_CASE("a script that was suspended is timed to its end") {
   CHECK_THAT(busy.ask(busy.bob, "SLOWLOG GET"), Contains("(integer) 3000000, [\"EVAL\""));
 }
 
+TEST_CASE(
+    "a script begins where the one before it ended, but not where another command came first") {
+  BusyFixture busy;
+  busy.ask(busy.alice, "EVAL \"return 1\" 0");
+  busy.stopwatch += 3s;
+  busy.ask(busy.alice, "GET k");
+  busy.ask(busy.alice, "EVAL \"return 2\" 0");
+  CHECK(busy.ask(busy.alice, "SLOWLOG LEN") == "(integer) 0");
+  busy.ask(busy.alice, "EVAL \"return 3\" 0");
+  busy.stopwatch += 2s;
+  busy.ask(busy.alice, "EVAL \"return 4\" 0");
+  CHECK_THAT(busy.ask(busy.alice, "SLOWLOG GET"),
+             Contains("(integer) 2000000, [\"EVAL\", \"return 4\""));
+}
+
 TEST_CASE("what Redis says to a SLOWLOG GET that cannot be read") {
   SlowFixture node;
   CHECK(node("SLOWLOG GET -2") == "-ERR count should be greater than or equal to -1");
