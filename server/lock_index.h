@@ -1,20 +1,21 @@
 // LockIndex: from a key's hash to its record, by extendible hashing (Fagin, Nievergelt, Pippenger
 // and Strong, 1979).
 //
-// A directory of 2^depth pointers, chosen by the hash's top bits, leads to segments of 512 slots. A
-// segment that fills up is split in two by one more bit; only when that bit is beyond the
-// directory's depth does the directory double. So the table grows 4 KB at a time, with no pause and
-// no second copy, and without touching the records: a slot keeps 32 bits of the hash beside the
-// reference.
+// A directory of 2^depth entries, chosen by the hash's top bits, leads to segments of slots. A
+// segment that fills up grows by a quarter, and again; then it is split in two by one more bit, and
+// only when that bit is beyond the directory's depth does the directory double. So the table grows
+// some KB at a time, with no pause and no second copy, and without touching the records: a slot
+// keeps 32 bits of the hash beside the reference. The steps between two splits keep the slots that
+// are used above two thirds: all segments of a table fill up at about the same time.
 //
-//     slot: | reference, 32 bits | hash, 32 bits |      hash: | directory …  …| place in segment: 9
-//     |
+//     slot: | reference, 32 bits | hash, 32 bits |
 //
-// Segments follow each other in the order of the hashes, which is what scan() goes by.
+// Segments follow each other in the order of the hashes, which is what scan() goes by. Inside a
+// segment: linear probing from a place that a multiplication makes of the hash (Knuth, TAOCP 6.4),
+// and deletion by shifting back, so there are no tombstones.
 //
-// Inside a segment: linear probing, and deletion by shifting back, so there are no tombstones.
-//
-// Thread safety: none. Invariant: a directory entry's segment has depth <= the directory's.
+// Thread safety: none. Invariant: a directory entry's segment has depth <= the directory's, and the
+// entry tells its slots as they are.
 #pragma once
 
 #include "base/prefetch.h"
@@ -36,10 +37,9 @@ class LockIndex {
   // The record with this hash that `is_it(ref)` says is the one; 0 if there is none.
   template <class IsIt>
   LockRef find(std::uint32_t hash, IsIt is_it) const {
-    const Segment& segment = *directory_[directory_place(hash)];
-    for (std::uint32_t at = hash & kMask; segment.slots[at].ref != 0; at = (at + 1) & kMask) {
-      if (segment.slots[at].hash == hash && is_it(segment.slots[at].ref))
-        return segment.slots[at].ref;
+    const Entry& entry = entry_of(hash);
+    for (std::uint32_t at = entry.home(hash); entry.slots[at].ref != 0; at = entry.next(at)) {
+      if (entry.slots[at].hash == hash && is_it(entry.slots[at].ref)) return entry.slots[at].ref;
     }
     return 0;
   }
@@ -47,14 +47,11 @@ class LockIndex {
   // For a batch of finds (LockTable::expect): the slots of all are asked for first, then the
   // records that have these hashes; 0 if there is none. Two keys of one hash are rare.
   void prefetch_slots(std::uint32_t hash) const {
-    prefetch(&directory_[directory_place(hash)]->slots[hash & kMask]);
+    const Entry& entry = entry_of(hash);
+    prefetch(&entry.slots[entry.home(hash)]);
   }
   LockRef likely_record(std::uint32_t hash) const {
-    const Segment& segment = *directory_[directory_place(hash)];
-    for (std::uint32_t at = hash & kMask; segment.slots[at].ref != 0; at = (at + 1) & kMask) {
-      if (segment.slots[at].hash == hash) return segment.slots[at].ref;
-    }
-    return 0;
+    return find(hash, [](LockRef) { return true; });
   }
 
   // REQUIRES: ref is not in it. False when the table can grow no further.
@@ -66,18 +63,14 @@ class LockIndex {
 
   std::size_t size() const { return size_; }
   std::size_t bytes() const {
-    return segments_ * sizeof(Segment) + directory_.size() * sizeof(std::shared_ptr<Segment>);
+    return slots_ * sizeof(Slot) + segments_.size() * sizeof(Segment) +
+           directory_.size() * sizeof(Entry);
   }
 
   template <class Look>
   void for_each(Look look) const {
-    const Segment* last = nullptr;
-    for (const auto& segment : directory_) {
-      if (segment.get() == last) continue;
-      last = segment.get();
-      for (const Slot& slot : segment->slots) {
-        if (slot.ref != 0) look(slot.ref);
-      }
+    for (const Segment& segment : segments_) {
+      for_each_slot(segment, [&](const Slot& slot) { look(slot.ref); });
     }
   }
 
@@ -91,44 +84,84 @@ class LockIndex {
   std::uint32_t scan(std::uint32_t from, std::size_t count, std::vector<LockRef>& found) const;
 
  private:
-  static constexpr std::uint32_t kSlots = 512;
-  static constexpr std::uint32_t kMask = kSlots - 1;
-  static constexpr std::uint32_t kSplitAt = kSlots * 9 / 10;
-  static constexpr std::uint32_t kMergeAt = kSlots / 4;  // of two neighbours together
-  static constexpr unsigned kDepthMax = 22;              // the hash bits that the place leaves over
+  static constexpr std::uint32_t kSlotsMin = 512;
+  static constexpr std::uint32_t kSlotsStep = kSlotsMin / 4;
+  static constexpr std::uint32_t kSlotsMax = kSlotsMin + 2 * kSlotsStep;
+  static constexpr std::uint32_t kMergeAt = kSlotsMin / 4;  // of two neighbours together
+  static constexpr unsigned kDepthMax = 22;  // leaves bits enough for the places in a segment
+  static constexpr std::uint32_t full_at(std::uint32_t capacity) { return capacity / 10 * 9; }
 
   struct Slot {
-    LockRef ref;
-    std::uint32_t hash;
+    LockRef ref = 0;
+    std::uint32_t hash = 0;
   };
   static_assert(sizeof(Slot) == kSlotBytes);
+
   struct Segment {
-    std::array<Slot, kSlots> slots{};
+    std::unique_ptr<Slot[]> slots;  // nullptr: it is not in use
+    std::uint32_t capacity = 0;
     std::uint32_t used = 0;
     unsigned depth = 0;
+
+    bool is_full() const { return used >= full_at(capacity); }
+  };
+
+  // What a search needs of a segment, so that it waits for memory once less.
+  struct Entry {
+    Slot* slots;
+    std::uint32_t capacity;
+    std::uint32_t segment;
+
+    std::uint32_t home(std::uint32_t hash) const {
+      constexpr std::uint32_t kGoldenRatio = 2'654'435'769;
+      return static_cast<std::uint32_t>(std::uint64_t{hash * kGoldenRatio} * capacity >> 32);
+    }
+    std::uint32_t next(std::uint32_t at) const { return at + 1 < capacity ? at + 1 : 0; }
+    // How far `at` is behind `from`, going on from the last slot with the first.
+    std::uint32_t distance(std::uint32_t from, std::uint32_t at) const {
+      return at >= from ? at - from : at + capacity - from;
+    }
   };
 
   std::size_t directory_place(std::uint32_t hash) const {
     return static_cast<std::size_t>(static_cast<std::uint64_t>(hash) >> (32 - depth_));
   }
+  const Entry& entry_of(std::uint32_t hash) const { return directory_[directory_place(hash)]; }
+  Segment& segment_of(std::uint32_t hash) { return segments_[entry_of(hash).segment]; }
   // Behind the last hash that falls into the segment of this one.
   static std::uint64_t end_of_range(const Segment& segment, std::uint64_t hash) {
     const std::uint64_t range = std::uint64_t{1} << (32 - segment.depth);
     return (hash / range + 1) * range;
   }
-  static bool is_too_full_to_merge(const Segment& segment) {
-    return segment.depth == 0 || segment.used > kMergeAt;
+  // The least that so many do not fill.
+  static std::uint32_t capacity_for(std::uint32_t used) {
+    std::uint32_t capacity = kSlotsMin;
+    while (capacity < kSlotsMax && used >= full_at(capacity)) capacity += kSlotsStep;
+    return capacity;
   }
-  static void place(Segment& segment, Slot slot);
-  static std::uint32_t position(const Segment& segment, std::uint32_t hash, LockRef ref);
+  template <class Look>
+  static void for_each_slot(const Segment& segment, Look look) {
+    for (std::uint32_t at = 0; at < segment.capacity; ++at) {
+      if (segment.slots[at].ref != 0) look(segment.slots[at]);
+    }
+  }
+  static std::uint32_t position(const Entry& entry, std::uint32_t hash, LockRef ref);
+  std::uint32_t add_segment(unsigned depth, std::uint32_t capacity);
+  void drop_segment(std::uint32_t index);
+  Entry entry_for(std::uint32_t index) const;
+  void put(std::uint32_t index, Slot slot);
+  void point_to(std::uint32_t hash, std::uint32_t index);
+  bool grow(std::uint32_t hash);
   bool split(std::uint32_t hash);
+  void double_directory();
   void merge(std::uint32_t hash);
-  void point_to(std::uint32_t hash, unsigned depth, const std::shared_ptr<Segment>& segment);
 
-  std::vector<std::shared_ptr<Segment>> directory_;
+  std::vector<Entry> directory_;
   unsigned depth_ = 0;
+  std::vector<Segment> segments_;
+  std::vector<std::uint32_t> unused_segments_;
+  std::size_t slots_ = 0;  // of all segments
   std::size_t size_ = 0;
-  std::size_t segments_ = 1;
 };
 
 }  // namespace redlock::server

@@ -76,7 +76,7 @@ TEST_CASE("a walk in parts meets what stays just once, through splits and merges
       const std::size_t count = 1 + random.below(30);
       from = index.scan(from, count, found);
       if (from != 0) REQUIRE(found.size() >= count);
-      REQUIRE(found.size() <= count + 511);  // as many as share a hash
+      REQUIRE(found.size() <= count + 767);  // as many as share a hash
       for (const LockRef ref : found) {
         ++met[ref];
         REQUIRE((from == 0 || model.at(ref) < from));
