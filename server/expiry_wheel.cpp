@@ -97,10 +97,20 @@ void ExpiryWheel::cascade(std::size_t& budget) {
   if (first_[cascading_] == 0) cascading_ = 0;
 }
 
+ExpiryWheel::Tick ExpiryWheel::cascading_end() const {
+  const unsigned shift = cascading_ / kSlots * kSlotBits;
+  return ((current_ >> shift) + 1) << shift;
+}
+
 LockRef ExpiryWheel::pop_due(Instant now, std::size_t& budget) {
   const Tick end = tick_of(now);  // ticks before this one are over
   while (budget > 0) {
     if (cascading_ != 0) {
+      // When time has left the bucket behind, all of it is due: it need not be moved down first.
+      if (first_[cascading_] != 0 && cascading_end() <= end) {
+        --budget;
+        return pop_first(cascading_);
+      }
       cascade(budget);
       continue;
     }

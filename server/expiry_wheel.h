@@ -72,11 +72,13 @@ class ExpiryWheel {
   void link_at(std::uint32_t bucket, LockRef ref);
   LockRef pop_first(std::uint32_t bucket);
   void cascade(std::size_t& budget);
+  Tick cascading_end() const;
 
   LockArena& arena_;
   Tick current_ = 0;  // no record stands in a bucket before it
-  // The bucket that is being moved down, when a budget ran out in the middle; 0: none (bucket 0 is
-  // of level 0 and never moves down). Until it is empty it goes before everything else.
+  // The bucket that is being moved down, or handed out, when a budget ran out in the middle; 0:
+  // none (bucket 0 is of level 0 and never moves down). Until it is empty it goes before everything
+  // else.
   std::uint32_t cascading_ = 0;
   std::size_t size_ = 0;
   std::array<std::uint64_t, kLevels> occupied_{};

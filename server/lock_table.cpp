@@ -103,18 +103,31 @@ void LockTable::clear() {
   without_deadline_ = 0;
 }
 
+// Some at a time, so that memory can fetch the slots of all while the first is given back.
 LockTable::Reclaimed LockTable::reclaim(Instant now, std::size_t budget) {
+  struct Due {
+    LockRef ref;
+    std::uint32_t hash;
+  };
+  std::array<Due, kExpectedMax> due;
   Reclaimed reclaimed;
-  while (const LockRef ref = wheel_.pop_due(now, budget)) {
-    const Lock& lock = arena_.at(ref);
-    reclaimed.last_deadline = lock.deadline;
-    ++reclaimed.count;
-    latest_deadline_.remove(lock.deadline);
-    count_expired(lock);
-    const std::uint32_t hash = hash_of(lock.key());
-    if (notes_ != 0) note_end(hash);
-    index_.erase(hash, ref);
-    arena_.free(ref, lock.bytes());
+  for (std::size_t count = due.size(); count == due.size(); reclaimed.count += count) {
+    count = 0;
+    while (count < due.size()) {
+      const LockRef ref = wheel_.pop_due(now, budget);
+      if (ref == 0) break;
+      due[count] = {ref, hash_of(arena_.at(ref).key())};
+      index_.prefetch_slots(due[count++].hash);
+    }
+    for (const auto [ref, hash] : std::span(due).first(count)) {
+      const Lock& lock = arena_.at(ref);
+      reclaimed.last_deadline = lock.deadline;
+      latest_deadline_.remove(lock.deadline);
+      count_expired(lock);
+      if (notes_ != 0) note_end(hash);
+      index_.erase(hash, ref);
+      arena_.free(ref, lock.bytes());
+    }
   }
   return reclaimed;
 }

@@ -117,3 +117,23 @@ TEST_CASE("a lock added in the middle of a cascade is not passed over") {
   const LockRef early = wheel.add(wheel.now + 1ms);
   CHECK(wheel.pop_all(wheel.now + 2ms) == std::multiset<LockRef>{early});
 }
+
+TEST_CASE("a bucket that time has left behind is handed out as it stands, also when all leave it") {
+  Wheel wheel;
+  const Instant deadline = wheel.now + 30s;
+  std::vector<LockRef> refs;
+  for (int i = 0; i < 10; ++i) refs.push_back(wheel.add(deadline));
+  std::size_t budget = 3;
+  REQUIRE(wheel.wheel.pop_due(deadline - 500ms, budget) == 0);  // amid its way down
+  budget = 1;
+  wheel.now = deadline + 5s;
+  const LockRef first = wheel.wheel.pop_due(wheel.now, budget);
+  REQUIRE(first != 0);
+  CHECK(budget == 0);
+  for (const LockRef ref : refs) {
+    if (ref != first) wheel.wheel.unlink(ref);
+  }
+  budget = 7;
+  CHECK(wheel.wheel.pop_due(wheel.now, budget) == 0);
+  CHECK(wheel.wheel.next_work() == std::nullopt);
+}
