@@ -3,13 +3,11 @@
 // The script runs in a coroutine of the interpreter's own, which is used again for the next script
 // after one that ended well:
 //
-//   idle -- start() --> running -- the script returns or raises --> finished -- take_reply() -->
-//   idle
-//                         |  ^                                         ^
-//          the hook yields|  |resume()                                 | kill(); resume() when
-//          aborted
-//                         v  |                                         |
-//                       suspended -------------------------------------+
+//   idle -- start() --> running -- it returns or raises --> finished -- take_reply() --> idle
+//                       |    ^                                 ^
+//        the hook yields|    |resume()                         | kill(), or resume() when aborted
+//                       v    |                                 |
+//                      suspended ------------------------------+
 //
 // A script that failed, or was killed, leaves its coroutine behind as it is, for the collector: to
 // close it properly would run its __close handlers, and an error that was raised by a hook leaves
