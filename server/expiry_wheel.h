@@ -38,7 +38,7 @@ class ExpiryWheel {
   void link(LockRef ref, Instant now);
   void unlink(LockRef ref);
 
-  // What unlink() will touch besides the record.
+  // What unlink() will touch besides the record. REQUIRES: it is linked.
   void prefetch_neighbours(LockRef ref) const {
     const Lock& lock = arena_.at(ref);
     if (lock.wheel_next != 0) prefetch(&arena_.at(lock.wheel_next));

@@ -32,7 +32,7 @@ void LockTable::expect(std::span<const std::string_view> keys) const {
     if (refs[i] != 0) arena_.prefetch_record(refs[i]);
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (refs[i] != 0) wheel_.prefetch_neighbours(refs[i]);
+    if (refs[i] != 0 && arena_.at(refs[i]).has_deadline()) wheel_.prefetch_neighbours(refs[i]);
   }
 }
 

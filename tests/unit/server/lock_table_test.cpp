@@ -125,6 +125,23 @@ TEST_CASE("the table agrees with a map under random commands") {
   }
 }
 
+TEST_CASE("locks without a deadline, which stand on no wheel, can be expected as well") {
+  LockTable table(1);
+  const Instant now(1h);
+  const std::string value(40, 'v');  // of which a record that is used again is full
+  for (const Instant deadline : {now + 1h, kNever}) {
+    for (int i = 0; i < 100; ++i) {
+      REQUIRE(table.put(std::to_string(i), value, deadline, 0, now) != nullptr);
+    }
+    for (int i = 0; i < 100; ++i) {
+      const std::string key = std::to_string(i);
+      table.expect(std::vector<std::string_view>{key});
+      if (deadline != kNever) table.erase(key, now);
+    }
+  }
+  CHECK(table.size() == 100);
+}
+
 TEST_CASE("a lock is a text or a hash, and a hash is held by no value") {
   LockTable table(1);
   table.put("text", "alice", kStart + 10s, 1, kStart);
