@@ -21,7 +21,7 @@ class WordTables;
 
 struct ScriptContext {
   ScriptHost* host = nullptr;
-  const WordTables* args = nullptr;  // ARGV
+  const WordTables* args = nullptr;                      // ARGV
   protocol::Version version = protocol::Version::resp2;  // what redis.setresp chose
   ScriptRandom random;
   // Set by abort_running(): from then on nothing that works, or reaches the host, may begin.
