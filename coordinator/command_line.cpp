@@ -110,6 +110,9 @@ Problem read_all(const Settings& settings, bool no_wait, CommandLine& line) {
   }
   if (Problem problem = read_signal(settings, options.signal)) return problem;
   if (Problem problem = read_duration(settings, "kill-after", options.kill_after)) return problem;
+  if (*line.word == Word::bench) {
+    if (Problem problem = read_bench(settings, options)) return problem;
+  }
   return check_times(settings, options);
 }
 
@@ -213,6 +216,7 @@ void add_words(CLI::App& app, Flags& flags, Options& options) {
   up.add_option("--port", options.first_port, "the first one's port (7001)");
   up.add_option("--dir", options.folder, "where they keep their state (redlock-up)");
   up.add_option("--node-binary", options.node_program, "the redlock-node program");
+  add_bench(app, flags, options);
   add_drills(app, flags, options);
 }
 
@@ -222,7 +226,7 @@ std::optional<Word> word_of(const CLI::App& app) {
       std::pair{"extend", Word::extend}, std::pair{"release", Word::release},
       std::pair{"holder", Word::holder}, std::pair{"status", Word::status},
       std::pair{"admit", Word::admit},   std::pair{"up", Word::up},
-      std::pair{"drill", Word::drill}};
+      std::pair{"drill", Word::drill},   std::pair{"bench", Word::bench}};
   for (const auto& [name, word] : kWords) {
     if (app.got_subcommand(name)) return word;
   }
@@ -253,7 +257,7 @@ void add_flags(const Flags& flags, Settings& settings) {
 }
 
 bool names_a_lock(Word word) {
-  return word != Word::status && word != Word::admit;
+  return word != Word::status && word != Word::admit && word != Word::bench;
 }
 
 // Neither the file nor the environment has a say in what is drilled: nodes are killed.

@@ -12,7 +12,7 @@
 
 namespace redlock::coordinator {
 
-enum class Word { run, acquire, extend, release, holder, status, admit, up, drill };
+enum class Word { run, acquire, extend, release, holder, status, admit, up, drill, bench };
 enum class Drill { restart, chaos, partition, clock, check, client };
 
 struct Options {
@@ -43,11 +43,14 @@ struct Options {
   bool new_group = false;
   std::uint64_t floor = 0;
 
+  // bench
+  int in_flight = 50;
+
   // drill
   Drill drill = Drill::restart;
   std::string kill_command;   // restart
   std::string start_command;  // restart
-  // Those with clients at work.
+  // Those with clients at work; length: bench, too.
   Duration length = 1min;
   int minutes = 0;  // as it was given; counts as `length`
   std::uint64_t seed = 1;

@@ -43,6 +43,10 @@ Problem read_nodes(const Settings& settings, CommandLine& line);
 // What depends on more than one setting.
 Problem check_times(const Settings& settings, Options& options);
 
+// `redlock bench`: its options, and what of them needs a look.
+void add_bench(CLI::App& app, Flags& flags, Options& options);
+Problem read_bench(const Settings& settings, Options& options);
+
 // `redlock drill …`: its drills and their options, and what was asked for.
 void add_drills(CLI::App& app, Flags& flags, Options& options);
 // After a mistake: a sentence that names the drills, if `drill` was followed by none of them.

@@ -34,6 +34,8 @@ int run_word(Word word, const Options& options) {
       return word_up(options);
     case Word::drill:
       return word_drill(options);
+    case Word::bench:
+      return word_bench(options);
   }
   return exit_code::kUsage;
 }

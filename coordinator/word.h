@@ -14,5 +14,6 @@ int word_status(const Options& options);
 int word_admit(const Options& options);
 int word_up(const Options& options);
 int word_drill(const Options& options);
+int word_bench(const Options& options);
 
 }  // namespace redlock::coordinator

@@ -1,6 +1,6 @@
 # bash completion for redlock(1). Works with and without the package bash-completion.
 
-_redlock_words="run acquire extend release holder status admit up drill"
+_redlock_words="run acquire extend release holder status admit up bench drill"
 _redlock_drills="restart chaos partition clock check"
 
 _redlock_options_of() {
@@ -13,6 +13,7 @@ _redlock_options_of() {
     status) echo "$common --watch" ;;
     admit) echo "$common --new-group --floor" ;;
     up) echo "$common --count --port --dir --node-binary" ;;
+    bench) echo "$common --for --in-flight --ttl --no-fence" ;;
     "drill restart") echo "$common --ttl --node-binary --kill-command --start-command" ;;
     "drill chaos" | "drill partition" | "drill clock")
       echo "$common --ttl --node-binary --for --minutes --seed --clients --locks --out"
@@ -89,7 +90,7 @@ _redlock() {
       ;;
     --nodes | --node-timeout | --clock-drift | -w | --wait | --ttl | --max-hold | -E | -L | \
       --kill-after | --value | --floor | --count | --port | --kill-command | --start-command | \
-      --for | --minutes | --seed | --clients | --locks)
+      --for | --in-flight | --minutes | --seed | --clients | --locks)
       return
       ;;
   esac

@@ -29,7 +29,7 @@ std::size_t columns() {
 }
 
 std::string whole_seconds(Duration d) {
-  return duration_text(std::chrono::floor<std::chrono::seconds>(d));
+  return d < 1s ? "0s" : duration_text(std::chrono::floor<std::chrono::seconds>(d));
 }
 
 }  // namespace

@@ -118,6 +118,21 @@ TEST_CASE("each drill has options of its own") {
   }
 }
 
+TEST_CASE("a bench goes on for 10 s with 50 locks in flight unless told otherwise") {
+  const CommandLine line = parsed("bench");
+  REQUIRE(line.word == Word::bench);
+  CHECK(line.options.length == 10s);
+  CHECK(line.options.in_flight == 50);
+  CHECK(line.options.fence);
+  CHECK(parsed("bench --for 2m --in-flight 1000 --no-fence").options.length == 2min);
+  for (const char* words : {"bench --for 999ms", "bench --for 25h", "bench --in-flight 0",
+                            "bench --in-flight 1001", "bench lock"}) {
+    INFO(words);
+    CHECK(parsed(words).exit_code == exit_code::kUsage);
+  }
+  CHECK(parsed("bench", "").exit_code == exit_code::kConfiguration);
+}
+
 TEST_CASE("an even number of nodes is warned of") {
   CHECK(parsed("status").warnings.empty());
   CHECK(parsed("status", "a:1,b:2").warnings.size() == 1);
