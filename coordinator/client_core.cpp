@@ -56,24 +56,19 @@ void Client::Core::stop_everything() {
   stopping_ = true;
   for (const auto& keeping : std::exchange(keepings_, {})) keeping->end();
   for (const auto& [operation, pending] : std::exchange(pending_, {})) {
-    nodes_.cancel(pending.among_nodes);
-    pending.fail(stopped_error());
+    nodes_.cancel(pending->among_nodes);
+    pending->fail(stopped_error());
   }
-}
-
-void Client::Core::post(net::Mailbox::Task task) {
-  if (is_loop_thread()) return task();
-  mailbox_->post(std::move(task));
 }
 
 void Client::Core::cancel(Operation operation) {
   post([this, operation] {
     const auto found = pending_.find(operation);
     if (found == pending_.end()) return;
-    const Pending pending = std::move(found->second);
+    const std::shared_ptr<Pending> pending = std::move(found->second);
     pending_.erase(found);
-    nodes_.cancel(pending.among_nodes);
-    defer([fail = pending.fail] { fail({ErrorCode::stopped, "cancelled", {}}); });
+    nodes_.cancel(pending->among_nodes);
+    defer([pending] { pending->fail({ErrorCode::stopped, "cancelled", {}}); });
   });
 }
 

@@ -61,7 +61,11 @@ class Client::Core {
 
   // Runs it on the loop's thread; at once if this is it, so that what a task begins does not fall
   // behind what others have posted meanwhile: a release before the next acquisition, say.
-  void post(net::Mailbox::Task task);
+  template <class Task>
+  void post(Task task) {
+    if (is_loop_thread()) return task();
+    mailbox_->post(std::move(task));
+  }
   // The same, but never from inside this call.
   void defer(net::Mailbox::Task task) { mailbox_->post(std::move(task)); }
 
@@ -100,9 +104,17 @@ class Client::Core {
   bool may_block() const { return !is_loop_thread(); }
 
  private:
+  // An operation that has begun, and whom it is told to: one record, as each lock pays for it.
   struct Pending {
+    virtual ~Pending() = default;
+    virtual void fail(const Error& error) = 0;
     coordinator::OperationId among_nodes = coordinator::kNobody;
-    std::function<void(const Error&)> fail;
+  };
+  template <class T>
+  struct PendingCall : Pending {
+    explicit PendingCall(Callback<T> whom) : done(std::move(whom)) {}
+    void fail(const Error& error) override { done(error); }
+    Callback<T> done;
   };
   struct Finish {
     Instant deadline;
@@ -117,7 +129,7 @@ class Client::Core {
   coordinator::LockClient nodes_;
   std::shared_ptr<net::Mailbox> mailbox_;  // shared with the guards, which may outlive us
   std::atomic<Operation> last_operation_ = 0;
-  std::unordered_map<Operation, Pending> pending_;
+  std::unordered_map<Operation, std::shared_ptr<Pending>> pending_;
   std::unordered_set<std::shared_ptr<Guard::Keeping>> keepings_;
   std::vector<Finish> finishes_;
   net::Timer finish_timer_;
@@ -132,11 +144,12 @@ Client::Operation Client::Core::begin(Callback<T> done, Start start) {
   post([this, id, start = std::move(start), done = std::move(done)]() mutable {
     // Later, not now: this may be the callback of one that was stopped, which tries again.
     if (stopping_) return defer([done = std::move(done)] { done(stopped_error()); });
-    const auto tell = std::make_shared<Callback<T>>(std::move(done));
-    pending_[id].fail = [tell](const Error& error) { (*tell)(error); };
-    pending_[id].among_nodes = start(Callback<T>([this, id, tell](Result<T, Error> result) {
-      pending_.erase(id);
-      (*tell)(std::move(result));
+    const auto call = std::make_shared<PendingCall<T>>(std::move(done));
+    pending_.emplace(id, call);
+    call->among_nodes = start(Callback<T>([this, id](Result<T, Error> result) {
+      const auto ended = pending_.extract(id);
+      if (ended.empty()) return;  // it was cancelled, and told so
+      static_cast<PendingCall<T>&>(*ended.mapped()).done(std::move(result));
     }));
   });
   return id;

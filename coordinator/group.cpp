@@ -226,8 +226,10 @@ void Group::link_changed(NodeIndex node, Instant now) {
 void Group::deliver(Instant now) {
   std::vector<Completion> batch = std::exchange(completions_, {});
   for (NodeIndex node = 0; node < links_.size(); ++node) {
-    for (const protocol::Reply& push : links_[node].take_pushes()) {
-      wakes_.on_push(node, push, now);
+    if (links_[node].has_pushes()) {
+      for (const protocol::Reply& push : links_[node].take_pushes()) {
+        wakes_.on_push(node, push, now);
+      }
     }
     while (links_[node].has_completions()) {
       batch.clear();

@@ -144,6 +144,8 @@ class Group {
   std::optional<Instant> next_deadline() const;
 
   std::size_t size() const { return links_.size(); }
+  // How many operations are under way.
+  std::size_t operations() const { return slots_.size() - free_slots_.size(); }
   const Options& options() const { return options_; }
   Pipeline& link(NodeIndex node) { return links_[node]; }
   const Pipeline& link(NodeIndex node) const { return links_[node]; }

@@ -88,9 +88,14 @@ OperationId LockClient::admit(std::optional<NewGroup> new_group,
   return group_.admit(new_group, now(), std::move(done));
 }
 
-// Once per turn: what the links want done, and when the group wants to be woken. A write takes as
-// long as the kernel needs to hand it over, so the nodes that are behind come last: a hung node
-// delays no request to another.
+// What one operation alone has to say waits for no others, which a write could be shared with: it
+// does not wait either until the answers of the slower nodes to its last question are read.
+void LockClient::on_bytes(NodeIndex node, std::string_view bytes) {
+  group_.on_bytes(node, bytes, now());
+  if (group_.operations() == 1) write_out();
+}
+
+// Once per turn: what the links want done, and when the group wants to be woken.
 void LockClient::flush() {
   for (NodeIndex node = 0; node < links_.size(); ++node) {
     switch (group_.link(node).take_wish()) {
@@ -104,6 +109,13 @@ void LockClient::flush() {
         break;
     }
   }
+  write_out();
+  timer_.set(group_.next_deadline());
+}
+
+// A write takes as long as the kernel needs to hand it over, so the nodes that are behind come
+// last: a hung node delays no request to another.
+void LockClient::write_out() {
   for (const bool behind : {false, true}) {
     for (NodeIndex node = 0; node < links_.size(); ++node) {
       Pipeline& link = group_.link(node);
@@ -112,7 +124,6 @@ void LockClient::flush() {
       link.outgoing_written();
     }
   }
-  timer_.set(group_.next_deadline());
 }
 
 }  // namespace redlock::coordinator

@@ -6,7 +6,8 @@
 //   loop.run();
 //
 // Asynchronous: calls return at once, callbacks come on the loop. Any number of locks at once on
-// one connection per node; what a turn of the loop brings together is written once per node.
+// one connection per node; what a turn of the loop brings together is written once per node, and
+// what an operation alone has to say at once.
 //
 // Thread safety: none, as Loop. A client must not be destroyed inside one of its callbacks. Its
 // open connections keep the loop running.
@@ -58,12 +59,12 @@ class LockClient : private NodeLink::User {
 
  private:
   void on_connected(NodeIndex node) override { group_.on_connected(node, now()); }
-  void on_bytes(NodeIndex node, std::string_view bytes) override {
-    group_.on_bytes(node, bytes, now());
-  }
+  void on_bytes(NodeIndex node, std::string_view bytes) override;
   void on_end(NodeIndex node, std::string_view reason) override {
     group_.on_end(node, reason, now());
   }
+  void write_out();
+
   Group group_;
   std::vector<std::unique_ptr<NodeLink>> links_;
   net::Timer timer_;

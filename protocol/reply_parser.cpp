@@ -3,8 +3,11 @@
 #include "base/number.h"
 #include "protocol/limits.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,6 +15,9 @@ namespace redlock::protocol {
 namespace {
 
 using State = ParsedReply::State;
+
+// Room for what common answers have; a number of elements alone shall not take memory.
+constexpr std::int64_t kItemsReservedMax = 16;
 
 // One pass over the bytes. Every step returns false when it cannot go on; `state` says why.
 class Reader {
@@ -36,7 +42,7 @@ class Reader {
   bool read_big_number(std::string_view line, Reply& reply);
   bool read_boolean(std::string_view line, Reply& reply);
   bool read_real(std::string_view line, Reply& reply);
-  bool read_items(std::int64_t count, Reply& reply, int depth);
+  bool read_items(std::int64_t count, std::vector<Reply>& items, int depth);
   bool read_aggregate(char type, std::string_view line, Reply& reply, int depth);
 
   std::string_view bytes_;
@@ -138,15 +144,14 @@ bool Reader::read_real(std::string_view line, Reply& reply) {
   return true;
 }
 
-bool Reader::read_items(std::int64_t count, Reply& reply, int depth) {
+bool Reader::read_items(std::int64_t count, std::vector<Reply>& items, int depth) {
   elements_ += count;
   if (elements_ > kReplyElementsMax) {
     return broken(fmt::format("a reply of {} elements", count));
   }
+  items.reserve(static_cast<std::size_t>(std::min(count, kItemsReservedMax)));
   for (std::int64_t i = 0; i < count; ++i) {
-    Reply item;
-    if (!read(item, depth + 1)) return false;
-    reply.add(std::move(item));
+    if (!read(items.emplace_back(), depth + 1)) return false;
   }
   return true;
 }
@@ -161,21 +166,23 @@ bool Reader::read_aggregate(char type, std::string_view line, Reply& reply, int 
   if (count < 0 || count > kReplyElementsMax) {
     return broken(fmt::format("a reply of {} elements", count));
   }
+  const bool is_map = type == '%';
+  std::vector<Reply> items;
+  if (!read_items(is_map ? count * 2 : count, items, depth)) return false;
   switch (type) {
     case '*':
-      reply = Reply::array();
+      reply = Reply::array(std::move(items));
       break;
     case '~':
-      reply = Reply::set({});
+      reply = Reply::set(std::move(items));
       break;
     case '>':
-      reply = Reply::push({});
+      reply = Reply::push(std::move(items));
       break;
     default:
-      reply = Reply::map({});
-      count *= 2;
+      reply = Reply::map(std::move(items));
   }
-  return read_items(count, reply, depth);
+  return true;
 }
 
 bool Reader::read(Reply& reply, int depth) {

@@ -2,16 +2,37 @@
 
 #include "base/invariant.h"
 
+#include <array>
+#include <charconv>
+#include <cstddef>
+
 namespace redlock::protocol {
+namespace {
+
+constexpr std::string_view kLineEnd = "\r\n";
+
+// "$5\r\n", behind the end of what came before it: in one piece, as each append has its price.
+void append_size(std::string_view before, char type, std::size_t size, OutputBuffer& out) {
+  std::array<char, 32> line;
+  char* end = line.data() + before.copy(line.data(), before.size());
+  *end++ = type;
+  end = std::to_chars(end, line.data() + line.size(), size).ptr;
+  end += kLineEnd.copy(end, kLineEnd.size());
+  out.append({line.data(), static_cast<std::size_t>(end - line.data())});
+}
+
+}  // namespace
 
 void write_request(Request request, OutputBuffer& out) {
   INVARIANT(!request.empty(), "a request without a command");
-  out.append_line('*', static_cast<std::int64_t>(request.size()));
+  append_size("", '*', request.size(), out);
+  std::string_view before;
   for (const std::string_view word : request) {
-    out.append_line('$', static_cast<std::int64_t>(word.size()));
+    append_size(before, '$', word.size(), out);
     out.append(word);
-    out.append("\r\n");
+    before = kLineEnd;
   }
+  out.append(kLineEnd);
 }
 
 }  // namespace redlock::protocol
