@@ -187,7 +187,8 @@ std::size_t Session::memory_bytes() const {
 void Session::touch() {
   if (touched_) return;
   touched_ = true;
-  home_.touched_.push_back(id_);
+  touched_at_ = home_.touched_.size();
+  home_.touched_.push_back(this);
 }
 
 }  // namespace redlock::protocol

@@ -166,8 +166,9 @@ class Session {
   bool authenticated_;
   WaitingFor waiting_for_ = WaitingFor::nothing;
   bool closing_ = false;
-  bool touched_ = false;    // stands in home_'s list of sessions that the shell has to look at
-  std::uint8_t modes_ = 0;  // Mode
+  bool touched_ = false;        // stands in home_'s list of sessions that the shell has to look at
+  std::size_t touched_at_ = 0;  // where
+  std::uint8_t modes_ = 0;      // Mode
   Answers answers_ = Answers::told;
   bool drops_this_answer_ = false;  // the request before it was CLIENT REPLY SKIP
   std::unique_ptr<Transaction> transaction_;

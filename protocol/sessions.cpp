@@ -9,7 +9,14 @@ Session& Sessions::open(Peer peer, bool authenticated, Instant now) {
 }
 
 void Sessions::close(Session::Id id) {
-  sessions_.erase(id);
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return;
+  const Session& session = *found->second;
+  for (std::vector<Session*>* list : {&touched_, &looking_}) {
+    const std::size_t at = session.touched_at_;
+    if (at < list->size() && (*list)[at] == &session) (*list)[at] = nullptr;
+  }
+  sessions_.erase(found);
 }
 
 Session* Sessions::find(Session::Id id) {

@@ -27,9 +27,8 @@ class Sessions {
   void for_each_touched(Look look) {
     while (!touched_.empty()) {
       looking_.swap(touched_);
-      for (const Session::Id id : looking_) {
-        Session* session = find(id);
-        if (session == nullptr) continue;
+      for (Session* session : looking_) {
+        if (session == nullptr) continue;  // closed since
         session->touched_ = false;
         look(*session);
       }
@@ -41,8 +40,8 @@ class Sessions {
   friend class Session;
 
   std::map<Session::Id, std::unique_ptr<Session>> sessions_;
-  std::vector<Session::Id> touched_;
-  std::vector<Session::Id> looking_;
+  std::vector<Session*> touched_;
+  std::vector<Session*> looking_;
   Session::Id last_id_ = 0;
 };
 

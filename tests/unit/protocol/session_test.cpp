@@ -124,6 +124,26 @@ TEST_CASE("a session that was touched and is gone is not looked at") {
   CHECK(service.sessions.count() == 0);
 }
 
+TEST_CASE("a session that goes while another is looked at is not looked at any more") {
+  SessionFixture service;
+  auto first = service.client();
+  auto second = service.client();
+  auto third = service.client();
+  first("PING");
+  second("PING");
+  third("PING");
+  Ids seen;
+  service.sessions.for_each_touched([&](Session& session) {
+    seen.push_back(session.id());
+    if (session.id() != 1) return;
+    session.write(Reply::push({}));  // touched again, at another place
+    service.sessions.close(2);
+    service.sessions.close(1);
+  });
+  CHECK(seen == Ids{1, 3});
+  CHECK(touched(service).empty());
+}
+
 TEST_CASE("a session may be closed and another touched while they are looked at") {
   SessionFixture service;
   auto first = service.client();
