@@ -5,8 +5,7 @@
 // slow to answer, but answers many questions at once.
 //
 //     RequestBatch batch;
-//     if (batch.read(bytes) > 0) …            // batch[0] … batch[size() - 1], ending at
-//     batch.end(i)
+//     if (batch.read(bytes) > 0) …    // batch[i] for each i below size(), ending at batch.end(i)
 //
 // It takes only what is plain: arrays of bulk strings that have come to the last byte. What is not
 // stops it and is for RequestParser: a request that is incomplete, inline, wrong, or longer than a
