@@ -120,7 +120,10 @@ Reply set(Call& call) {
   if (options.ttl_word) node.note_own_ttl(call.word(1));
   const bool is_over_at_once = deadline <= call.instant();
   if (is_over_at_once) {
-    if (old == nullptr) node.notify(kNewKeyEvent, "new", call.word(1));
+    if (old == nullptr) {
+      node.notify(kNewKeyEvent, "new", call.word(1));
+      node.locks().note_came_and_went(call.word(1));
+    }
     node.locks().erase(call.word(1), call.instant());
   } else if (auto failure = put(call, call.word(2), deadline)) {
     return std::move(*failure);

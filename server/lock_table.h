@@ -102,6 +102,8 @@ class LockTable {
     note(kChanged, on);
     if (!on) changed_.clear();
   }
+  // It came and went at once: a SET whose moment had passed.
+  void note_came_and_went(std::string_view key) { note_change(hash_of(key)); }
   bool has_changed() const { return !changed_.empty(); }
   void take_changed(std::vector<std::uint32_t>& hashes) {
     hashes.clear();

@@ -209,6 +209,14 @@ TEST_CASE("whatever happens to a watched key makes EXEC do nothing") {
   CHECK(node("EXEC") == "[]");  // one EXEC ends the watch
 }
 
+TEST_CASE("a watched key that comes and goes at once makes EXEC do nothing") {
+  TransactionFixture node;
+  node("WATCH absent");
+  CHECK(node.bob("SET absent alice PXAT 1") == "+OK");
+  node("MULTI");
+  CHECK(node("EXEC") == "(nil)");
+}
+
 TEST_CASE("what leaves a watched key as it is does not stop EXEC") {
   TransactionFixture node;
   node("SET printer alice PX 10000");
