@@ -45,7 +45,8 @@ bool cannot_change_tables(std::string_view source) {
     } else if (rest.starts_with("==") || rest.starts_with("~=") || rest.starts_with("<=") ||
                rest.starts_with(">=")) {
       at += 2;
-    } else if (c == '=' || rest.starts_with("--") || rest.starts_with("[[")) {
+    } else if (c == '=' || rest.starts_with("--") || rest.starts_with("[[") ||
+               rest.starts_with("[=")) {  // a quote within a long string would hide what is behind
       return false;
     } else {
       ++at;

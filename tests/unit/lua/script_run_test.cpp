@@ -56,10 +56,12 @@ TEST_CASE("whatever a script did to KEYS, the next one finds its own words in it
         "setmetatable(KEYS, {__index = function() return 'left' end})",
         "setmetatable(KEYS, {__newindex = function() error('left') end}) KEYS[2] = nil",
         "for i = 1, 9 do KEYS['x' .. i] = i end for i = 1, 9 do KEYS['x' .. i] = nil end",
-        "error('left')"}) {
+        "redis.call('get', [==[']==]) KEYS.x = 1 return [==[']==]", "error('left')"}) {
     CAPTURE(did);
     ScriptFixture script;
     script(did, {"a", "b", "c"});
+    CHECK(script("return KEYS['x']", {"a", "b", "c"}) == "(nil)");  // it may be given a used table
+    CHECK(script("return KEYS[3]", {"a", "b", "c"}) == "\"c\"");
     CHECK(script(tells, {"d", "e"}) == "[\"1d\", \"2e\", \"2nil\"]");
     CHECK(script(tells, {"f", "g", "h"}) == "[\"1f\", \"2g\", \"3h\", \"3nil\"]");
     CHECK(script(tells, {"1", "2", "3", "4", "5", "6"}) ==

@@ -21,8 +21,9 @@ TEST_CASE("a script with an assignment, another name or a doubt may change one")
        {"KEYS[1] = 1", "local k = KEYS", "KEYS.x, KEYS.y=1, 2", "table.remove(KEYS)",
         "rawset(KEYS, 1, 2)", "setmetatable(ARGV, ARGV)", "function KEYS.f() end",
         "for k in pairs(_G) do end", "return load('KEYS.x = 1')()", "return ('x'):rep(3)",
-        "_ENV.KEYS[1] = nil", "return 1 --[[", "return [[x]]", "return 'it\\'s'", "return 'open",
-        "--\nreturn 1"}) {
+        "_ENV.KEYS[1] = nil", "return 1 --[[", "return [[x]]",
+        "redis.call('get', [==[']==]) KEYS.x = 1 return [==[']==]", "return 'it\\'s'",
+        "return 'open", "--\nreturn 1"}) {
     CAPTURE(script);
     CHECK_FALSE(cannot_change_tables(script));
   }
