@@ -5,10 +5,13 @@ The node is stopped while they are sent, so that all of them wait for it when it
 """
 
 import signal
+import time
 
 from harness import ProcessTest, main, request
 
 CLIENTS = 100  # more than are held at a time
+TTL_MS = 60_000
+LAID_OFF_S = 0.3  # by so much a clock that was read before the wait would be behind
 
 
 class OneTurn(ProcessTest):
@@ -38,6 +41,20 @@ class OneTurn(ProcessTest):
                                   for i, client in enumerate(clients)))
         self.assertEqual([client.reply() for client in clients],
                          [b"v%d" % i for i in range(CLIENTS)])
+
+    def test_each_lock_is_counted_from_when_its_request_had_come(self):
+        """Rule C4: the turn's reading of the clock is taken behind the last of the bytes."""
+        clients = self.clients(CLIENTS)
+        self.server.process.send_signal(signal.SIGSTOP)
+        time.sleep(LAID_OFF_S)
+        sent = time.monotonic()
+        for i, client in enumerate(clients):
+            client.send(request("SET", f"k{i}", "v", "PX", TTL_MS))
+        self.server.process.send_signal(signal.SIGCONT)
+        for i, client in enumerate(clients):
+            self.assertEqual(client.reply(), "OK")
+            left_ms = self.watcher("PTTL", f"k{i}")
+            self.assertGreaterEqual(left_ms, TTL_MS - (time.monotonic() - sent) * 1000 - 1)
 
     def test_one_alone_gets_the_lock(self):
         clients = self.clients(CLIENTS)
