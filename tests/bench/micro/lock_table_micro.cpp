@@ -29,45 +29,40 @@ void fill(LockTable& table, const std::vector<std::string>& keys) {
   for (const std::string& key : keys) table.put(key, kValue, kDeadline, 1, kNow);
 }
 
-void find_lock(benchmark::State& state) {
+// Does it with one key after the other of a table that has them all.
+template <class Work>
+void with_each_key(benchmark::State& state, Work work) {
   LockTable table(1);
   const auto keys = keys_of(state.range(0));
   fill(table, keys);
   std::size_t next = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(table.find(keys[next], kNow));
+    work(table, keys[next]);
     next = next + 1 < keys.size() ? next + 1 : 0;
   }
   state.SetItemsProcessed(state.iterations());
+}
+
+void find_lock(benchmark::State& state) {
+  with_each_key(state, [](LockTable& table, const std::string& key) {
+    benchmark::DoNotOptimize(table.find(key, kNow));
+  });
 }
 BENCHMARK(find_lock)->Arg(1'000)->Arg(1'000'000);
 
 // Taken and given back again, among others that stay.
 void put_and_erase_lock(benchmark::State& state) {
-  LockTable table(1);
-  const auto keys = keys_of(state.range(0));
-  fill(table, keys);
-  std::size_t next = 0;
-  for (auto _ : state) {
-    table.erase(keys[next], kNow);
-    benchmark::DoNotOptimize(table.put(keys[next], kValue, kDeadline, 1, kNow));
-    next = next + 1 < keys.size() ? next + 1 : 0;
-  }
-  state.SetItemsProcessed(state.iterations());
+  with_each_key(state, [](LockTable& table, const std::string& key) {
+    table.erase(key, kNow);
+    benchmark::DoNotOptimize(table.put(key, kValue, kDeadline, 1, kNow));
+  });
 }
 BENCHMARK(put_and_erase_lock)->Arg(1'000)->Arg(1'000'000);
 
 void extend_lock(benchmark::State& state) {
-  LockTable table(1);
-  const auto keys = keys_of(state.range(0));
-  fill(table, keys);
-  std::size_t next = 0;
-  Instant deadline = kDeadline;
-  for (auto _ : state) {
-    table.set_deadline(keys[next], deadline += 1us, kNow);
-    next = next + 1 < keys.size() ? next + 1 : 0;
-  }
-  state.SetItemsProcessed(state.iterations());
+  with_each_key(state, [deadline = kDeadline](LockTable& table, const std::string& key) mutable {
+    table.set_deadline(key, deadline += 1us, kNow);
+  });
 }
 BENCHMARK(extend_lock)->Arg(1'000)->Arg(1'000'000);
 
