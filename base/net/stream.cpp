@@ -3,6 +3,9 @@
 #include "base/invariant.h"
 
 #include <cstring>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <uv.h>
@@ -58,7 +61,7 @@ bool Stream::is_open() const {
 std::unique_ptr<Stream> Stream::accept(Loop& loop, uv_stream_t* listening, bool is_unix) {
   std::unique_ptr<Stream> stream(new Stream(loop, is_unix));
   if (uv_accept(listening, stream->raw()) != 0) return nullptr;
-  stream->learn_addresses();
+  stream->learn_connection();
   return stream;
 }
 
@@ -77,7 +80,7 @@ std::unique_ptr<Stream> Stream::connect(Loop& loop, const Address& address, User
                       if (done->stream == nullptr) return;
                       done->stream->dialing_ = nullptr;
                       if (status != 0) return done->stream->finish(status);
-                      done->stream->learn_addresses();
+                      done->stream->learn_connection();
                       done->stream->user_->on_connected();
                     });
     return stream;
@@ -116,13 +119,14 @@ void Stream::dial(const sockaddr* to) {
         if (done->stream == nullptr) return;
         done->stream->dialing_ = nullptr;
         if (result != 0) return done->stream->finish(result);
-        done->stream->learn_addresses();
+        done->stream->learn_connection();
         done->stream->user_->on_connected();
       });
   INVARIANT(status == 0, "a connection cannot be begun");
 }
 
-void Stream::learn_addresses() {
+void Stream::learn_connection() {
+  uv_fileno(reinterpret_cast<const uv_handle_t*>(raw()), &descriptor_);
   if (std::holds_alternative<Pipe>(handle_)) {
     peer_is_loopback_ = true;
     return;
@@ -164,17 +168,25 @@ void Stream::stop_reading() {
   if (is_open()) uv_read_stop(raw());
 }
 
+// As much as the socket takes at once. Asks the kernel itself, as libc's send() and write() are
+// places where a thread can be cancelled, which they look after in every program that has ever had
+// a second thread: 40 ns of a request's 4 µs.
+std::size_t Stream::send(std::string_view bytes) const {
+  if (queued_bytes() > 0) return 0;
+  const long sent = syscall(SYS_sendto, descriptor_, bytes.data(), bytes.size(),
+                            MSG_DONTWAIT | MSG_NOSIGNAL, nullptr, 0);
+  return sent > 0 ? static_cast<std::size_t>(sent) : 0;
+}
+
 void Stream::write(std::string_view bytes) {
   if (!is_open() || ending_ || bytes.empty()) return;
-  uv_buf_t buffer =
-      uv_buf_init(const_cast<char*>(bytes.data()), static_cast<unsigned>(bytes.size()));
-  const int taken = uv_try_write(raw(), &buffer, 1);
-  // An error here comes back from uv_write's callback, outside this call.
-  if (taken > 0) bytes.remove_prefix(static_cast<std::size_t>(taken));
+  bytes.remove_prefix(send(bytes));
   if (bytes.empty()) return;
+  // An error comes back from its callback, outside this call.
   auto* pending = new PendingWrite{{}, std::string(bytes)};
   pending->request.data = pending;
-  buffer = uv_buf_init(pending->bytes.data(), static_cast<unsigned>(pending->bytes.size()));
+  const uv_buf_t buffer =
+      uv_buf_init(pending->bytes.data(), static_cast<unsigned>(pending->bytes.size()));
   const auto on_written = [](uv_write_t* request, int status) {
     const std::unique_ptr<PendingWrite> done(static_cast<PendingWrite*>(request->data));
     auto* self = static_cast<Stream*>(request->handle->data);
@@ -211,6 +223,7 @@ void Stream::finish(int status) {
   if (finished_) return;
   finished_ = true;
   handle_.emplace<std::monostate>();
+  descriptor_ = -1;
   user_->on_end(reason_text(status));
 }
 
@@ -218,12 +231,6 @@ void Stream::set_keepalive_seconds(unsigned seconds) {
   if (const auto* tcp = std::get_if<Tcp>(&handle_)) {
     uv_tcp_keepalive(tcp->raw(), seconds > 0 ? 1 : 0, seconds);
   }
-}
-
-int Stream::descriptor() const {
-  uv_os_fd_t fd = -1;
-  if (is_open()) uv_fileno(reinterpret_cast<const uv_handle_t*>(raw()), &fd);
-  return fd;
 }
 
 }  // namespace redlock::net

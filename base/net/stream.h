@@ -57,7 +57,7 @@ class Stream {
   const Address& peer() const { return peer_; }
   const Address& local() const { return local_; }
   bool peer_is_loopback() const { return peer_is_loopback_; }
-  int descriptor() const;
+  int descriptor() const { return descriptor_; }
 
  private:
   struct Dial;
@@ -67,7 +67,8 @@ class Stream {
   Stream(Loop& loop, bool is_unix);
   uv_stream_t* raw() const;
   bool is_open() const;
-  void learn_addresses();
+  void learn_connection();
+  std::size_t send(std::string_view bytes) const;
   void finish(int status);
   void dial(const sockaddr* to);
 
@@ -77,6 +78,7 @@ class Stream {
   Dial* dialing_ = nullptr;  // freed by its own callback
   Address peer_;
   Address local_;
+  int descriptor_ = -1;  // while it is connected
   bool peer_is_loopback_ = false;
   bool ending_ = false;
   bool finished_ = false;
