@@ -28,6 +28,8 @@ class RequestBatch {
   static constexpr std::size_t kRequestsMax = 32;
   static constexpr std::size_t kWordsMax = 6 * kRequestsMax;  // SET key value NX PX ttl
 
+  RequestBatch() {}  // its unions begin with nothing
+
   // Forgets what it had. Returns how many requests it has now; they are views into the bytes.
   // REQUIRES: requests_max <= kRequestsMax.
   std::size_t read(std::string_view bytes, std::size_t requests_max = kRequestsMax);
@@ -40,9 +42,15 @@ class RequestBatch {
 
  private:
   std::size_t size_ = 0;
-  std::array<Request, kRequestsMax> requests_;
+  // Set as far as they are used, and no further: each read has a batch of its own, and to clear
+  // these 4 KB would take as long as to read a request.
+  union {
+    std::array<Request, kRequestsMax> requests_;
+  };
+  union {
+    std::array<std::string_view, kWordsMax> words_;
+  };
   std::array<std::size_t, kRequestsMax> ends_;
-  std::array<std::string_view, kWordsMax> words_;
 };
 
 }  // namespace redlock::protocol

@@ -89,7 +89,7 @@ class LockIndex {
   static constexpr std::uint32_t kSlotsMax = kSlotsMin + 2 * kSlotsStep;
   static constexpr std::uint32_t kMergeAt = kSlotsMin / 4;  // of two neighbours together
   static constexpr unsigned kDepthMax = 22;  // leaves bits enough for the places in a segment
-  static constexpr std::uint32_t full_at(std::uint32_t capacity) { return capacity / 10 * 9; }
+  static constexpr std::uint32_t full_at(std::uint32_t capacity) { return capacity / 10 * 8; }
 
   struct Slot {
     LockRef ref = 0;

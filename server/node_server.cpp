@@ -171,14 +171,18 @@ void NodeServer::forget(Connection& connection) {
   connections_.erase(id);  // the connection is gone after this line
 }
 
-// A connection is held once: what it sends behind comes behind.
+// A connection is held once: what it sends behind comes behind. The connection may be gone after
+// this.
 void NodeServer::take(Connection& connection, std::string_view bytes) {
-  if (held_.is_full() || connection.is_held) execute_held();
+  if (connection.is_held) execute_held();
   if (bytes.size() > TurnInput<Connection>::kBytesMax) {
     return connection.execute(bytes, net::read_now());
   }
   held_.add(connection, bytes);
   connection.is_held = true;
+  if (!held_.is_full()) return;
+  execute_held();
+  write_output();
 }
 
 void NodeServer::execute_held() {
@@ -199,9 +203,13 @@ void NodeServer::do_due_work() {
   node_.note_reclaimed(net::read_clock(net::ClockKind::monotonic) - *last_deadline);
 }
 
-void NodeServer::end_turn() {
+void NodeServer::write_output() {
   node_.sessions().for_each_touched(
       [](Session& session) { static_cast<Connection*>(session.transport)->flush(); });
+}
+
+void NodeServer::end_turn() {
+  write_output();
   if (node_.stop_request()) return loop_.stop();
   set_timer();
 }
@@ -214,6 +222,7 @@ void NodeServer::set_timer() {
 }
 
 void NodeServer::stop(StopRequest request) {
+  execute_held();
   node_.stop(request);
   end_turn();  // what was answered goes out
 }

@@ -1,9 +1,9 @@
 // NodeServer: the node on sockets. A thin shell: it moves bytes between streams and sessions, reads
 // the clock, and sets one timer.
 //
-// A turn of the loop: what has come is read from all connections; then it goes to the sessions,
-// with a `now` that was read after it (rule C4); at the end all output is written, once per
-// connection, and the timer is set for the node's next work.
+// A turn of the loop: what has come is read, from some dozens of connections at a time; then it
+// goes to the sessions, with a `now` that was read after it (rule C4), and their output is written,
+// once per connection; at the end the timer is set for the node's next work.
 //
 // Thread safety: none, as Loop.
 #pragma once
@@ -68,6 +68,7 @@ class NodeServer {
   void execute_held();
   void forget(Connection& connection);
   void do_due_work();
+  void write_output();
   void end_turn();
   void set_timer();
 

@@ -1,5 +1,5 @@
-"""Requests of many clients that the loop reads in one turn: they are held until all are read, and
-executed together, in the order in which they came.
+"""Requests of many clients that the loop reads in one turn: they are held until some dozens are
+read, and executed together, in the order in which they came.
 
 The node is stopped while they are sent, so that all of them wait for it when it goes on.
 """
@@ -101,6 +101,39 @@ class OneTurn(ProcessTest):
         with self.assertRaises(ConnectionResetError):
             victim.reply()
         self.assertEqual(self.watcher("EXISTS", "late"), 0)
+
+    def test_those_who_quit_among_many_are_answered_and_closed(self):
+        clients = self.clients(CLIENTS)
+        self.send_while_stopped(*((client, request("QUIT") if i % 2 == 0 else request("PING"))
+                                  for i, client in enumerate(clients)))
+        for i, client in enumerate(clients):
+            self.assertEqual(client.reply(), "OK" if i % 2 == 0 else "PONG")
+            if i % 2 == 0:
+                with self.assertRaises(ConnectionResetError):
+                    client.reply()
+            else:
+                self.assertEqual(client("ECHO", "still here"), b"still here")
+
+    def test_a_stop_among_requests_leaves_those_locks_that_were_answered(self):
+        clients = self.clients(CLIENTS)
+        self.watcher("SET", "first", "v", "PX", TTL_MS)  # no later one waits for the disk
+        self.watcher("DEL", "first")
+        self.server.process.send_signal(signal.SIGSTOP)
+        for i, client in enumerate(clients):
+            client.send(request("SET", f"k{i}", "v", "PX", TTL_MS))
+        self.server.process.send_signal(signal.SIGTERM)
+        self.server.process.send_signal(signal.SIGCONT)
+        self.assertEqual(self.server.wait(), 0)
+        answered = {f"k{i}".encode() for i, client in enumerate(clients)
+                    if self.is_answered(client)}
+        self.server.start()
+        self.assertEqual(set(self.server.client()("KEYS", "*")), answered)
+
+    def is_answered(self, client):
+        try:
+            return client.reply() == "OK"
+        except ConnectionResetError:
+            return False
 
 
 if __name__ == "__main__":
