@@ -28,7 +28,7 @@ class RequestBatch {
   static constexpr std::size_t kRequestsMax = 32;
   static constexpr std::size_t kWordsMax = 6 * kRequestsMax;  // SET key value NX PX ttl
 
-  RequestBatch() {}  // its unions begin with nothing
+  RequestBatch() {}  // NOLINT(modernize-use-equals-default): no default, because of the unions
 
   // Forgets what it had. Returns how many requests it has now; they are views into the bytes.
   // REQUIRES: requests_max <= kRequestsMax.

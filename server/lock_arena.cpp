@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace redlock::server {
 
@@ -36,23 +37,33 @@ std::size_t LockArena::room(std::size_t bytes) {
 
 std::uint32_t LockArena::new_chunk(std::size_t bytes) {
   if (unused_chunks_.empty() && chunks_.size() >= kChunksMax) return kNone;
-  std::unique_ptr<char[]> memory(new (std::nothrow) char[bytes]);
-  if (!memory) return kNone;
+  Chunk chunk;
+  chunk.size = bytes;
+  if (bytes == kChunkBytes) {
+    chunk.bytes = blocks_.take();
+  } else {
+    chunk.own.reset(new (std::nothrow) char[bytes]);
+    chunk.bytes = chunk.own.get();
+  }
+  if (chunk.bytes == nullptr) return kNone;
   if (unused_chunks_.empty()) {
     unused_chunks_.push_back(static_cast<std::uint32_t>(chunks_.size()));
     chunks_.emplace_back();
   }
   const std::uint32_t index = unused_chunks_.back();
   unused_chunks_.pop_back();
-  chunks_[index] = Chunk{std::move(memory), bytes};
+  chunks_[index] = std::move(chunk);
   bytes_ += bytes;
   return index;
 }
 
 void LockArena::drop_chunk(std::uint32_t index) {
-  bytes_ -= chunks_[index].size;
-  chunks_[index] = Chunk{};
+  Chunk& chunk = chunks_[index];
+  bytes_ -= chunk.size;
+  if (chunk.own == nullptr) blocks_.give_back(chunk.bytes);
+  chunk = Chunk{};
   unused_chunks_.push_back(index);
+  ++chunks_dropped_;
 }
 
 void LockArena::link(std::size_t class_index, std::uint32_t chunk) {
@@ -90,7 +101,7 @@ LockRef LockArena::allocate(std::size_t bytes) {
   Chunk& chunk = chunks_[index];
   LockRef ref = chunk.free_ref;
   if (ref != 0) {
-    std::memcpy(&chunk.free_ref, chunk.bytes.get() + byte_offset(ref), sizeof chunk.free_ref);
+    std::memcpy(&chunk.free_ref, chunk.bytes + byte_offset(ref), sizeof chunk.free_ref);
   } else {
     ref = (index << kUnitBits) | chunk.fresh_unit;
     chunk.fresh_unit += static_cast<std::uint32_t>(record_bytes / kUnit);
@@ -107,7 +118,7 @@ void LockArena::free(LockRef ref, std::size_t bytes) {
   Chunk& chunk = chunks_[index];
   INVARIANT(chunk.used > 0, "a record is given back to an empty chunk");
   const bool was_full = is_full(chunk, class_bytes(class_index));
-  std::memcpy(chunk.bytes.get() + byte_offset(ref), &chunk.free_ref, sizeof chunk.free_ref);
+  std::memcpy(chunk.bytes + byte_offset(ref), &chunk.free_ref, sizeof chunk.free_ref);
   chunk.free_ref = ref;
   --chunk.used;
   if (was_full) link(class_index, index);

@@ -3,8 +3,8 @@
 // Records of one size class share chunks of 64 KB; a free record links to the next one in its
 // chunk. Classes step by 8 bytes where locks are (to 512), then by an eighth of a power of two; a
 // record too large for any class gets a chunk of its own. A chunk whose last record was given back
-// is freed, but one per class is kept, so that taking and releasing one lock over and over costs no
-// allocation.
+// goes back to the system at once (BlockPool), but one per class is kept, so that taking and
+// releasing one lock over and over costs no allocation.
 //
 //     LockRef:  | chunk: 18 bits | unit of 8 bytes in it: 13 bits |      31 bits: 16 GB of locks
 //
@@ -13,6 +13,7 @@
 // Thread safety: none. Invariant: every chunk but those full or freed is in its class's list.
 #pragma once
 
+#include "base/block_pool.h"
 #include "base/prefetch.h"
 #include "server/lock.h"
 
@@ -36,10 +37,10 @@ class LockArena {
   static std::size_t room(std::size_t bytes);
 
   Lock& at(LockRef ref) {
-    return *reinterpret_cast<Lock*>(chunks_[ref >> kUnitBits].bytes.get() + byte_offset(ref));
+    return *reinterpret_cast<Lock*>(chunks_[ref >> kUnitBits].bytes + byte_offset(ref));
   }
   const Lock& at(LockRef ref) const {
-    return *reinterpret_cast<const Lock*>(chunks_[ref >> kUnitBits].bytes.get() + byte_offset(ref));
+    return *reinterpret_cast<const Lock*>(chunks_[ref >> kUnitBits].bytes + byte_offset(ref));
   }
 
   // The head, and what of the key and the value stands behind it.
@@ -51,11 +52,14 @@ class LockArena {
 
   // Of all chunks.
   std::size_t bytes() const { return bytes_; }
+  // Chunks that went back to the system, ever: each takes some microseconds.
+  std::size_t chunks_dropped() const { return chunks_dropped_; }
 
  private:
   static constexpr std::size_t kUnit = 8;
   static constexpr unsigned kUnitBits = 13;
   static constexpr std::size_t kChunkBytes = kUnit << kUnitBits;
+  static_assert(kChunkBytes == BlockPool::kBlockBytes);
   static constexpr std::uint32_t kChunksMax = 1u << 18;
   static constexpr std::size_t kFineBytesMax = 512;
   static constexpr std::size_t kClassBytesMax = 8 * 1024;
@@ -63,8 +67,9 @@ class LockArena {
   static constexpr std::uint32_t kNone = 0;  // chunk 0 is never used, so that reference 0 is none
 
   struct Chunk {
-    std::unique_ptr<char[]> bytes;
+    char* bytes = nullptr;
     std::size_t size = 0;
+    std::unique_ptr<char[]> own;   // of a record too large for a block of the pool
     std::uint32_t used = 0;        // records in use
     std::uint32_t fresh_unit = 0;  // from here on nothing was ever handed out
     std::uint32_t free_ref = 0;    // the first of the given back
@@ -82,10 +87,12 @@ class LockArena {
   void unlink(std::size_t class_index, std::uint32_t chunk);
   bool is_full(const Chunk& chunk, std::size_t record_bytes) const;
 
+  BlockPool blocks_;
   std::vector<Chunk> chunks_ = std::vector<Chunk>(1);
   std::vector<std::uint32_t> unused_chunks_;
   std::array<std::uint32_t, kClasses> with_room_{};
   std::size_t bytes_ = 0;
+  std::size_t chunks_dropped_ = 0;
 };
 
 }  // namespace redlock::server

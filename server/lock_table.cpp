@@ -2,6 +2,7 @@
 
 #include "base/invariant.h"
 
+#include <algorithm>
 #include <array>
 
 namespace redlock::server {
@@ -103,14 +104,18 @@ void LockTable::clear() {
   without_deadline_ = 0;
 }
 
-// Some at a time, so that memory can fetch the slots of all while the first is given back.
+// Some at a time, so that memory can fetch the slots of all while the first is given back. Locks
+// that ended together are spread over all chunks, so at last these become empty together: a chunk
+// that goes back to the system counts as many steps as take its time.
 LockTable::Reclaimed LockTable::reclaim(Instant now, std::size_t budget) {
   struct Due {
     LockRef ref;
     std::uint32_t hash;
   };
+  constexpr std::size_t kStepsOfChunk = 32;
   std::array<Due, kExpectedMax> due;
   Reclaimed reclaimed;
+  std::size_t chunks_dropped = arena_.chunks_dropped();
   for (std::size_t count = due.size(); count == due.size(); reclaimed.count += count) {
     count = 0;
     while (count < due.size()) {
@@ -128,6 +133,9 @@ LockTable::Reclaimed LockTable::reclaim(Instant now, std::size_t budget) {
       index_.erase(hash, ref);
       arena_.free(ref, lock.bytes());
     }
+    const std::size_t steps = (arena_.chunks_dropped() - chunks_dropped) * kStepsOfChunk;
+    chunks_dropped = arena_.chunks_dropped();
+    budget -= std::min(budget, steps);
   }
   return reclaimed;
 }

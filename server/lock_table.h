@@ -60,7 +60,8 @@ class LockTable {
   bool erase(std::string_view key, Instant now);
   void clear();
 
-  // Gives back at most `budget` locks that are over. `last_deadline` is of the last one given back.
+  // Gives back locks that are over, in at most `budget` steps: one for each, and some for memory
+  // that goes back to the system. `last_deadline` is of the last one given back.
   struct Reclaimed {
     std::size_t count = 0;
     Instant last_deadline{};

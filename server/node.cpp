@@ -17,9 +17,9 @@ using protocol::Session;
 
 namespace {
 
-// Expired locks looked at in one turn: some 50 µs of work between two looks at the sockets (rule
+// Steps of giving back locks in one turn: some 50 µs of work between two looks at the sockets (rule
 // C5).
-constexpr std::size_t kReclaimBudget = 512;
+constexpr std::size_t kReclaimBudget = 256;
 constexpr Duration kIdleCheckInterval = 1s;
 
 // Tells nothing of a lock and changes nothing but its own session.

@@ -88,11 +88,13 @@ def public_headers_show_only_what_is_public(tree):
        {"coordinator/quorum.cpp": "#include <sys/socket.h>\n"},
        {"base/log.cpp": "#include <iostream>\n"},
        {"server/lock.cpp": "#include <fstream>\n"},
+       {"server/lock.cpp": "#include <sys/mman.h>\n"},
        {"server/lock.cpp": "#include <thread>\n"},
        {"server/lock.cpp": "#include <lua.hpp>\n"},
        {"server/main.cpp": "#include <lauxlib.h>\n"},
        {"coordinator/door.cpp": "#include <lua.h>\n"},
        good=[{"base/net/loop.cpp": "#include <uv.h>\n#include <sys/socket.h>\n"},
+             {"base/block_pool.cpp": "#include <sys/mman.h>\n"},
              {"lua/engine.cpp": "#include <lua.hpp>\n#include <sys/types.h>\n"}])
 def system_headers_stand_where_they_may(tree):
     """libuv and the system only in shells, Lua's C API only in lua/."""
@@ -102,6 +104,8 @@ def system_headers_stand_where_they_may(tree):
     lua = re.compile(r"lua\.h(pp)?|lauxlib\.h|lualib\.h")
     for path in tree.paths(*CPP):
         for line, quote, name in tree.includes(path):
+            if name == "sys/mman.h" and path in house.HAVE_MEMORY_MAPPED:
+                continue
             if quote == "<" and house.is_pure(path) and system.fullmatch(name):
                 yield f"{path}:{line}: <{name}> is for shells only"
             if quote == "<" and house.room(path) not in ("lua", None) and lua.fullmatch(name):
