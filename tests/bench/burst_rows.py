@@ -25,6 +25,9 @@ FILL_BY_ACQUIRE = ["LOCK.ACQUIRE", "{key}", "{value}", "PX", LONG_TTL_MS]
 EXPIRING = ["SET", "{key}", "{value}", "NX", "PXAT", "{deadline}"]
 SPAN_MS = 100
 
+# As much as a server takes for a lock, Redis included.
+LOCK_BYTES_MAX = 256
+
 # From the first SET of a million to their deadline: so that a busy machine gets there as well.
 AHEAD_S = 8
 # Before the first deadline and after the last record is gone the prober sees the server at rest.
@@ -77,6 +80,7 @@ class Burst:
 
     def __init__(self, arguments, name):
         self.watch = TurnWatch()
+        noise.have_memory_backed(MILLION * LOCK_BYTES_MAX)
         with start(arguments, name, environment=self.watch.environment) as server:
             first_deadline = time.time() + AHEAD_S
             deadline_ms = math.ceil(first_deadline * 1000)
@@ -133,24 +137,27 @@ def expiry_rows(arguments):
     progress("1,000,000 locks run out: redis")
     redis = Burst(arguments, "redis")
     gone = [burst.gone_s for burst in bursts]
-    return probe_rows("1 M run out", [burst.prober for burst in bursts], above,
-                      [burst.turn_ms for burst in bursts], redis.prober, redis.turn_ms, others) + [
+    return probe_rows("1 M run out", bursts, above, redis, others) + [
         Row("1 M run out: all given back after", "s", statistics.median(gone), redis.gone_s,
             "redis", statistics.median(gone), min(gone), max(gone), "at most", 0.5, 0.15,
             statistics.median(others), by_wall_clock=True)]
 
 
-def probe_rows(name, probers, above, turns_ms, redis, redis_turn_ms, others):
-    p999 = [prober.p999_ms for prober in probers]
-    def row(what, values, value, other, floor, aim, by_wall_clock=True):
+def probe_rows(name, runs, above, redis, others):
+    p999 = [run.prober.p999_ms for run in runs]
+    turns_ms = [run.turn_ms for run in runs]
+    prober_note = "" if all(run.prober.alone for run in runs) else "prober without priority"
+    turn_note = "" if all(run.watch.knows_pauses for run in runs) else "with the machine's pauses"
+    def row(what, values, value, other, floor, aim, note, by_wall_clock=True):
         return Row(f"{name}: {what}", "ms", value, other, "redis", value, min(values), max(values),
-                   "at most", floor, aim, statistics.median(others),
-                   "" if all(prober.alone for prober in probers) else "prober without priority",
+                   "at most", floor, aim, statistics.median(others), note,
                    by_wall_clock=by_wall_clock)
-    return [row("prober's p99.9", p999, statistics.median(p999), redis.p999_ms, 1, 0.4),
-            row("its maximum, above bare's", above, in_most(above), redis.max_ms, 5, None),
-            row("longest turn, CPU", turns_ms, in_most(turns_ms), redis_turn_ms, 1, 0.3,
-                False)]
+    return [row("prober's p99.9", p999, statistics.median(p999), redis.prober.p999_ms, 1, 0.4,
+                prober_note),
+            row("its maximum, above bare's", above, in_most(above), redis.prober.max_ms, 5, None,
+                prober_note),
+            row("longest turn, CPU", turns_ms, in_most(turns_ms), redis.turn_ms, 1, 0.3,
+                turn_note, by_wall_clock=False)]
 
 
 # --- a table grows from nothing ---
@@ -164,6 +171,7 @@ class Growth:
     def __init__(self, arguments, name, count):
         self.watch = TurnWatch()
         services = {"fill": (FILL_SIZE, REPLY), "probe": (SIZE, REPLY)}
+        noise.have_memory_backed(count * LOCK_BYTES_MAX)
         with start(arguments, name, services, self.watch.environment) as server:
             fill, probe = ((server.ports["fill"], server.ports["probe"]) if name == "bare"
                            else (server.port, server.port))
@@ -187,12 +195,7 @@ def growth_rows(arguments):
     progress(f"a table grows to {count:,}: redis")
     redis = Growth(arguments, "redis", count)
     above = [ours.prober.max_ms - other.prober.max_ms for ours, other in zip(grown, bare)]
-    rows = probe_rows(f"growth to {count // MILLION} M", [run.prober for run in grown], above,
-                      [run.turn_ms for run in grown], redis.prober, redis.turn_ms, others)
-    # A turn of the bare server is some microseconds: what is above that is the machine's, which
-    # takes a core away without a word and counts it as the thread's time.
-    rows[-1].note = f"the bare server's own: {in_most([run.turn_ms for run in bare]):.2f}"
-    return rows
+    return probe_rows(f"growth to {count // MILLION} M", grown, above, redis, others)
 
 
 # --- nothing at all ---

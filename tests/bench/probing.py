@@ -21,15 +21,19 @@ class TurnWatch:
         self.environment = {"LD_PRELOAD": str(BUILD / "libturn_watch.so"),
                             "TURN_WATCH": self.file.name}
 
+    NUMBERS = struct.Struct("4Q")
+
     def begin(self):
         with open(self.file.name, "r+b") as turns:
-            turns.write(bytes(24))
+            turns.write(bytes(self.NUMBERS.size))
 
     def longest_ms(self):
         with open(self.file.name, "rb") as turns:
-            longest, count, _total = struct.unpack("3Q", turns.read(24))
+            longest, count, _total, without_ticks = self.NUMBERS.unpack(
+                turns.read(self.NUMBERS.size))
         if count == 0:
             fail("libturn_watch.so saw no turn of the server's loop")
+        self.knows_pauses = without_ticks == 0
         return longest / 1e6
 
 
