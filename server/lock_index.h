@@ -6,7 +6,7 @@
 // only when that bit is beyond the directory's depth does the directory double. So the table grows
 // some KB at a time, with no pause and no second copy, and without touching the records: a slot
 // keeps 32 bits of the hash beside the reference. The steps between two splits keep the slots that
-// are used above two thirds: all segments of a table fill up at about the same time.
+// are used about seven tenths: all segments of a table fill up at about the same time.
 //
 //     slot: | reference, 32 bits | hash, 32 bits |
 //
