@@ -5,8 +5,8 @@
 // segment that fills up grows by a quarter, and again; then it is split in two by one more bit, and
 // only when that bit is beyond the directory's depth does the directory double. So the table grows
 // some KB at a time, with no pause and no second copy, and without touching the records: a slot
-// keeps 32 bits of the hash beside the reference. The steps between two splits keep the slots that
-// are used about seven tenths: all segments of a table fill up at about the same time.
+// keeps 32 bits of the hash beside the reference. The steps between two splits keep about seven
+// tenths of the slots in use: all segments of a table fill up at about the same time.
 //
 //     slot: | reference, 32 bits | hash, 32 bits |
 //

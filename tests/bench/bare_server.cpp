@@ -1,14 +1,21 @@
 // bare_server PORT SIZE REPLY [PORT SIZE REPLY...]: the least that a server over libuv can do.
+// bare_server --keep PORT SIZE REPLY [...]: the least that one can do which keeps what it receives.
 //
 // It parses nothing: what a port receives counts as one request for every SIZE bytes, and each is
 // answered with the same REPLY (in which \r and \n stand for themselves). One loop, one read
 // buffer, one write for each read. No server that looks at its requests costs less, so it is the
-// limit that the node's costs are told beside. It listens at 127.0.0.1 until it is ended.
+// limit that the node's costs are told beside. With --keep it copies what it receives to memory
+// that nobody has used yet, as a table does that grows: what the machine adds there is seen beside
+// it. It listens at 127.0.0.1 until it is ended.
+#include "base/block_pool.h"
+
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <uv.h>
@@ -18,6 +25,32 @@ namespace {
 
 constexpr std::size_t kReadBytes = 64 * 1024;
 std::vector<char> read_buffer(kReadBytes);
+
+// What was received, in blocks of one read: all that it will ever be used for is to be kept.
+class Kept {
+ public:
+  void add(std::size_t bytes) {
+    if (!is_on) return;
+    if (room_ < bytes) {
+      blocks_.push_back(pool_.take());
+      room_ = kReadBytes;
+    }
+    if (blocks_.back() == nullptr) std::abort();  // no memory: a control that keeps less is none
+    std::memcpy(blocks_.back() + kReadBytes - room_, read_buffer.data(), bytes);
+    room_ -= bytes;
+  }
+
+  bool is_on = false;
+
+ private:
+  static_assert(kReadBytes == BlockPool::kBlockBytes);
+
+  BlockPool pool_;
+  std::vector<char*> blocks_;
+  std::size_t room_ = 0;
+};
+
+Kept kept;
 
 struct Service {
   uv_tcp_t listener{};
@@ -65,6 +98,7 @@ void on_read(uv_stream_t* stream, ssize_t got, const uv_buf_t*) {
   auto* connection = static_cast<Connection*>(stream->data);
   if (got == 0) return;
   if (got < 0) return close_connection(connection);
+  kept.add(static_cast<std::size_t>(got));
   const std::size_t bytes = connection->partial + static_cast<std::size_t>(got);
   const std::size_t size = connection->service->request_size;
   connection->partial = bytes % size;
@@ -117,13 +151,15 @@ std::unique_ptr<Service> service_of(const char* port, const char* size, const ch
 }
 
 int run(int argc, char** argv) {
-  if (argc < 4 || argc % 3 != 1) {
-    std::fprintf(stderr, "usage: bare_server PORT SIZE REPLY [PORT SIZE REPLY...]\n");
+  kept.is_on = argc > 1 && std::string_view(argv[1]) == "--keep";
+  const int first = kept.is_on ? 2 : 1;
+  if (argc == first || (argc - first) % 3 != 0) {
+    std::fprintf(stderr, "usage: bare_server [--keep] PORT SIZE REPLY [PORT SIZE REPLY...]\n");
     return 64;
   }
   std::signal(SIGPIPE, SIG_IGN);
   std::vector<std::unique_ptr<Service>> services;
-  for (int i = 1; i < argc; i += 3) {
+  for (int i = first; i < argc; i += 3) {
     services.push_back(service_of(argv[i], argv[i + 1], argv[i + 2]));
     if (!services.back() || !listen_at(uv_default_loop(), *services.back())) {
       std::fprintf(stderr, "bare_server: cannot serve port %s\n", argv[i]);

@@ -40,6 +40,7 @@ class Row:
     note: str = ""
     redis: float = None  # told where the limit is another
     by_wall_clock: bool = False  # neighbours make it worse without bound, not just less exact
+    machine: float = None  # of a server that does next to nothing: beyond the floor none can tell
 
     @property
     def reaches(self):
@@ -55,6 +56,8 @@ class Row:
         """Too noisy to tell: others were at work, or the samples disagree, and it is close."""
         if self.floor is None:
             return False
+        if self.machine is not None and self.machine > self.floor:
+            return not self.reaches
         if self.by_wall_clock and self.others > noise.OTHERS_MAX:
             return not self.reaches
         spread = (self.high - self.low) / 2 / max(abs(self.value), 1e-9)

@@ -155,17 +155,18 @@ class Server(Process):
 class BareServer(Process):
     """The limit: for each kind of request a port that takes a fixed size and answers a fixed reply.
 
-    services: {kind: (request size, reply)}; .ports: {kind: port}.
+    services: {kind: (request size, reply)}; .ports: {kind: port}. keeps: whether it keeps what it
+    receives, in memory of its own.
     """
 
-    def __init__(self, program, core, services, environment=None):
-        super().__init__(program, core, environment=environment)
+    def __init__(self, program, core, services, environment=None, keeps=False):
+        super().__init__(program, core, ["--keep"] if keeps else [], environment)
         self.services = services
 
     def command_options(self):
         self.ports = dict(zip(self.services, reserve_ports(len(self.services))))
-        return [word for kind, (size, reply) in self.services.items()
-                for word in (self.ports[kind], size, reply)]
+        return self.options + [word for kind, (size, reply) in self.services.items()
+                               for word in (self.ports[kind], size, reply)]
 
     def answers(self):
         try:

@@ -84,6 +84,17 @@ class Generator(ProcessTest):
             self.assertEqual(self.told(bare.ports["GET"], "GET", "{key}")["replies"],
                              [{"hits": 0, "misses": 5000}])
 
+    def test_the_bare_server_keeps_what_it_receives_if_asked(self):
+        received = 5000 * encoded_size(SET)
+        for keeps in (False, True):
+            services = {"SET": (encoded_size(SET), r"+OK\r\n")}
+            with BareServer(Program(BUILD / "bare_server"), 0, services, keeps=keeps) as bare:
+                self.told(bare.ports["SET"], *SET)  # all buffers are in memory
+                before = bare.resident_bytes()
+                self.told(bare.ports["SET"], *SET)
+                grown = bare.resident_bytes() - before
+            self.assertEqual(grown >= received * 0.8, keeps, f"grown by {grown}")
+
 
 class Figures(unittest.TestCase):
     def row(self, value, **options):
@@ -114,6 +125,9 @@ class Figures(unittest.TestCase):
         self.assertEqual(self.row(1.0, others=0.5).verdict, "FAIL")  # no noise explains that
         self.assertEqual(self.row(1.0, others=0.5, by_wall_clock=True).verdict, "FAIL?")
         self.assertEqual(self.row(9.0, others=0.5, by_wall_clock=True).verdict, "PASS")
+        self.assertEqual(self.row(6, wants="at most", machine=5).verdict, "FAIL?")
+        self.assertEqual(self.row(6, wants="at most", machine=3).verdict, "FAIL")
+        self.assertEqual(self.row(3, wants="at most", machine=5).verdict, "PASS")
         self.assertEqual(self.row(4.1, floor=None).verdict, "")
 
     def test_a_floor_that_fails_is_the_exit_status(self):
