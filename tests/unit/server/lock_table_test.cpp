@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -72,6 +73,22 @@ TEST_CASE("memory comes back without a look, a budget at a time") {
   }
   CHECK(table.size() == 0);
   CHECK(table.bytes() < full / 4);
+}
+
+TEST_CASE("memory that goes back to the system takes its part of the budget (rule C5)") {
+  constexpr std::size_t kLocks = 700;
+  constexpr std::size_t kBudget = 256;
+  LockTable table(1);
+  const std::string value(8'000, 'v');  // few of them empty a chunk
+  for (std::size_t i = 0; i < kLocks; ++i) {
+    table.put("lock:" + std::to_string(i), value, kStart + 100ms, 0, kStart);
+  }
+  std::size_t most = 0;
+  while (table.size() > 0) {
+    most = std::max(most, table.reclaim(kStart + 101ms, kBudget).count);
+  }
+  CHECK(most > 0);
+  CHECK(most < kBudget / 2);
 }
 
 TEST_CASE("the table agrees with a map under random commands") {
