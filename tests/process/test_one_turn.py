@@ -4,6 +4,8 @@ read, and executed together, in the order in which they came.
 The node is stopped while they are sent, so that all of them wait for it when it goes on.
 """
 
+import contextlib
+import os
 import signal
 import time
 
@@ -19,12 +21,27 @@ class OneTurn(ProcessTest):
         self.server = self.node()
         self.watcher = self.server.client()
 
+    @contextlib.contextmanager
+    def stopped(self):
+        """The node stands still within, and reads what comes meanwhile in the order of coming.
+
+        Stopped behind a reply, before it asks the kernel again, it would be told of that reply's
+        client first. So the last reply is the watcher's, who sends nothing meanwhile.
+        """
+        self.watcher("PING")
+        pid = self.server.process.pid
+        os.kill(pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, pid, os.WSTOPPED)  # a signal sent is not yet one that was taken
+        try:
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
     def send_while_stopped(self, *pairs):
         """(client, bytes) in this order, to a node that reads none of it before the last came."""
-        self.server.process.send_signal(signal.SIGSTOP)
-        for client, data in pairs:
-            client.send(data)
-        self.server.process.send_signal(signal.SIGCONT)
+        with self.stopped():
+            for client, data in pairs:
+                client.send(data)
 
     def clients(self, count):
         clients = [self.server.client() for _ in range(count)]
@@ -45,12 +62,11 @@ class OneTurn(ProcessTest):
     def test_each_lock_is_counted_from_when_its_request_had_come(self):
         """Rule C4: the turn's reading of the clock is taken behind the last of the bytes."""
         clients = self.clients(CLIENTS)
-        self.server.process.send_signal(signal.SIGSTOP)
-        time.sleep(LAID_OFF_S)
-        sent = time.monotonic()
-        for i, client in enumerate(clients):
-            client.send(request("SET", f"k{i}", "v", "PX", TTL_MS))
-        self.server.process.send_signal(signal.SIGCONT)
+        with self.stopped():
+            time.sleep(LAID_OFF_S)
+            sent = time.monotonic()
+            for i, client in enumerate(clients):
+                client.send(request("SET", f"k{i}", "v", "PX", TTL_MS))
         for i, client in enumerate(clients):
             self.assertEqual(client.reply(), "OK")
             left_ms = self.watcher("PTTL", f"k{i}")
@@ -66,11 +82,10 @@ class OneTurn(ProcessTest):
 
     def test_what_a_client_sent_before_it_went_is_executed(self):
         leaving, staying = self.clients(2)
-        self.server.process.send_signal(signal.SIGSTOP)
-        leaving.send(request("SET", "a", "1", "PX", "60000"))
-        staying.send(request("SET", "b", "1", "PX", "60000"))
-        leaving.close()
-        self.server.process.send_signal(signal.SIGCONT)
+        with self.stopped():
+            leaving.send(request("SET", "a", "1", "PX", "60000"))
+            staying.send(request("SET", "b", "1", "PX", "60000"))
+            leaving.close()
         self.assertEqual(staying.reply(), "OK")
         self.assertEqual(self.watcher("EXISTS", "a", "b"), 2)
 
@@ -118,11 +133,10 @@ class OneTurn(ProcessTest):
         clients = self.clients(CLIENTS)
         self.watcher("SET", "first", "v", "PX", TTL_MS)  # no later one waits for the disk
         self.watcher("DEL", "first")
-        self.server.process.send_signal(signal.SIGSTOP)
-        for i, client in enumerate(clients):
-            client.send(request("SET", f"k{i}", "v", "PX", TTL_MS))
-        self.server.process.send_signal(signal.SIGTERM)
-        self.server.process.send_signal(signal.SIGCONT)
+        with self.stopped():
+            for i, client in enumerate(clients):
+                client.send(request("SET", f"k{i}", "v", "PX", TTL_MS))
+            self.server.process.send_signal(signal.SIGTERM)
         self.assertEqual(self.server.wait(), 0)
         answered = {f"k{i}".encode() for i, client in enumerate(clients)
                     if self.is_answered(client)}
