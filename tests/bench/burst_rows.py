@@ -119,43 +119,46 @@ def wait_until_gone(server):
     fail(f"{server.program} still has records {GONE_S_MAX} s after they ran out")
 
 
-def bare_max_ms(arguments, seconds):
-    with start(arguments, "bare", {"probe": (SIZE, REPLY)}) as bare:
-        with Prober(bare.ports["probe"], arguments.cores[1]) as prober:
-            time.sleep(seconds)
-    return prober.max_ms
+class BareProbe:
+    """The same prober for as long, at a server that has nothing else to do."""
+
+    def __init__(self, arguments, seconds):
+        with start(arguments, "bare", {"probe": (SIZE, REPLY)}) as bare:
+            with Prober(bare.ports["probe"], arguments.cores[1]) as self.prober:
+                time.sleep(seconds)
 
 
 def expiry_rows(arguments):
-    bursts, above, others = [], [], []
+    bursts, bare, others = [], [], []
     for run in range(arguments.runs or (3 if arguments.quick else 5)):
         progress(f"1,000,000 locks run out: run {run + 1}")
         with noise.Watch() as watch:
             bursts.append(Burst(arguments, "node"))
-            above.append(bursts[-1].prober.max_ms - bare_max_ms(arguments, bursts[-1].took_s))
+            bare.append(BareProbe(arguments, bursts[-1].took_s))
         others.append(watch.others)
     progress("1,000,000 locks run out: redis")
     redis = Burst(arguments, "redis")
     gone = [burst.gone_s for burst in bursts]
-    return probe_rows("1 M run out", bursts, above, redis, others) + [
+    return probe_rows("1 M run out", bursts, bare, redis, others) + [
         Row("1 M run out: all given back after", "s", statistics.median(gone), redis.gone_s,
             "redis", statistics.median(gone), min(gone), max(gone), "at most", 0.5, 0.15,
             statistics.median(others), by_wall_clock=True)]
 
 
-def probe_rows(name, runs, above, redis, others):
+def probe_rows(name, runs, bare, redis, others):
+    above = [ours.prober.max_ms - other.prober.max_ms for ours, other in zip(runs, bare)]
     p999 = [run.prober.p999_ms for run in runs]
     turns_ms = [run.turn_ms for run in runs]
     prober_note = "" if all(run.prober.alone for run in runs) else "prober without priority"
     turn_note = "" if all(run.watch.knows_pauses for run in runs) else "with the machine's pauses"
-    def row(what, values, value, other, floor, aim, note, by_wall_clock=True):
+    def row(what, values, value, other, floor, aim, note, by_wall_clock=True, machine=None):
         return Row(f"{name}: {what}", "ms", value, other, "redis", value, min(values), max(values),
                    "at most", floor, aim, statistics.median(others), note,
-                   by_wall_clock=by_wall_clock)
+                   by_wall_clock=by_wall_clock, machine=machine)
     return [row("prober's p99.9", p999, statistics.median(p999), redis.prober.p999_ms, 1, 0.4,
                 prober_note),
             row("its maximum, above bare's", above, in_most(above), redis.prober.max_ms, 5, None,
-                prober_note),
+                prober_note, machine=in_most([run.prober.max_ms for run in bare])),
             row("longest turn, CPU", turns_ms, in_most(turns_ms), redis.turn_ms, 1, 0.3,
                 turn_note, by_wall_clock=False)]
 
@@ -168,7 +171,9 @@ FILL_CONNECTIONS = 1
 
 
 class Growth:
-    def __init__(self, arguments, name, count):
+    """One run: a table grows under a prober, who goes on until so many seconds are over."""
+
+    def __init__(self, arguments, name, count, seconds=0):
         self.watch = TurnWatch()
         services = {"fill": (FILL_SIZE, REPLY), "probe": (SIZE, REPLY)}
         noise.have_memory_backed(count * LOCK_BYTES_MAX)
@@ -176,9 +181,12 @@ class Growth:
             fill, probe = ((server.ports["fill"], server.ports["probe"]) if name == "bare"
                            else (server.port, server.port))
             load = Load(FILL, count, connections=FILL_CONNECTIONS, keys=count, once=True)
+            began = time.monotonic()
             self.watch.begin()
             with Prober(probe, arguments.cores[1]) as self.prober:
                 answered = put(load, fill, server.pid, arguments.cores[1])
+                self.took_s = time.monotonic() - began
+                time.sleep(max(0, seconds - self.took_s))
             must_have_hit(answered, "all", load, server)
             self.turn_ms = self.watch.longest_ms()
 
@@ -190,16 +198,14 @@ def growth_rows(arguments):
         progress(f"a table grows to {count:,}: run {run + 1}")
         with noise.Watch() as watch:
             grown.append(Growth(arguments, "node", count))
-            bare.append(Growth(arguments, "bare", count))
+            bare.append(Growth(arguments, "bare", count, grown[-1].took_s))
         others.append(watch.others)
     progress(f"a table grows to {count:,}: redis")
     redis = Growth(arguments, "redis", count)
-    above = [ours.prober.max_ms - other.prober.max_ms for ours, other in zip(grown, bare)]
-    rows = probe_rows(f"growth to {count // MILLION} M", grown, above, redis, others)
+    rows = probe_rows(f"growth to {count // MILLION} M", grown, bare, redis, others)
     # A turn of the bare server is some microseconds, and the memory that it keeps. What is above
     # that is the machine's: the host that was late with a page.
     rows[-1].machine = in_most([run.turn_ms for run in bare])
-    rows[-1].note = f"of the bare server, which keeps as much: {rows[-1].machine:.2f}"
     return rows
 
 

@@ -40,7 +40,7 @@ class Row:
     note: str = ""
     redis: float = None  # told where the limit is another
     by_wall_clock: bool = False  # neighbours make it worse without bound, not just less exact
-    machine: float = None  # of a server that does next to nothing: beyond the floor none can tell
+    machine: float = None  # the bare server's own: where it is beyond the floor, none can tell
 
     @property
     def reaches(self):

@@ -55,7 +55,8 @@ def table(rows, facts):
     for row in rows:
         remarks = [row.verdict, "aim reached" if row.passes(row.aim) else "",
                    f"redis {number(row.redis)}" if row.redis is not None else "", row.note,
-                   f"others used {row.others:.0%}" if row.noisy else ""]
+                   f"bare's own {row.machine:.2f}" if row.machine is not None
+                   else f"others used {row.others:.0%}" if row.noisy else ""]
         lines.append(COLUMNS.format(
             f"{row.name} ({row.what})", number(row.ours), number(row.other), row.other_name,
             f"{row.value:.2f}", interval(row), bound(row, row.floor), bound(row, row.aim),

@@ -3,8 +3,11 @@
 // A turn is what a loop does between two waits in epoll. Time on the clock would count whatever
 // else the machine ran meanwhile; the thread's own CPU time does not. But the host of a virtual
 // machine takes cores away without a word, and that counts as CPU time of whoever was running: a
-// program that only spins sees a millisecond missing every other second. So a timer interrupts the
-// thread, in the kernel too, after every 200 µs of its CPU time: where it ran, it was interrupted.
+// program that only spins sees a millisecond missing every other second. So a timer shall interrupt
+// the thread, in the kernel too, after each 200 µs of a turn: where it ran, it was interrupted
+// within microseconds; where the core was away, the interruption came late, or not at all. The
+// instants at which it ran, each for 200 µs, are the turn's time, by not more than one of them
+// less.
 //
 // The file that the environment variable TURN_WATCH names holds four numbers of 64 bits that a test
 // reads and may set to 0: the longest turn in ns, how many turns there were, all of their CPU time,
@@ -13,10 +16,12 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -47,8 +52,8 @@ std::uint64_t thread_cpu_ns() {
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-// The interruptions of this thread: perf's samples by the CPU clock, told apart by nothing but
-// their number. See perf_event_open(2).
+// A timer of this thread's: perf's samples by the CPU clock. See perf_event_open(2). Each holds for
+// how long the event has counted when it was taken; the time of other threads does not count.
 class Ticks {
  public:
   static constexpr std::uint64_t kPeriodNs = 200'000;
@@ -59,38 +64,60 @@ class Ticks {
     asked.type = PERF_TYPE_SOFTWARE;
     asked.config = PERF_COUNT_SW_CPU_CLOCK;
     asked.sample_period = kPeriodNs;
-    asked.sample_type = PERF_SAMPLE_TIME;
+    asked.sample_type = PERF_SAMPLE_READ;
     const long event =
         syscall(SYS_perf_event_open, &asked, 0, -1, -1, static_cast<long>(PERF_FLAG_FD_CLOEXEC));
     if (event < 0) return;
+    event_ = static_cast<int>(event);
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    void* shared = mmap(nullptr, page * (1 + kDataPages), PROT_READ | PROT_WRITE, MAP_SHARED,
-                        static_cast<int>(event), 0);
-    if (shared != MAP_FAILED) ring_ = static_cast<perf_event_mmap_page*>(shared);
+    void* shared = mmap(nullptr, page + kDataBytes, PROT_READ | PROT_WRITE, MAP_SHARED, event_, 0);
+    if (shared == MAP_FAILED) return;
+    ring_ = static_cast<perf_event_mmap_page*>(shared);
+    data_ = static_cast<const char*>(shared) + page;
   }
 
   bool can_tell() const { return ring_ != nullptr; }
 
-  // Since the last call.
-  std::uint64_t take() {
+  // The next tick is due a period from now.
+  void begin() {
+    ioctl(event_, PERF_EVENT_IOC_RESET, 0);
+    ioctl(event_, PERF_EVENT_IOC_PERIOD, &kPeriodNs);
+    ring_->data_tail = __atomic_load_n(&ring_->data_head, __ATOMIC_ACQUIRE);
+  }
+
+  // Those since begin() that came when they were due.
+  std::uint64_t in_time() const {
     const std::uint64_t head = __atomic_load_n(&ring_->data_head, __ATOMIC_ACQUIRE);
-    const std::uint64_t tail = ring_->data_tail;
-    __atomic_store_n(&ring_->data_tail, head, __ATOMIC_RELEASE);
-    return (head - tail) / kSampleBytes;
+    std::uint64_t count = 0;
+    for (std::uint64_t at = ring_->data_tail; at < head; at += sizeof(Sample)) {
+      Sample sample;  // its size divides the ring's
+      std::memcpy(&sample, data_ + at % kDataBytes, sizeof sample);
+      count += sample.counted_ns % kPeriodNs < kLateNs;
+    }
+    return count;
   }
 
  private:
-  static constexpr std::size_t kDataPages = 64;
-  static constexpr std::uint64_t kSampleBytes = sizeof(perf_event_header) + sizeof(std::uint64_t);
+  struct Sample {
+    perf_event_header header;
+    std::uint64_t counted_ns;
+  };
 
+  // An interruption waits for the kernel's sections without any, which are shorter.
+  static constexpr std::uint64_t kLateNs = 40'000;
+  static constexpr std::size_t kDataBytes = 64 * 4096;
+  static_assert(kDataBytes % sizeof(Sample) == 0);
+
+  int event_ = -1;
   perf_event_mmap_page* ring_ = nullptr;
+  const char* data_ = nullptr;
 };
 
 // From one wait to the next.
 class Turn {
  public:
   void begin() {
-    if (ticks_.can_tell()) ticks_.take();
+    if (ticks_.can_tell()) ticks_.begin();
     woken_ns_ = thread_cpu_ns();
   }
 
@@ -100,7 +127,7 @@ class Turn {
     const std::uint64_t cpu_ns = thread_cpu_ns() - woken_ns_;
     std::uint64_t own_ns = cpu_ns;
     if (ticks_.can_tell()) {
-      own_ns = std::min(cpu_ns, (ticks_.take() + 1) * Ticks::kPeriodNs);
+      own_ns = std::min(cpu_ns, (ticks_.in_time() + 1) * Ticks::kPeriodNs);
     } else {
       turns.without_ticks.fetch_add(1, std::memory_order_relaxed);
     }
