@@ -43,11 +43,16 @@ class LockArena {
     return *reinterpret_cast<const Lock*>(chunks_[ref >> kUnitBits].bytes + byte_offset(ref));
   }
 
-  // The head, and what of the key and the value stands behind it.
+  // The head, and what of the key and the value stands in the line behind it.
   void prefetch_record(LockRef ref) const {
     const Lock* lock = &at(ref);
     prefetch(lock);
     prefetch(reinterpret_cast<const char*>(lock) + kCacheLineBytes);
+  }
+  // The end of the value, which often lies in a third line. Reads the head, which tells where.
+  void prefetch_end(LockRef ref) const {
+    const Lock& lock = at(ref);
+    prefetch(reinterpret_cast<const char*>(&lock) + lock.bytes() - 1);
   }
 
   // Of all chunks.

@@ -18,8 +18,9 @@ const Lock* LockTable::find(std::string_view key, Instant now) {
   return nullptr;
 }
 
-// Three times memory answers before a lock is changed: for its slot, for its record, for its
-// neighbours on the wheel. Each step asks for the whole batch what the step before it has found.
+// Three times memory answers before a lock is told or changed: for its slot, for its record, for
+// the end of its value and its neighbours on the wheel. Each step asks for the whole batch what the
+// step before it has found.
 void LockTable::expect(std::span<const std::string_view> keys) const {
   INVARIANT(keys.size() <= kExpectedMax, "more keys than are fetched at a time");
   std::array<std::uint32_t, kExpectedMax> hashes;
@@ -33,7 +34,9 @@ void LockTable::expect(std::span<const std::string_view> keys) const {
     if (refs[i] != 0) arena_.prefetch_record(refs[i]);
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (refs[i] != 0 && arena_.at(refs[i]).has_deadline()) wheel_.prefetch_neighbours(refs[i]);
+    if (refs[i] == 0) continue;
+    arena_.prefetch_end(refs[i]);
+    if (arena_.at(refs[i]).has_deadline()) wheel_.prefetch_neighbours(refs[i]);
   }
 }
 
