@@ -2,6 +2,7 @@
 
 #include "base/invariant.h"
 
+#include <cerrno>
 #include <cstring>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -144,24 +145,35 @@ void Stream::learn_connection() {
   if (uv_tcp_getsockname(tcp, generic, &size) == 0) local_ = address_of(generic);
 }
 
+// libuv would read with libc's read() into the buffer that it is lent (see send()). It is lent
+// none, which it tells the second callback (UV_ENOBUFS) and leaves it at that: so the first one
+// receives, and the second one, in which a stream may go, hands on what came.
 void Stream::start_reading() {
   if (!is_open() || ending_) return;
   const auto lend_buffer = [](uv_handle_t* handle, std::size_t, uv_buf_t* buffer) {
-    const auto* self = static_cast<Stream*>(handle->data);
-    if (self == nullptr) {
-      *buffer = uv_buf_init(nullptr, 0);
-      return;
-    }
-    auto& shared = self->loop_.receive_buffer();
-    *buffer = uv_buf_init(shared.data(), static_cast<unsigned>(shared.size()));
+    *buffer = uv_buf_init(nullptr, 0);
+    if (auto* self = static_cast<Stream*>(handle->data)) self->receive();
   };
-  const auto on_read = [](uv_stream_t* handle, ssize_t count, const uv_buf_t* buffer) {
+  const auto on_read = [](uv_stream_t* handle, ssize_t status, const uv_buf_t*) {
     auto* self = static_cast<Stream*>(handle->data);
-    if (self == nullptr || count == 0) return;
-    if (count < 0) return self->finish(static_cast<int>(count));
-    self->user_->on_bytes({buffer->base, static_cast<std::size_t>(count)});
+    if (self == nullptr) return;
+    if (status != UV_ENOBUFS) return self->finish(static_cast<int>(status));
+    self->take_received();
   };
   uv_read_start(raw(), lend_buffer, on_read);
+}
+
+void Stream::receive() {
+  auto& buffer = loop_.receive_buffer();
+  received_ = syscall(SYS_recvfrom, descriptor_, buffer.data(), buffer.size(), MSG_DONTWAIT,
+                      nullptr, nullptr);
+  if (received_ < 0) received_ = -errno;
+}
+
+void Stream::take_received() {
+  if (received_ == -EAGAIN || received_ == -EINTR) return;
+  if (received_ <= 0) return finish(received_ == 0 ? UV_EOF : static_cast<int>(received_));
+  user_->on_bytes({loop_.receive_buffer().data(), static_cast<std::size_t>(received_)});
 }
 
 void Stream::stop_reading() {

@@ -69,6 +69,8 @@ class Stream {
   bool is_open() const;
   void learn_connection();
   std::size_t send(std::string_view bytes) const;
+  void receive();
+  void take_received();
   void finish(int status);
   void dial(const sockaddr* to);
 
@@ -79,6 +81,7 @@ class Stream {
   Address peer_;
   Address local_;
   int descriptor_ = -1;  // while it is connected
+  long received_ = 0;    // by receive(): bytes in the loop's buffer, 0 at the end, or -errno
   bool peer_is_loopback_ = false;
   bool ending_ = false;
   bool finished_ = false;
