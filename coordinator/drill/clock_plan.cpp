@@ -22,10 +22,8 @@ class ClockPlan : private Planner {
 
   Duration further_and_further(Duration at);
   Duration majority_back(Duration at);
-  Duration one_node(Duration at) { return there_and_back(at, true, pick(terms_.nodes), any_way()); }
-  Duration one_client(Duration at) {
-    return there_and_back(at, false, pick(terms_.clients), any_way());
-  }
+  Duration one_node(Duration at) { return astray(at, true, pick(terms_.nodes)); }
+  Duration one_client(Duration at) { return astray(at, false, pick(terms_.clients)); }
   Duration everyone(Duration at);
 
   void jump(Duration at, bool is_node, std::size_t who, Duration by) {
@@ -33,6 +31,10 @@ class ClockPlan : private Planner {
   }
   // Nobody is left with a wrong clock: the next jump is to be one, too.
   Duration there_and_back(Duration at, bool is_node, std::size_t who, Duration by);
+  Duration astray(Duration at, bool is_node, std::size_t who) {
+    return there_and_back(at, is_node, who, any_way());
+  }
+  Duration within_burst(Duration at) { return at + between(0ms, kBurst); }
   Duration ahead() { return between(kLeast, kMost); }
   Duration any_way() { return pick(2) == 0 ? ahead() : -ahead(); }
 };
@@ -55,7 +57,7 @@ Duration ClockPlan::further_and_further(Duration at) {
   for (int i = 0; i < 4; ++i) {
     for (std::size_t node = 0; node < nodes.size(); ++node) {
       const Duration further = ahead();
-      jump(at + between(0ms, kBurst), true, nodes[node], further);
+      jump(within_burst(at), true, nodes[node], further);
       by[node] += further;
     }
     at += ttls(0.25, 0.5);
@@ -68,7 +70,8 @@ Duration ClockPlan::further_and_further(Duration at) {
 Duration ClockPlan::majority_back(Duration at) {
   Duration end = at;
   for (const std::size_t node : pick_several(majority(), terms_.nodes)) {
-    end = std::max(end, there_and_back(at + between(0ms, kBurst), true, node, -ahead()));
+    const Duration begin = within_burst(at);
+    end = std::max(end, there_and_back(begin, true, node, -ahead()));
   }
   return end;
 }
@@ -76,10 +79,10 @@ Duration ClockPlan::majority_back(Duration at) {
 Duration ClockPlan::everyone(Duration at) {
   Duration end = at;
   for (std::size_t node = 0; node < terms_.nodes; ++node) {
-    end = std::max(end, there_and_back(at + between(0ms, kBurst), true, node, any_way()));
+    end = std::max(end, astray(within_burst(at), true, node));
   }
   for (std::size_t client = 0; client < terms_.clients; ++client) {
-    end = std::max(end, there_and_back(at + between(0ms, kBurst), false, client, any_way()));
+    end = std::max(end, astray(within_burst(at), false, client));
   }
   return end;
 }

@@ -25,7 +25,7 @@ class ChaosPlan : private Planner {
   Duration kill_majority(Duration at) { return kill_many(at, majority()); }
   Duration kill_all(Duration at) { return kill_many(at, terms_.nodes); }
   Duration kill_again_and_again(Duration at);
-  Duration stop_one(Duration at) { return stop(at, true, pick(terms_.nodes), some_time()); }
+  Duration stop_one(Duration at) { return stop_node(at, pick(terms_.nodes)); }
   Duration stop_two(Duration at);
   Duration restart_one(Duration at);
   Duration restart_all(Duration at);
@@ -40,14 +40,13 @@ class ChaosPlan : private Planner {
 
   Duration kill_node(Duration at, std::size_t node);
   Duration kill_many(Duration at, std::size_t count);
+  // From a moment to longer than any lock lives.
+  Duration stop_node(Duration at, std::size_t node) { return stop(at, true, node, ttls(0.1, 1.5)); }
   Duration stop(Duration at, bool is_node, std::size_t victim, Duration length,
                 bool once_overtaken = false);
   Duration slow(Duration at, std::size_t node);
   using Planner::add;
   void add(Duration at, Fault fault, std::size_t node) { add({at, fault, true, node}); }
-
-  // From a moment to longer than any lock lives.
-  Duration some_time() { return ttls(0.1, 1.5); }
 };
 
 std::vector<PlannedFault> ChaosPlan::make() {
@@ -85,7 +84,9 @@ Duration ChaosPlan::kill_node(Duration at, std::size_t node) {
 
 Duration ChaosPlan::kill_two(Duration at) {
   const auto victims = pick_several(2, terms_.nodes);
-  return std::max(kill_node(at, victims[0]), kill_node(at + between(0ms, 400ms), victims[1]));
+  const Duration first = kill_node(at, victims[0]);
+  const Duration later = at + between(0ms, 400ms);
+  return std::max(first, kill_node(later, victims[1]));
 }
 
 // What a lock store without a memory does not survive: most or all of those who knew of a lock
@@ -105,7 +106,10 @@ Duration ChaosPlan::kill_many(Duration at, std::size_t count) {
 // Within the restart delay that the kill before has caused (rule R3).
 Duration ChaosPlan::kill_again_and_again(Duration at) {
   const std::size_t node = pick(terms_.nodes);
-  for (int i = 0; i < 3; ++i) at = kill_node(at, node) + ttls(0.1, 0.3);
+  for (int i = 0; i < 3; ++i) {
+    at = kill_node(at, node);
+    at += ttls(0.1, 0.3);
+  }
   return at;
 }
 
@@ -123,7 +127,8 @@ Duration ChaosPlan::stop(Duration at, bool is_node, std::size_t victim, Duration
 Duration ChaosPlan::stop_two(Duration at) {
   Duration end = at;
   for (const std::size_t node : pick_several(2, terms_.nodes)) {
-    end = std::max(end, stop(at + between(0ms, 300ms), true, node, some_time()));
+    const Duration begin = at + between(0ms, 300ms);
+    end = std::max(end, stop_node(begin, node));
   }
   return end;
 }
@@ -172,7 +177,8 @@ Duration ChaosPlan::slow(Duration at, std::size_t node) {
 
 Duration ChaosPlan::slow_two(Duration at) {
   const auto victims = pick_several(2, terms_.nodes);
-  return std::max(slow(at, victims[0]), slow(at, victims[1]));
+  const Duration first = slow(at, victims[0]);
+  return std::max(first, slow(at, victims[1]));
 }
 
 // Longer than whatever it holds lives: others hold it when the client goes on.
@@ -183,7 +189,8 @@ Duration ChaosPlan::pause_long(Duration at) {
 }
 
 Duration ChaosPlan::pause_short(Duration at) {
-  return stop(at, false, pick(terms_.clients), ttls(0.05, 0.5));
+  const std::size_t client = pick(terms_.clients);
+  return stop(at, false, client, ttls(0.05, 0.5));
 }
 
 Duration ChaosPlan::kill_client(Duration at) {

@@ -69,7 +69,8 @@ Duration PartitionPlan::apart(Duration at, PlannedFault::Way way) {
 // A node that nobody reaches: a quorum does without it.
 Duration PartitionPlan::island(Duration at) {
   const Duration end = at + ttls(0.5, 1.5);
-  cut(at, end, pick(terms_.nodes), {}, pick_way());
+  const std::size_t node = pick(terms_.nodes);
+  cut(at, end, node, {}, pick_way());
   return end;
 }
 

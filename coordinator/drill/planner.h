@@ -1,5 +1,6 @@
 // Planner: what the plans of all drills are made with. A plan is a row of episodes, dealt as from a
 // pack of cards; faults.h says why. Each drill's plan derives from it and has its own episodes.
+// Two draws never stand in one expression, whose order would be the compiler's.
 #pragma once
 
 #include "base/random.h"
