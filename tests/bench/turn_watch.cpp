@@ -5,9 +5,8 @@
 // machine takes cores away without a word, and that counts as CPU time of whoever was running: a
 // program that only spins sees a millisecond missing every other second. So a timer shall interrupt
 // the thread, in the kernel too, after each 200 µs of a turn: where it ran, it was interrupted
-// within microseconds; where the core was away, the interruption came late, or not at all. The
-// instants at which it ran, each for 200 µs, are the turn's time, by not more than one of them
-// less.
+// within microseconds; where the core was away, the interruption came late, or not at all. A turn
+// is told as 200 µs for each one in time and 200 µs more, or as its CPU time where that is less.
 //
 // The file that the environment variable TURN_WATCH names holds four numbers of 64 bits that a test
 // reads and may set to 0: the longest turn in ns, how many turns there were, all of their CPU time,
