@@ -43,7 +43,8 @@ Engine::Loaded Engine::compile(std::string_view body) {
   if (!compiled.error.empty()) return {nullptr, std::move(compiled.error)};
   const std::size_t bytes = interpreter_->memory_bytes();
   const std::size_t compiled_bytes = bytes > bytes_before ? bytes - bytes_before : 0;
-  auto script = std::make_unique<Script>(std::string(body), compiled.function);
+  auto script =
+      std::make_unique<Script>(std::string(body), compiled.function, compiled.may_change_tables);
   return {&scripts_.add(std::move(script), header, compiled_bytes), {}};
 }
 

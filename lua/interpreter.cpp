@@ -4,6 +4,7 @@
 #include "lua/engine.h"
 #include "lua/reply_conversion.h"
 #include "lua/sandbox.h"
+#include "lua/script_words.h"
 
 #include <utility>
 
@@ -27,6 +28,9 @@ constexpr std::size_t kLitterBytesMax = 1024 * 1024;
 
 // As Redis names it: '@' says that the rest is a name, and not the text of the chunk.
 constexpr const char* kChunkName = "@user_script";
+
+// Of a compiled script: its table of globals, _ENV.
+constexpr int kGlobalsUpvalue = 1;
 
 constexpr std::size_t kWordsKept = 1024;
 
@@ -87,7 +91,14 @@ Interpreter::Compiled Interpreter::compile(std::string_view source) {
   const int status = luaL_loadbufferx(lua_, source.data(), source.size(), kChunkName, "t");
   lua_gc(lua_, LUA_GCRESTART);
   memory_.lift_limit();
-  if (status == LUA_OK) return {luaL_ref(lua_, LUA_REGISTRYINDEX), {}};
+  if (status == LUA_OK) {
+    const bool may_change = !cannot_change_tables(source);
+    if (!may_change) {
+      push_plain_globals(lua_);
+      lua_setupvalue(lua_, -2, kGlobalsUpvalue);
+    }
+    return {luaL_ref(lua_, LUA_REGISTRYINDEX), {}, may_change};
+  }
   Compiled failed;
   failed.error =
       fmt::format("ERR Error compiling script (new function): {}", lua_tostring(lua_, -1));
@@ -131,8 +142,8 @@ void Interpreter::resume() {
 // and must not do so unprotected, and calls the script.
 int Interpreter::run_script(lua_State* lua) {
   const Arguments arguments = *static_cast<const Arguments*>(lua_touserdata(lua, 1));
-  push_globals(lua);
   const bool may_change = arguments.script.may_change_tables_;
+  may_change ? push_globals(lua) : push_plain_globals(lua);
   arguments.self.keys_.show(lua, arguments.keys, may_change);
   arguments.self.args_.show(lua, arguments.args, may_change);
   lua_settop(lua, 0);
@@ -140,7 +151,7 @@ int Interpreter::run_script(lua_State* lua) {
   if (may_change) {
     // The last run may have assigned to _ENV, which is an upvalue of the compiled function.
     lua_rawgeti(lua, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
-    lua_setupvalue(lua, -2, 1);
+    lua_setupvalue(lua, -2, kGlobalsUpvalue);
   }
   lua_callk(lua, 0, 1, 0, &return_result);
   return 1;
@@ -259,10 +270,12 @@ void Interpreter::collect_if_large() {
 }
 
 void Interpreter::collect() {
-  push_globals(lua_);
-  keys_.clear(lua_);
-  args_.clear(lua_);
-  lua_settop(lua_, 0);
+  for (const auto push : {&push_globals, &push_plain_globals}) {
+    push(lua_);
+    keys_.clear(lua_);
+    args_.clear(lua_);
+    lua_settop(lua_, 0);
+  }
   lua_gc(lua_, LUA_GCCOLLECT);
   collected_bytes_ = memory_.used();
 }

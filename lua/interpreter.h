@@ -41,6 +41,7 @@ class Interpreter {
   struct Compiled {
     int function = LUA_NOREF;
     std::string error;  // empty if there is a function
+    bool may_change_tables = true;
   };
 
   Interpreter(const Limits& limits, std::string redis_version);

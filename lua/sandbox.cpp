@@ -6,6 +6,7 @@ namespace redlock::lua {
 namespace {
 
 constexpr char kGlobalsKey = 0;
+constexpr char kPlainGlobalsKey = 0;
 
 int refuse_unknown_global(lua_State* lua) {
   const char* const name = lua_type(lua, 2) == LUA_TSTRING ? lua_tostring(lua, 2) : "?";
@@ -16,6 +17,21 @@ void set_library(lua_State* lua, const char* name, void (*open)(lua_State*)) {
   open(lua);
   protect_table(lua);
   lua_setfield(lua, -2, name);
+}
+
+// From the globals on top of the stack.
+void make_plain_globals(lua_State* lua) {
+  lua_newtable(lua);
+  copy_fields(lua, -2, -1, {"pcall", "tonumber", "tostring"});
+  lua_getfield(lua, -2, "redis");
+  push_real_table(lua, -1);
+  lua_remove(lua, -2);
+  lua_pushvalue(lua, -1);
+  lua_setfield(lua, -3, "server");
+  lua_setfield(lua, -2, "redis");
+  lua_getmetatable(lua, -2);
+  lua_setmetatable(lua, -2);
+  lua_rawsetp(lua, LUA_REGISTRYINDEX, &kPlainGlobalsKey);
 }
 
 }  // namespace
@@ -50,6 +66,10 @@ void push_globals(lua_State* lua) {
   lua_rawgetp(lua, LUA_REGISTRYINDEX, &kGlobalsKey);
 }
 
+void push_plain_globals(lua_State* lua) {
+  lua_rawgetp(lua, LUA_REGISTRYINDEX, &kPlainGlobalsKey);
+}
+
 void open_sandbox(lua_State* lua) {
   lua_newtable(lua);
   open_base_library(lua);
@@ -69,6 +89,7 @@ void open_sandbox(lua_State* lua) {
   lua_pushcfunction(lua, &refuse_unknown_global);
   lua_setfield(lua, -2, "__index");
   lua_setmetatable(lua, -2);
+  make_plain_globals(lua);
 
   lua_pushvalue(lua, -1);
   lua_rawsetp(lua, LUA_REGISTRYINDEX, &kGlobalsKey);

@@ -30,6 +30,11 @@ void open_sandbox(lua_State* lua);
 // Pushes the real table of globals, for the interpreter to set KEYS and ARGV in.
 void push_globals(lua_State* lua);
 
+// Pushes the globals of a script that cannot change a table (script_words.h): the few that it can
+// name, with the real `redis`. Other scripts find globals and libraries behind read-only stand-ins,
+// which takes two lookups for each name instead of one.
+void push_plain_globals(lua_State* lua);
+
 // What follows is for the libraries' own files. Each opener pushes one table; open_base_library
 // adds to the globals on top of the stack.
 void open_base_library(lua_State* lua);

@@ -1,6 +1,5 @@
 #include "lua/script.h"
 
-#include "lua/script_words.h"
 #include "lua/sha1_text.h"
 
 #include <algorithm>
@@ -35,10 +34,8 @@ void read_flags(std::string_view flags, ScriptHeader& header) {
 
 }  // namespace
 
-Script::Script(std::string body, int function)
-    : body_(std::move(body)),
-      function_(function),
-      may_change_tables_(!cannot_change_tables(body_)) {}
+Script::Script(std::string body, int function, bool may_change_tables)
+    : body_(std::move(body)), function_(function), may_change_tables_(may_change_tables) {}
 
 std::string_view Script::sha1() const {
   if (sha1_.empty()) sha1_ = sha1_text(body_);

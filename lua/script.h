@@ -12,7 +12,7 @@ namespace redlock::lua {
 class Script {
  public:
   // `function` is the interpreter's handle of what the body compiled to.
-  Script(std::string body, int function);
+  Script(std::string body, int function, bool may_change_tables);
   Script(const Script&) = delete;
   Script& operator=(const Script&) = delete;
 

@@ -1,3 +1,4 @@
+#include "lua/script_words.h"
 #include "script_fixture.h"
 
 #include <catch2/catch.hpp>
@@ -166,4 +167,46 @@ TEST_CASE("bit works on 32 bits") {
         "[(integer) 878082066, (integer) 2014458966, (integer) 2018915346]");
   CHECK(script("return {bit.tobit(3.5), bit.tobit(2.5), bit.tobit(2^40 + 1), bit.band('3', 1)}") ==
         "[(integer) 4, (integer) 2, (integer) 1, (integer) 1]");
+}
+
+TEST_CASE("a script that cannot change a table sees the same world as others, in its own globals") {
+  for (const char* text : {"return {KEYS[1], KEYS[2], ARGV[1], #KEYS}",
+                           "return KEYS[3]",
+                           "return call",
+                           "return call()",
+                           "return {pcall(call)}",
+                           "return redis",
+                           "return redis == server",
+                           "return redis.call",
+                           "return redis.call()",
+                           "return redis.call('nothing')",
+                           "return {pcall(redis.call, 'GET')}",
+                           "return redis['sha1hex']('')",
+                           "return redis['nothing']",
+                           "return redis['LOG_WARNING']",
+                           "return redis + 1",
+                           "return redis()",
+                           "return #redis",
+                           "return redis < server",
+                           "return ('')['rep']('x', 3)",
+                           "return tonumber('0x10')",
+                           "return tostring(nil)",
+                           "return redis.call('ECHO', ARGV[1]) == ARGV[1]",
+                           "return redis.pcall('GET')",
+                           "return if",
+                           "return redis.call('SHAPE', 'map')"}) {
+    const std::string plain = text;
+    const std::string other = "local x = 1 " + plain;
+    CAPTURE(plain);
+    REQUIRE(cannot_change_tables(plain));
+    ScriptFixture run;
+    const Words keys = {"k", "l"};
+    const auto without_name = [&](const std::string& body) {
+      std::string told = run(body, keys, {"a"});
+      const std::size_t script = told.find(" script: ");  // and its own digest
+      return script == std::string::npos ? told : told.substr(0, script);
+    };
+    CHECK(without_name(plain) == without_name(other));
+    CHECK(without_name(plain) == without_name(plain));
+  }
 }
