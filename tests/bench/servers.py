@@ -23,6 +23,8 @@ from ports import reserve_ports  # noqa: E402
 
 BUILD = Path(os.environ.get("REDLOCK_BUILD", ROOT / "build"))
 
+NICE_FIRST = -20
+
 START_S = 10  # a server that does not answer for longer never will
 
 
@@ -87,13 +89,22 @@ class Process:
         self.process = subprocess.Popen(
             [str(word) for word in command], cwd=self.folder.name, env=self.environment,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            preexec_fn=lambda: os.sched_setaffinity(0, {self.core}))
+            preexec_fn=self.take_core)
         try:
             self.wait_until_it_answers()
         except BaseException:
             self.__exit__()
             raise
         return self
+
+    def take_core(self):
+        """Before what else runs there, if it may (root): a neighbour who is let in for 4 ms is no
+        pause of the server's."""
+        os.sched_setaffinity(0, {self.core})
+        try:
+            os.setpriority(os.PRIO_PROCESS, 0, NICE_FIRST)
+        except PermissionError:
+            pass
 
     def __exit__(self, *_):
         self.process.terminate()
