@@ -1,5 +1,7 @@
 #include "base/net/timer.h"
 
+#include <memory>
+
 #include <catch2/catch.hpp>
 
 using namespace redlock;
@@ -38,9 +40,69 @@ TEST_CASE("a timer that is set again fires at the new instant, one that is disar
   CHECK(fired == 1);
 }
 
-TEST_CASE("an instant in the past fires at once") {
+TEST_CASE("an instant in the past fires once, in the loop's next turn") {
+  for (const ClockKind kind : {ClockKind::monotonic, ClockKind::boottime}) {
+    Loop loop;
+    int fired = 0;
+    Timer timer(loop, kind, [&] {
+      ++fired;
+      CHECK_FALSE(timer.when().has_value());
+    });
+    Timer end(loop, kind, [&] { loop.stop(); });
+    end.set(read_clock(kind) + 3ms);
+    SECTION("by itself") {}
+    SECTION("in place of one to come") {
+      timer.set(read_clock(kind) + 1ms);
+    }
+    timer.set(Instant(0ns));
+    CHECK(fired == 0);
+    CHECK(timer.when() == Instant(0ns));
+    loop.run();
+    CHECK(fired == 1);
+  }
+}
+
+TEST_CASE("an instant in the past can still be taken back, or put off") {
   Loop loop;
-  Timer timer(loop, ClockKind::monotonic, [&] { loop.stop(); });
+  int fired = 0;
+  Timer disarmed(loop, ClockKind::monotonic, [&] { fired += 100; });
+  disarmed.set(Instant(0ns));
+  disarmed.set(std::nullopt);
+  Timer timer(loop, ClockKind::monotonic, [&] {
+    ++fired;
+    loop.stop();
+  });
   timer.set(Instant(0ns));
+  const Instant later = read_clock(ClockKind::monotonic) + 3ms;
+  timer.set(later);
   loop.run();
+  CHECK(fired == 1);
+  CHECK(read_clock(ClockKind::monotonic) >= later);
+}
+
+TEST_CASE("a timer that is always late leaves room for the loop's other events") {
+  Loop loop;
+  Timer late(loop, ClockKind::monotonic, [&] { late.set(Instant(1ns)); });
+  late.set(Instant(1ns));
+  Timer other(loop, ClockKind::monotonic, [&] { loop.stop(); });
+  other.set(read_clock(ClockKind::monotonic) + 2ms);
+  loop.run();  // ends
+}
+
+TEST_CASE("a timer may be destroyed while it is about to fire, and by its own firing") {
+  Loop loop;
+  Timer end(loop, ClockKind::monotonic, [&] { loop.stop(); });
+  end.set(read_clock(ClockKind::monotonic) + 2ms);
+  int fired = 0;
+  auto gone = std::make_unique<Timer>(loop, ClockKind::monotonic, [&] { fired += 100; });
+  gone->set(Instant(0ns));
+  gone.reset();
+  std::unique_ptr<Timer> brief;
+  brief = std::make_unique<Timer>(loop, ClockKind::monotonic, [&] {
+    ++fired;
+    brief.reset();
+  });
+  brief->set(Instant(0ns));
+  loop.run();
+  CHECK(fired == 1);
 }
