@@ -38,11 +38,12 @@ void ExpiryWheel::link(LockRef ref, Instant now) {
 }
 
 void ExpiryWheel::link_at(std::uint32_t bucket, LockRef ref) {
+  const std::uint32_t list = bucket * kLists + links_++ / kRun % kLists;
   Lock& lock = arena_.at(ref);
-  lock.wheel_previous = kBucketMark | bucket;
-  lock.wheel_next = first_[bucket];
+  lock.wheel_previous = kListMark | list;
+  lock.wheel_next = first_[list];
   if (lock.wheel_next != 0) arena_.at(lock.wheel_next).wheel_previous = ref;
-  first_[bucket] = ref;
+  first_[list] = ref;
   occupied_[bucket / kSlots] |= std::uint64_t{1} << (bucket % kSlots);
 }
 
@@ -50,13 +51,14 @@ void ExpiryWheel::unlink(LockRef ref) {
   --size_;
   const Lock& lock = arena_.at(ref);
   if (lock.wheel_next != 0) arena_.at(lock.wheel_next).wheel_previous = lock.wheel_previous;
-  if ((lock.wheel_previous & kBucketMark) == 0) {
+  if ((lock.wheel_previous & kListMark) == 0) {
     arena_.at(lock.wheel_previous).wheel_next = lock.wheel_next;
     return;
   }
-  const std::uint32_t bucket = lock.wheel_previous & ~kBucketMark;
-  first_[bucket] = lock.wheel_next;
-  if (lock.wheel_next == 0) {
+  const std::uint32_t list = lock.wheel_previous & ~kListMark;
+  first_[list] = lock.wheel_next;
+  const std::uint32_t bucket = list / kLists;
+  if (lock.wheel_next == 0 && is_empty(bucket)) {
     occupied_[bucket / kSlots] &= ~(std::uint64_t{1} << (bucket % kSlots));
   }
 }
@@ -68,9 +70,19 @@ void ExpiryWheel::clear() {
   size_ = 0;
 }
 
-LockRef ExpiryWheel::pop_first(std::uint32_t bucket) {
-  const LockRef ref = first_[bucket];
+bool ExpiryWheel::is_empty(std::uint32_t bucket) const {
+  const LockRef* const lists = &first_[bucket * kLists];
+  return std::all_of(lists, lists + kLists, [](LockRef first) { return first == 0; });
+}
+
+LockRef ExpiryWheel::pop_one(std::uint32_t bucket) {
+  const LockRef* const lists = &first_[bucket * kLists];
+  do {
+    popped_from_ = (popped_from_ + 1) % kLists;
+  } while (lists[popped_from_] == 0);
+  const LockRef ref = lists[popped_from_];
   unlink(ref);
+  if (lists[popped_from_] != 0) arena_.prefetch_record(lists[popped_from_]);
   return ref;
 }
 
@@ -88,13 +100,13 @@ std::optional<ExpiryWheel::Tick> ExpiryWheel::next_tick(unsigned level) const {
 
 // Moves what stands in the bucket that has begun to the levels below.
 void ExpiryWheel::cascade(std::size_t& budget) {
-  while (first_[cascading_] != 0 && budget > 0) {
+  while (!is_empty(cascading_) && budget > 0) {
     --budget;
-    const LockRef ref = pop_first(cascading_);
+    const LockRef ref = pop_one(cascading_);
     ++size_;
     link_at(bucket_of(tick_of(arena_.at(ref).deadline)), ref);
   }
-  if (first_[cascading_] == 0) cascading_ = 0;
+  if (is_empty(cascading_)) cascading_ = 0;
 }
 
 ExpiryWheel::Tick ExpiryWheel::cascading_end() const {
@@ -107,9 +119,9 @@ LockRef ExpiryWheel::pop_due(Instant now, std::size_t& budget) {
   while (budget > 0) {
     if (cascading_ != 0) {
       // When time has left the bucket behind, all of it is due: it need not be moved down first.
-      if (first_[cascading_] != 0 && cascading_end() <= end) {
+      if (!is_empty(cascading_) && cascading_end() <= end) {
         --budget;
-        return pop_first(cascading_);
+        return pop_one(cascading_);
       }
       cascade(budget);
       continue;
@@ -128,7 +140,7 @@ LockRef ExpiryWheel::pop_due(Instant now, std::size_t& budget) {
     const auto slot = static_cast<std::uint32_t>(tick >> (level * kSlotBits)) & (kSlots - 1);
     if (level == 0) {
       --budget;
-      return pop_first(slot);
+      return pop_one(slot);
     }
     cascading_ = level * kSlots + slot;
   }

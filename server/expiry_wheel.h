@@ -12,8 +12,12 @@
 // included, from a budget, so that a million locks with one deadline cost no pause (rule C5: the
 // wheel only gives memory back; a lock is over at its deadline for whoever looks).
 //
+// A bucket is several lists, handed out in turn: the next record of a list is known only when
+// memory has brought the one before it, and meanwhile the other lists go on. They are filled by
+// runs: what was granted in a row mostly stands side by side in memory, and should here.
+//
 // The records carry the links: wheel_next and wheel_previous are references; the first record of a
-// bucket has kBucketMark | bucket in wheel_previous, so it can be unlinked without a search.
+// list has kListMark | list in wheel_previous, so it can be unlinked without a search.
 //
 // Thread safety: none. Invariant: no linked record stands in a bucket that ends before its
 // deadline.
@@ -42,7 +46,7 @@ class ExpiryWheel {
   void prefetch_neighbours(LockRef ref) const {
     const Lock& lock = arena_.at(ref);
     if (lock.wheel_next != 0) prefetch(&arena_.at(lock.wheel_next));
-    if ((lock.wheel_previous & kBucketMark) == 0) prefetch(&arena_.at(lock.wheel_previous));
+    if ((lock.wheel_previous & kListMark) == 0) prefetch(&arena_.at(lock.wheel_previous));
   }
 
   // Forgets all, without touching the records.
@@ -60,7 +64,9 @@ class ExpiryWheel {
   static constexpr unsigned kSlotBits = 6;
   static constexpr unsigned kSlots = 1u << kSlotBits;
   static constexpr unsigned kLevels = 8;
-  static constexpr std::uint32_t kBucketMark = 1u << 31;
+  static constexpr unsigned kLists = 8;  // of a bucket
+  static constexpr unsigned kRun = 64;   // links to one of them
+  static constexpr std::uint32_t kListMark = 1u << 31;
 
   using Tick = std::uint64_t;
 
@@ -70,7 +76,9 @@ class ExpiryWheel {
   // The start of the bucket that time reaches next at this level.
   std::optional<Tick> next_tick(unsigned level) const;
   void link_at(std::uint32_t bucket, LockRef ref);
-  LockRef pop_first(std::uint32_t bucket);
+  bool is_empty(std::uint32_t bucket) const;
+  // REQUIRES: !is_empty(bucket).
+  LockRef pop_one(std::uint32_t bucket);
   void cascade(std::size_t& budget);
   Tick cascading_end() const;
 
@@ -82,7 +90,9 @@ class ExpiryWheel {
   std::uint32_t cascading_ = 0;
   std::size_t size_ = 0;
   std::array<std::uint64_t, kLevels> occupied_{};
-  std::array<LockRef, kLevels * kSlots> first_{};
+  std::array<LockRef, kLevels * kSlots * kLists> first_{};
+  unsigned links_ = 0;        // ever, modulo 2^32
+  unsigned popped_from_ = 0;  // this list of its bucket
 };
 
 }  // namespace redlock::server

@@ -37,7 +37,7 @@ class Lock {
   Instant deadline;     // kNever: none
   std::uint64_t token;  // its fencing token or proposal (rules F); 0: none
   LockRef wheel_next;
-  LockRef wheel_previous;  // or the bucket's number, see expiry_wheel.h
+  LockRef wheel_previous;  // or its list's number, see expiry_wheel.h
   std::uint32_t kind_and_value_length;
   std::uint16_t key_length;
 

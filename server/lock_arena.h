@@ -8,7 +8,7 @@
 //
 //     LockRef:  | chunk: 18 bits | unit of 8 bytes in it: 13 bits |      31 bits: 16 GB of locks
 //
-// The top bit stays clear: the wheel uses it to mark a bucket.
+// The top bit stays clear: the wheel uses it to mark a list.
 //
 // Thread safety: none. Invariant: every chunk but those full or freed is in its class's list.
 #pragma once

@@ -137,3 +137,25 @@ TEST_CASE("a bucket that time has left behind is handed out as it stands, also w
   CHECK(wheel.wheel.pop_due(wheel.now, budget) == 0);
   CHECK(wheel.wheel.next_work() == std::nullopt);
 }
+
+TEST_CASE("a bucket of many locks hands out each that is left, whichever were unlinked") {
+  const std::uint64_t seed = 4;
+  INFO("seed " << seed);
+  Random random(seed);
+  Wheel wheel;
+  const Instant deadline = wheel.now + 30s;
+  std::multiset<LockRef> left;
+  std::vector<LockRef> gone;
+  for (int i = 0; i < 3000; ++i) {
+    const LockRef ref = wheel.add(deadline);
+    if (random.below(3) == 0) {
+      left.insert(ref);
+    } else {
+      gone.push_back(ref);
+    }
+  }
+  for (const LockRef ref : gone) wheel.wheel.unlink(ref);
+  CHECK(wheel.pop_all(deadline - 1ns).empty());
+  CHECK(wheel.pop_all(deadline + kTick) == left);
+  CHECK(wheel.wheel.next_work() == std::nullopt);
+}
