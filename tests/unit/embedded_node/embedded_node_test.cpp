@@ -40,9 +40,10 @@ bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-// It allocates, so that ThreadSanitizer, which keeps signals back while nothing of libc is called,
-// lets the watchdog's through.
-const std::vector<std::string> kEndlessScript = {"EVAL", "while true do local t = {} end", "0"};
+// It asks libc for memory, for blocks too large to be kept, so that ThreadSanitizer, which keeps
+// signals back while nothing of libc is called, lets the watchdog's through.
+const std::vector<std::string> kEndlessScript = {
+    "EVAL", "while true do local s = string.rep('x', 5000) end", "0"};
 
 }  // namespace
 
