@@ -65,7 +65,7 @@ class ExpiryWheel {
   static constexpr unsigned kSlots = 1u << kSlotBits;
   static constexpr unsigned kLevels = 8;
   static constexpr unsigned kLists = 8;  // of a bucket
-  static constexpr unsigned kRun = 64;   // links to one of them
+  static constexpr unsigned kRun = 64;   // links in a row to one of them
   static constexpr std::uint32_t kListMark = 1u << 31;
 
   using Tick = std::uint64_t;

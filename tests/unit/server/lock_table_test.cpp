@@ -78,17 +78,23 @@ TEST_CASE("memory comes back without a look, a budget at a time") {
 TEST_CASE("memory that goes back to the system takes its part of the budget (rule C5)") {
   constexpr std::size_t kLocks = 700;
   constexpr std::size_t kBudget = 256;
+  const std::size_t value_bytes = GENERATE(8'000u, 9'000u);  // eight in a chunk; each in its own
+  CAPTURE(value_bytes);
   LockTable table(1);
-  const std::string value(9'000, 'v');  // each in a chunk of its own
+  const std::string value(value_bytes, 'v');
   for (std::size_t i = 0; i < kLocks; ++i) {
     table.put("lock:" + std::to_string(i), value, kStart + 100ms, 0, kStart);
   }
   std::size_t most = 0;
+  std::size_t turns = 0;  // that gave something back
   while (table.size() > 0) {
-    most = std::max(most, table.reclaim(kStart + 101ms, kBudget).count);
+    const std::size_t count = table.reclaim(kStart + 101ms, kBudget).count;
+    most = std::max(most, count);
+    turns += count > 0 ? 1 : 0;
   }
-  CHECK(most > 0);
-  CHECK(most <= LockTable::kExpectedMax);  // as many as are given back between two looks at it
+  CHECK(kLocks / turns < kBudget / 2);
+  // As many as are given back between two looks at what went back to the system.
+  if (value_bytes == 9'000) CHECK(most <= LockTable::kExpectedMax);
 }
 
 TEST_CASE("the table agrees with a map under random commands") {
