@@ -195,6 +195,7 @@ void locks_section(Section& s) {
   s.field("reclaim_lag_us",
           std::chrono::ceil<std::chrono::microseconds>(stats.reclaim_lag).count());
   s.field("waiters", s.node.waiters().count());
+  s.field("release_marks", s.node.release_marks().size());
 }
 
 void restart_section(Section& s) {

@@ -50,6 +50,7 @@ Node::Node(Settings& settings, NodeStart start, World world)
       world_(std::move(world)),
       script_session_(script_sessions_.open({}, true, start_.started_at)),
       locks_(start_.hash_seed, settings_.max_ttl),
+      release_marks_(start_.hash_seed),
       fence_(start_.fence),
       ledger_(start_.ledger, world_.ledger),
       engine_(script_limits(settings_, start_.hash_seed), std::string(kRedisVersion)),
@@ -266,11 +267,13 @@ bool Node::restore(const SavedLock& saved) {
                     saved.kind) != nullptr;
 }
 
-void Node::save(Instant copied_at, const SavedLockVisitor& keep) const {
+void Node::save(Instant copied_at, const SavedLockVisitor& keep,
+                const SavedMarkVisitor& mark) const {
   locks_.for_each([&](const Lock& lock) {
     if (lock.is_over(copied_at)) return;
     keep({lock.key(), lock.value(), lock.deadline, lock.token, lock.kind()});
   });
+  release_marks_.save(copied_at, mark);
 }
 
 const Lock* Node::grant(std::string_view key, std::string_view value, Instant deadline,
@@ -439,6 +442,7 @@ std::optional<Instant> Node::next_work() const {
   const auto sooner = [&next](Instant other) { next = next ? std::min(*next, other) : other; };
   if (has_begun_ && locks_.latest_deadline().has_fallen()) sooner(lower_at_);
   if (const auto window_end = ledger_.window_end()) sooner(std::max(*window_end, lower_at_));
+  if (const auto end = release_marks_.next_reclaim()) sooner(*end);
   if (const auto wait = waiters_.next_deadline()) sooner(*wait);
   if (pause_.is_on() && pause_.ends_at() != kNever) sooner(pause_.ends_at());
   if (settings_.timeout > 0ns && sessions_.count() > 0) {
@@ -462,6 +466,7 @@ std::optional<Instant> Node::do_due_work(Now now) {
   lower_ledger(now.monotonic);
   const LockTable::Reclaimed reclaimed = locks_.reclaim(now.monotonic, kReclaimBudget);
   tell_expired();
+  release_marks_.reclaim(now.monotonic);
   waiters_.time_out(now.monotonic);
   look_at_notes(now.monotonic);
   deliver_wakes(now);

@@ -35,6 +35,7 @@
 #include "server/pause.h"
 #include "server/process_facts.h"
 #include "server/pubsub.h"
+#include "server/release_marks.h"
 #include "server/script_watch.h"
 #include "server/settings.h"
 #include "server/snapshot.h"
@@ -119,9 +120,11 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   // A lock of the last run (rule R9). REQUIRES: before begin_run; deadline as it is to be.
   // False when there is no memory for it.
   bool restore(const SavedLock& saved);
+  // The same for the mark of a release (rule Q3).
+  void restore(const SavedMark& saved) { release_marks_.restore(saved); }
 
-  // Hands over the locks that a clean stop keeps, as of the instant of the copy.
-  void save(Instant copied_at, const SavedLockVisitor& keep) const;
+  // Hands over the locks that a clean stop keeps, as of the instant of the copy, and the marks.
+  void save(Instant copied_at, const SavedLockVisitor& keep, const SavedMarkVisitor& mark) const;
 
   // Set once SHUTDOWN was accepted; nothing executes from then on.
   const std::optional<StopRequest>& stop_request() const { return stop_; }
@@ -130,6 +133,8 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   protocol::Sessions& sessions() { return sessions_; }
   LockTable& locks() { return locks_; }
   const LockTable& locks() const { return locks_; }
+  ReleaseMarks& release_marks() { return release_marks_; }
+  const ReleaseMarks& release_marks() const { return release_marks_; }
   Waiters& waiters() { return waiters_; }
   const Waiters& waiters() const { return waiters_; }
   Watches& watches() { return watches_; }
@@ -223,7 +228,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   void apply_settings();
   std::uint64_t used_memory() const {
     return locks_.bytes() + engine_.memory_bytes() + waiters_.bytes() + pubsub_.bytes() +
-           watches_.bytes();
+           watches_.bytes() + release_marks_.bytes();
   }
 
  private:
@@ -317,6 +322,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   protocol::Sessions script_sessions_;  // holds script_session_, which no client list shows
   protocol::Session& script_session_;   // in whose name scripts call
   LockTable locks_;
+  ReleaseMarks release_marks_;
   Waiters waiters_{locks_};
   Watches watches_{locks_};
   Pause pause_;

@@ -85,7 +85,8 @@ Status NodeRun::restore() {
   if (!folder_) return Done{};
   bool has_room = true;
   auto restored = folder_->restore(
-      decision_, [&](const SavedLock& lock) { has_room = node_->restore(lock) && has_room; });
+      decision_, [&](const SavedLock& lock) { has_room = node_->restore(lock) && has_room; },
+      [&](const SavedMark& mark) { node_->restore(mark); });
   if (restored && !has_room) return Failure{"no memory for the locks of the last run"};
   return restored;
 }
@@ -160,8 +161,11 @@ Status NodeRun::finish() {
              "stopped within the restart delay: no snapshot, the next start waits in full");
     return Done{};
   }
-  auto written = folder_->write_snapshot(
-      copied_at, [&](const SavedLockVisitor& save) { node_->save(copied_at, save); });
+  auto written = folder_->write_snapshot(copied_at, [&](SnapshotWriter& snapshot) {
+    node_->save(
+        copied_at, [&](const SavedLock& lock) { snapshot.add(lock); },
+        [&](const SavedMark& mark) { snapshot.add(mark); });
+  });
   if (!written) return written;
   log_.log(LogLevel::notice, "stopped cleanly: the locks are in the snapshot");
   return Done{};

@@ -82,7 +82,21 @@ Reply held(const Call& call, const Lock& lock) {
   return list(Reply::integer(0), ms_left(call, lock));
 }
 
-// LOCK.ACQUIRE key value PX ttl: [1, proposal, ms], [0, ms until it is free].
+// Its holder has released it for good (rule Q3). Only LOCK.ACQUIRE and a top-up ask: these bring
+// back a value that was to be used once. A plain SET of it is an order of its own, as in Redis.
+bool is_released(const Call& call) {
+  return call.node.release_marks().has(call.word(1), call.word(2), call.instant());
+}
+
+// Whoever still believes in the lock, and would extend it, is past its validity by then (rule Q2).
+void mark_released(const Call& call) {
+  const Settings& settings = call.node.settings();
+  const Duration length = stretch(settings.max_ttl, settings.clock_drift);
+  call.node.release_marks().add(call.word(1), call.word(2), later(call.instant(), length));
+}
+
+// LOCK.ACQUIRE key value PX ttl: [1, proposal, ms], [0, ms until it is free]; [0, 0] for a value
+// that was released for good.
 Reply acquire(Call& call) {
   const std::string_view key = call.word(1);
   if (key.size() > kKeyBytesMax) return key_too_long(key);
@@ -91,6 +105,7 @@ Reply acquire(Call& call) {
   Node& node = call.node;
   if (const Lock* lock = node.locks().find(key, call.instant())) return held(call, *lock);
   if (auto refusal = node.refuse_grant(call)) return std::move(*refusal);
+  if (is_released(call)) return list(Reply::integer(0), Reply::integer(0));
   const Instant deadline = later(call.instant(), ttl.remaining);
   const Lock* lock = node.grant(key, call.word(2), deadline, call.instant());
   if (lock == nullptr) return Reply::error_view(kNoMemory);
@@ -151,7 +166,8 @@ Reply extend(Call& call) {
   const Lock* lock = node.locks().find(key, call.instant());
   if (is_hash(lock)) return Reply::error_view(kWrongType);
   const bool is_its_own = is_held_by(lock, call.word(2));
-  if (!is_its_own && (lock != nullptr || !token)) return list(Reply::integer(0));
+  const bool may_top_up = lock == nullptr && token && !is_released(call);
+  if (!is_its_own && !may_top_up) return list(Reply::integer(0));
   if (token) {
     if (auto refusal = refuse_leap(call, *token)) return std::move(*refusal);
     const Node::Bound bound = node.cover_token(*token, call.now);
@@ -164,8 +180,12 @@ Reply extend(Call& call) {
   return is_its_own ? extend_held(call, ttl.remaining, token) : top_up(call, ttl.remaining, *token);
 }
 
-// LOCK.RELEASE key value
+// LOCK.RELEASE key value [FINAL]. FINAL leaves its mark also where the lock is not, or not known to
+// be: a recovering node answers its error, and tops nothing up after its delay either.
 Reply release(Call& call) {
+  const bool is_final = call.words.size() == 4 && equals_ignoring_case(call.word(3), "FINAL");
+  if (call.words.size() > 3 && !is_final) return Reply::error_view(kSyntaxError);
+  if (is_final) mark_released(call);
   if (auto refusal = refuse_recovering(call)) return std::move(*refusal);
   const Lock* lock = call.node.locks().find(call.word(1), call.instant());
   if (is_hash(lock)) return Reply::error_view(kWrongType);
@@ -281,8 +301,8 @@ constexpr Command kCommands[] = {
     {{"lock.extend", -5, kWrite | kDenyOom | kFast | kMayBePostponed, 1, 1, 1, "lock", "1.0.0",
       "Extends a lock that holds this value.", "key value PX milliseconds [TOKEN token]"},
      extend},
-    {{"lock.release", 3, kWrite | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
-      "Releases a lock that holds this value.", "key value"},
+    {{"lock.release", -3, kWrite | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
+      "Releases a lock that holds this value; FINAL: it cannot come back.", "key value [FINAL]"},
      release},
     {{"lock.confirm", 4, kWrite | kFast | kMayBePostponed, 1, 1, 1, "lock", "1.0.0",
       "Makes a number the fencing token of a lock that holds this value.", "key value token"},

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,8 +17,10 @@ namespace {
 constexpr std::string_view kMagic = "RLSNAPSH";
 constexpr char kLockMark = 'L';
 constexpr char kHashMark = 'H';
+constexpr char kReleaseMark = 'M';
 constexpr char kEndMark = 'E';
 constexpr std::size_t kLockFixedBytes = 4 + 4 + 8 + 8;
+constexpr std::size_t kReleaseBytes = 8 + 8 + 8;
 constexpr std::size_t kPieceBytes = 64 * 1024;
 constexpr std::uint32_t kHeaderTextBytesMax = 64 * 1024;
 
@@ -128,6 +131,20 @@ void read_lock(Reader& reader, LockKind kind, SnapshotContent& content,
   if (deadline != kNever) content.latest_deadline = std::max(content.latest_deadline, deadline);
 }
 
+void read_mark(Reader& reader, std::optional<std::uint64_t>& hash_key,
+               const SavedMarkVisitor& visit) {
+  const std::string_view fixed = reader.bytes(kReleaseBytes);
+  if (!reader.ok()) return;
+  const SavedMark mark{read_little_endian<std::uint64_t>(fixed, 0),
+                       read_little_endian<std::uint64_t>(fixed, 8),
+                       reader.to_instant(read_little_endian<std::uint64_t>(fixed, 16))};
+  if (mark.hash_key != hash_key.value_or(mark.hash_key)) {
+    reader.fail("it holds marks of different keys");
+  }
+  hash_key = mark.hash_key;
+  if (reader.ok()) visit(mark);
+}
+
 void read_end(Reader& reader, const SnapshotContent& content, const ByteSource& source) {
   if (reader.number<std::uint64_t>() != content.locks) reader.fail("locks are missing from it");
   const std::uint64_t expected = reader.checksum();
@@ -165,6 +182,14 @@ void SnapshotWriter::add(const SavedLock& lock) {
   if (buffer_.size() >= kPieceBytes) flush();
 }
 
+void SnapshotWriter::add(const SavedMark& mark) {
+  buffer_ += kReleaseMark;
+  append_little_endian(buffer_, mark.hash_key);
+  append_little_endian(buffer_, mark.hash);
+  append_instant(buffer_, mark.end);
+  if (buffer_.size() >= kPieceBytes) flush();
+}
+
 Status SnapshotWriter::finish() {
   buffer_ += kEndMark;
   append_little_endian(buffer_, locks_);
@@ -180,10 +205,12 @@ void SnapshotWriter::flush() {
   buffer_.clear();
 }
 
-SnapshotContent read_snapshot(const ByteSource& source, const SavedLockVisitor& visit) {
+SnapshotContent read_snapshot(const ByteSource& source, const SavedLockVisitor& visit,
+                              const SavedMarkVisitor& visit_mark) {
   SnapshotContent content;
   Reader reader(source);
   content.header = read_header(reader);
+  std::optional<std::uint64_t> hash_key;  // of the marks
   bool is_at_end = false;
   while (reader.ok() && !is_at_end) {
     const char mark = static_cast<char>(reader.number<std::uint8_t>());
@@ -191,11 +218,13 @@ SnapshotContent read_snapshot(const ByteSource& source, const SavedLockVisitor& 
       read_lock(reader, LockKind::text, content, visit);
     } else if (mark == kHashMark) {
       read_lock(reader, LockKind::hash, content, visit);
+    } else if (mark == kReleaseMark) {
+      read_mark(reader, hash_key, visit_mark);
     } else if (mark == kEndMark) {
       read_end(reader, content, source);
       is_at_end = true;
     } else {
-      reader.fail("it holds something that is not a lock");
+      reader.fail("it holds something that is no lock and no mark");
     }
   }
   content.trouble = reader.trouble();

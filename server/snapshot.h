@@ -11,6 +11,8 @@
 //                  token, 64 bits; key; value
 //   a hash:   'H'  the same; the value is its packed fields (packed_hash.h). A program from before
 //                  there were hashes takes such a file for damaged: then it waits, which is safe
+//   a mark:   'M'  of a final release (release_marks.h): key of the hash, hash, end, 64 bits each.
+//                  The file has one key. To a program from before there were marks it is damaged
 //   the end:  'E'  number of locks, 64 bits; checksum of all before it, 64 bits; nothing after it
 //
 // Numbers are little endian. The time left of a lock is its deadline less the instant of the copy:
@@ -21,6 +23,7 @@
 #include "server/boot_identity.h"
 #include "server/checksum.h"
 #include "server/lock_kind.h"
+#include "server/release_marks.h"
 #include <redlock/result.h>
 
 #include <cstddef>
@@ -50,8 +53,10 @@ struct SavedLock {
 };
 
 using SavedLockVisitor = std::function<void(const SavedLock&)>;
+using SavedMarkVisitor = std::function<void(const SavedMark&)>;
 
-// Usage: writer.add(lock) for each, then finish(), which alone tells whether all went well.
+// Usage: writer.add(…) for each lock and mark, then finish(), which alone tells whether all went
+// well.
 class SnapshotWriter {
  public:
   using Sink = std::function<Status(std::string_view)>;
@@ -60,6 +65,7 @@ class SnapshotWriter {
 
   // REQUIRES: key and value shorter than 4 GB, deadline not negative.
   void add(const SavedLock& lock);
+  void add(const SavedMark& mark);
   Status finish();
 
  private:
@@ -85,8 +91,9 @@ struct SnapshotContent {
 // Puts at most `size` bytes at `to` and says how many; fewer than asked: the end, or a read error.
 using ByteSource = std::function<std::size_t(char* to, std::size_t size)>;
 
-// Reads all of it. Locks reach the visitor before the checksum at the end is known: believe none
-// before a first pass, with a visitor that does nothing, found it readable.
-SnapshotContent read_snapshot(const ByteSource& source, const SavedLockVisitor& visit);
+// Reads all of it. Locks and marks reach their visitors before the checksum at the end is known:
+// believe none before a first pass, with visitors that do nothing, found it readable.
+SnapshotContent read_snapshot(const ByteSource& source, const SavedLockVisitor& visit,
+                              const SavedMarkVisitor& visit_mark);
 
 }  // namespace redlock::server

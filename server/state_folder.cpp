@@ -81,11 +81,12 @@ Result<Found> StateFolder::find() {
   has_valid_ledger_ = ledger.value().state == LedgerState::valid;
   return Found{.folder = folder_,
                .ledger = std::move(ledger).value(),
-               .snapshot = read_snapshot_file([](const SavedLock&) {}),
+               .snapshot = read_snapshot_file([](const SavedLock&) {}, [](const SavedMark&) {}),
                .boot = boot_};
 }
 
-SnapshotContent StateFolder::read_snapshot_file(const SavedLockVisitor& visit) const {
+SnapshotContent StateFolder::read_snapshot_file(const SavedLockVisitor& visit,
+                                                const SavedMarkVisitor& visit_mark) const {
   const FileDescriptor file = open_file(snapshot_path(), O_RDONLY);
   if (!file.is_open()) {
     SnapshotContent content;
@@ -101,17 +102,23 @@ SnapshotContent StateFolder::read_snapshot_file(const SavedLockVisitor& visit) c
     error = errno;
     return 0;
   };
-  SnapshotContent content = read_snapshot(source, visit);
+  SnapshotContent content = read_snapshot(source, visit, visit_mark);
   if (error != 0) content.trouble = file_failure("read", snapshot_path(), error).text;
   return content;
 }
 
-Status StateFolder::restore(const Decision& decision, const SavedLockVisitor& visit) const {
+Status StateFolder::restore(const Decision& decision, const SavedLockVisitor& visit,
+                            const SavedMarkVisitor& visit_mark) const {
   if (!decision.restoration) return Done{};
-  const SnapshotContent content = read_snapshot_file([&](const SavedLock& saved) {
-    const auto deadline = decision.restoration->deadline(saved.deadline);
-    if (deadline) visit({saved.key, saved.value, *deadline, saved.token, saved.kind});
-  });
+  const SnapshotContent content = read_snapshot_file(
+      [&](const SavedLock& saved) {
+        const auto deadline = decision.restoration->deadline(saved.deadline);
+        if (deadline) visit({saved.key, saved.value, *deadline, saved.token, saved.kind});
+      },
+      [&](const SavedMark& saved) {
+        const auto end = decision.restoration->deadline(saved.end);
+        if (end) visit_mark({saved.hash_key, saved.hash, *end});
+      });
   if (content.state == SnapshotContent::State::readable) return Done{};
   return Failure{fmt::format("{} changed while it was read: {}; start again", snapshot_path(),
                              content.trouble)};
@@ -145,7 +152,7 @@ Status StateFolder::discard_snapshot() const {
   return sync_folder(folder_);
 }
 
-Status StateFolder::write_snapshot(Instant copied_at, const EachSavedLock& each_lock) const {
+Status StateFolder::write_snapshot(Instant copied_at, const SaveAll& save_all) const {
   INVARIANT(running_.has_value(), "a snapshot names the run that begin_run made durable");
   INVARIANT(copied_at >= running_->snapshot_from, "no snapshot within the delay (rule R3)");
   TemporaryFile temporary(snapshot_path() + ".tmp");
@@ -158,7 +165,7 @@ Status StateFolder::write_snapshot(Instant copied_at, const EachSavedLock& each_
   };
   const DurableRecord& record = running_->record;
   SnapshotWriter writer({record.node_id, record.run, boot_, copied_at}, sink);
-  each_lock([&](const SavedLock& lock) { writer.add(lock); });
+  save_all(writer);
   if (auto finished = writer.finish(); !finished) return finished;
   if (auto synced = sync_file(temporary.file(), temporary.path()); !synced) return synced;
   if (auto renamed = temporary.rename_to(snapshot_path()); !renamed) return renamed;

@@ -5,7 +5,7 @@
 //   const Instant start = read_clock(…);             // after open, never before it
 //   auto found = folder.value().find();
 //   const Decision decision = decide(found.value(), settings, start, fresh_node_id);
-//   folder.value().restore(decision, [&](const SavedLock& lock) { … });
+//   folder.value().restore(decision, [&](const SavedLock& lock) { … }, …);
 //   folder.value().begin_run(decision);              // then serve; write_record(…) now and then
 //   …
 //   folder.value().write_snapshot(now, …);           // at a clean stop, from snapshot_from on
@@ -26,8 +26,8 @@
 
 namespace redlock::server {
 
-// Hands every lock that is to be saved to the visitor, once.
-using EachSavedLock = std::function<void(const SavedLockVisitor&)>;
+// Adds every lock and every mark that is to be saved, once.
+using SaveAll = std::function<void(SnapshotWriter&)>;
 
 // What bootstrap() makes of a folder that has a ledger.
 enum class WhereLedgerIs { refuse, leave_it };
@@ -42,8 +42,9 @@ class StateFolder {
   Result<Found> find();
 
   // The locks that the decision restores, with their new deadlines; those that have run out are
-  // left out. Before begin_run, which removes the snapshot.
-  Status restore(const Decision& decision, const SavedLockVisitor& visit) const;
+  // left out. The same for the marks of releases. Before begin_run, which removes the snapshot.
+  Status restore(const Decision& decision, const SavedLockVisitor& visit,
+                 const SavedMarkVisitor& visit_mark) const;
 
   // Makes the run of this decision durable. REQUIRES: find() came before.
   Status begin_run(const Decision& decision);
@@ -56,7 +57,7 @@ class StateFolder {
 
   // Rule R9. copied_at: the instant after which nothing was executed. Never a damaged one: written
   // under another name, synced, renamed. REQUIRES: begin_run, copied_at >= decision.snapshot_from.
-  Status write_snapshot(Instant copied_at, const EachSavedLock& each_lock) const;
+  Status write_snapshot(Instant copied_at, const SaveAll& save_all) const;
 
   const BootIdentity& boot() const { return boot_; }
 
@@ -65,7 +66,8 @@ class StateFolder {
 
   StateFolder(std::string folder, LedgerFile ledger, BootIdentity boot);
 
-  SnapshotContent read_snapshot_file(const SavedLockVisitor& visit) const;
+  SnapshotContent read_snapshot_file(const SavedLockVisitor& visit,
+                                     const SavedMarkVisitor& visit_mark) const;
   Status make_durable();
   Status discard_snapshot() const;
   std::string snapshot_path() const { return folder_ + "/snapshot"; }

@@ -49,7 +49,8 @@ server::LedgerContent Disk::ledger() const {
   return {};
 }
 
-server::SnapshotContent Disk::snapshot(const server::SavedLockVisitor& visit) const {
+server::SnapshotContent Disk::snapshot(const server::SavedLockVisitor& visit,
+                                       const server::SavedMarkVisitor& visit_mark) const {
   if (!cached_.snapshot) return {};
   std::size_t at = 0;
   const auto source = [&](char* to, std::size_t size) {
@@ -58,7 +59,7 @@ server::SnapshotContent Disk::snapshot(const server::SavedLockVisitor& visit) co
     at += count;
     return count;
   };
-  return server::read_snapshot(source, visit);
+  return server::read_snapshot(source, visit, visit_mark);
 }
 
 void Disk::write_ledger(std::size_t offset, std::string_view bytes) {

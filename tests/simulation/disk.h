@@ -27,7 +27,9 @@ class Disk {
 
   std::uint64_t inode() const { return inode_; }
   server::LedgerContent ledger() const;
-  server::SnapshotContent snapshot(const server::SavedLockVisitor& visit) const;
+  server::SnapshotContent snapshot(
+      const server::SavedLockVisitor& visit = [](const server::SavedLock&) {},
+      const server::SavedMarkVisitor& visit_mark = [](const server::SavedMark&) {}) const;
 
   // One system call each, in the page cache; sync() is what makes it last.
   void write_ledger(std::size_t offset, std::string_view bytes);

@@ -86,7 +86,7 @@ void Host::start() {
   const Instant start = read_clocks().monotonic;
   const server::Found found{.folder = "node",
                             .ledger = disk_.ledger(),
-                            .snapshot = disk_.snapshot([](const server::SavedLock&) {}),
+                            .snapshot = disk_.snapshot(),
                             .boot = process.boot};
   process.decision = server::decide(found, process.settings, start, node_id_);
   const auto on_disk = process.decision.restoration ? server::LedgerWriter::OnDisk::certain
@@ -110,10 +110,16 @@ void Host::start() {
 
 void Host::restore(server::Node& node, const server::Decision& decision) {
   if (!decision.restoration) return;
-  disk_.snapshot([&](const server::SavedLock& saved) {
-    const auto deadline = decision.restoration->deadline(saved.deadline);
-    if (deadline) node.restore({saved.key, saved.value, *deadline, saved.token, saved.kind});
-  });
+  const server::Restoration& restoration = *decision.restoration;
+  disk_.snapshot(
+      [&](const server::SavedLock& saved) {
+        const auto deadline = restoration.deadline(saved.deadline);
+        if (deadline) node.restore({saved.key, saved.value, *deadline, saved.token, saved.kind});
+      },
+      [&](const server::SavedMark& saved) {
+        const auto end = restoration.deadline(saved.end);
+        if (end) node.restore({saved.hash_key, saved.hash, *end});
+      });
 }
 
 Status Host::begin_run() {
@@ -206,7 +212,9 @@ std::string Host::snapshot(Instant copied_at) {
   };
   const server::DurableRecord& record = process_->decision.record;
   server::SnapshotWriter writer({record.node_id, record.run, process_->boot, copied_at}, sink);
-  process_->node->save(copied_at, [&](const server::SavedLock& lock) { writer.add(lock); });
+  process_->node->save(
+      copied_at, [&](const server::SavedLock& lock) { writer.add(lock); },
+      [&](const server::SavedMark& mark) { writer.add(mark); });
   return writer.finish() ? bytes : std::string();
 }
 

@@ -45,10 +45,11 @@ struct Saved {
 
 std::vector<Saved> saved_by(NodeFixture& node) {
   std::vector<Saved> all;
-  node.node().save(node.now().monotonic, [&](const SavedLock& lock) {
+  const auto keep = [&](const SavedLock& lock) {
     all.push_back(
         {std::string(lock.key), std::string(lock.value), lock.deadline, lock.token, lock.kind});
-  });
+  };
+  node.node().save(node.now().monotonic, keep, [](const SavedMark&) {});
   return all;
 }
 

@@ -117,6 +117,72 @@ TEST_CASE("LOCK.RELEASE releases its holder's lock alone") {
   CHECK(node("LOCK.RELEASE printer alice") == "(integer) 0");
 }
 
+TEST_CASE("a value that was released for good comes back by nobody (rule Q3)") {
+  FencedFixture node;
+  node("LOCK.ACQUIRE printer alice PX 10000");
+  CHECK(node("LOCK.RELEASE printer alice FINAL") == "(integer) 1");
+  CHECK(node("LOCK.ACQUIRE printer alice PX 10000") == "[(integer) 0, (integer) 0]");
+  CHECK(node("LOCK.EXTEND printer alice PX 10000 TOKEN 500") == "[(integer) 0]");
+  CHECK(node("LOCK.EXTEND printer alice PX 10000") == "[(integer) 0]");
+  CHECK(node("LOCK.HOLDER printer") == "(nil)");
+  CHECK(node.node().fence().largest() == 101);  // a refused top-up raises no counter
+  CHECK(node("LOCK.ACQUIRE printer bob PX 10000") ==
+        "[(integer) 1, (integer) 102, (integer) 10000]");
+  CHECK(node("LOCK.ACQUIRE lamp alice PX 10000") ==
+        "[(integer) 1, (integer) 101, (integer) 10000]");
+}
+
+TEST_CASE("a final release that comes before its lock keeps it away (rule Q3)") {
+  FencedFixture node;
+  CHECK(node("lock.release printer alice final") == "(integer) 0");
+  CHECK(node("LOCK.EXTEND printer alice PX 10000 TOKEN 500") == "[(integer) 0]");
+  node("LOCK.ACQUIRE printer bob PX 10000");
+  CHECK(node("LOCK.RELEASE printer carol FINAL") == "(integer) 0");
+  CHECK(node("LOCK.HOLDER printer") == "[\"bob\", (integer) 10000, (integer) 101]");
+}
+
+TEST_CASE("the mark of a release stays for max-ttl and the clocks' drift (rules Q3, C1)") {
+  FencedFixture node;
+  node("LOCK.RELEASE printer alice FINAL");
+  node.advance(60'600ms - 1ns);
+  CHECK(node("LOCK.EXTEND printer alice PX 100 TOKEN 1") == "[(integer) 0]");
+  node.advance(1ns);
+  CHECK_THAT(node("LOCK.EXTEND printer alice PX 100 TOKEN 1"), Contains("[(integer) 2"));
+}
+
+TEST_CASE("a release without FINAL leaves its value free to come back: the undo of a top-up") {
+  FencedFixture node;
+  node("LOCK.EXTEND printer alice PX 10000 TOKEN 500");
+  CHECK(node("LOCK.RELEASE printer alice") == "(integer) 1");
+  CHECK(node("LOCK.EXTEND printer alice PX 10000 TOKEN 500") ==
+        "[(integer) 2, (integer) 500, (integer) 10000]");
+  CHECK(node("LOCK.RELEASE printer alice LAST") == "-ERR syntax error");
+  CHECK(node("LOCK.RELEASE printer alice FINAL x") == "-ERR syntax error");
+  CHECK(node.node().release_marks().size() == 0);
+}
+
+TEST_CASE("a plain SET of a released value is an order of its own, and its lock is extended") {
+  FencedFixture node;
+  node("LOCK.RELEASE printer alice FINAL");
+  CHECK(node("SET printer alice NX PX 10000") == "+OK");
+  CHECK(node("LOCK.ACQUIRE printer alice PX 10000") == "[(integer) 0, (integer) 10000]");
+  CHECK(node("LOCK.EXTEND printer alice PX 20000") ==
+        "[(integer) 1, (integer) 101, (integer) 20000]");
+  CHECK(node("LOCK.RELEASE printer alice") == "(integer) 1");
+}
+
+TEST_CASE("marks count as memory, are told in INFO, and are given back when they are over") {
+  FencedFixture node;
+  const std::uint64_t before = node.node().used_memory();
+  node("LOCK.RELEASE printer alice FINAL");
+  CHECK(node.node().used_memory() > before);
+  CHECK_THAT(node("INFO locks"), Contains("release_marks:1\\r"));
+  node.advance(60'600ms);
+  node.do_due_work();
+  CHECK(node.node().used_memory() == before);
+  CHECK_THAT(node("INFO locks"), Contains("release_marks:0\\r"));
+}
+
 TEST_CASE("LOCK.CONFIRM accepts what is not below the stored number, for this value (rule F3)") {
   FencedFixture node;
   node("LOCK.ACQUIRE printer alice PX 10000");
@@ -286,6 +352,38 @@ TEST_CASE("a recovering node refuses all of it but its state and its counter (ru
   }
   CHECK(node("LOCK.FENCE READ") == "[(integer) 100, (integer) 1]");
   CHECK_THAT(node("LOCK.STATUS"), Contains("recovering") && Contains("(integer) 10000"));
+}
+
+TEST_CASE("a final release at a recovering node is no vote, and leaves its mark (rules R10, Q3)") {
+  NodeStart start = with_fence({.first = 100, .bound = 2'000, .fenced = true});
+  start.grant_from = Instant(24h) + 10s;
+  NodeFixture node({}, start);
+  CHECK_THAT(node("LOCK.RELEASE k v FINAL"), Contains("recovering"));
+  node.advance(10s);
+  CHECK(node("LOCK.EXTEND k v PX 100 TOKEN 7") == "[(integer) 0]");
+}
+
+TEST_CASE("marks of the last run refuse in the next (rules Q3, R9)") {
+  FencedFixture before;
+  before("LOCK.RELEASE printer alice FINAL");
+  std::vector<SavedMark> marks;
+  before.node().save(
+      before.now().monotonic, [](const SavedLock&) {},
+      [&](const SavedMark& mark) { marks.push_back(mark); });
+  REQUIRE(marks.size() == 1);
+
+  Settings settings;
+  CollectedLog log;
+  NodeStart start;
+  start.hash_seed = 12345;
+  start.started_at = Instant(24h);
+  Node node(settings, start, {[] { return ProcessFacts{}; }, log, nullptr, nullptr});
+  node.restore(marks[0]);
+  Now now{Instant(24h) + 60s, WallTime(0s)};
+  node.begin_run(now);
+  TestClient client(node, now);
+  client.send("LOCK.EXTEND printer alice PX 100 TOKEN 7", now);
+  CHECK(client.receive() == "[(integer) 0]");
 }
 
 TEST_CASE("LOCK.STATUS tells who the node is, and how it stands") {

@@ -56,25 +56,31 @@ class Process {
     auto found = folder_.value().find();
     REQUIRE(found);
     decision = decide(found.value(), settings, start, kFreshNode);
-    REQUIRE(folder_.value().restore(decision, [&](const SavedLock& lock) {
+    const auto keep = [&](const SavedLock& lock) {
       restored.push_back(
           {std::string(lock.key), std::string(lock.value), lock.deadline, lock.token});
-    }));
+    };
+    REQUIRE(folder_.value().restore(decision, keep,
+                                    [&](const SavedMark& mark) { marks.push_back(mark); }));
     REQUIRE(folder_.value().begin_run(decision));
   }
 
-  Status stop(Instant at, const std::vector<Lock>& locks) {
+  Status stop(Instant at, const std::vector<Lock>& locks,
+              const std::vector<SavedMark>& released = {}) {
     for (const Lock& lock : locks) {
       if (lock.deadline == kNever) continue;
       REQUIRE(folder_.value().latest_deadline_page().write_latest_deadline(lock.deadline));
     }
-    return folder_.value().write_snapshot(at, [&](const SavedLockVisitor& save) {
-      for (const Lock& lock : locks) save({lock.key, lock.value, lock.deadline, lock.token});
+    return folder_.value().write_snapshot(at, [&](SnapshotWriter& snapshot) {
+      for (const Lock& lock : locks)
+        snapshot.add({lock.key, lock.value, lock.deadline, lock.token});
+      for (const SavedMark& mark : released) snapshot.add(mark);
     });
   }
 
   Decision decision;
   std::vector<Lock> restored;
+  std::vector<SavedMark> marks;
 
  private:
   Result<StateFolder> folder_;
@@ -149,6 +155,19 @@ TEST_CASE("a clean stop loses nothing, and its snapshot serves once (rule R9)") 
   const Process third(dir, Instant(1102s));
   CHECK(third.decision.cause == RestartCause::crash);
   CHECK(third.restored.empty());
+}
+
+TEST_CASE("marks of releases come back with their ends, those that are over do not (rule Q3)") {
+  const TemporaryFolder temporary;
+  const std::string dir = temporary / "node";
+  const std::vector<SavedMark> marks{{3, 1, Instant(1101s)}, {3, 2, Instant(1130s)}};
+  {
+    Process first(dir);
+    REQUIRE(first.stop(Instant(1100s), {}, marks));
+  }
+  const Process second(dir, Instant(1101s));
+  CHECK(second.marks == std::vector<SavedMark>{marks[1]});
+  CHECK(second.decision.latest_deadline == Instant(1101s));  // nobody waits for them
 }
 
 TEST_CASE("a ledger that was copied is another boot's (rule R6)") {

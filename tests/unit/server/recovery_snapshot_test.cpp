@@ -29,7 +29,10 @@ const std::vector<Lock> kLocks{{"printer", "alice", Instant(130s), 12},
                                {"", "", Instant(101s), 0},
                                {"eternal", std::string(3, '\0'), kNever, ~std::uint64_t{0}}};
 
-std::string written(const SnapshotHeader& header, const std::vector<Lock>& locks) {
+const std::vector<SavedMark> kMarks{{3, 17, Instant(160s)}, {3, ~std::uint64_t{0}, kNever}};
+
+std::string written(const SnapshotHeader& header, const std::vector<Lock>& locks,
+                    const std::vector<SavedMark>& marks = {}) {
   std::string file;
   SnapshotWriter writer(header, [&](std::string_view bytes) -> Status {
     file += bytes;
@@ -38,11 +41,13 @@ std::string written(const SnapshotHeader& header, const std::vector<Lock>& locks
   for (const Lock& lock : locks) {
     writer.add({lock.key, lock.value, lock.deadline, lock.token, lock.kind});
   }
+  for (const SavedMark& mark : marks) writer.add(mark);
   REQUIRE(writer.finish());
   return file;
 }
 
-SnapshotContent read(std::string_view file, std::vector<Lock>* locks = nullptr) {
+SnapshotContent read(std::string_view file, std::vector<Lock>* locks = nullptr,
+                     std::vector<SavedMark>* marks = nullptr) {
   std::size_t at = 0;
   const auto source = [&](char* to, std::size_t size) {
     const std::size_t count = std::min(size, file.size() - at);
@@ -50,10 +55,13 @@ SnapshotContent read(std::string_view file, std::vector<Lock>* locks = nullptr) 
     at += count;
     return count;
   };
-  return read_snapshot(source, [&](const SavedLock& lock) {
+  const auto keep = [&](const SavedLock& lock) {
     if (locks == nullptr) return;
     locks->push_back(
         {std::string(lock.key), std::string(lock.value), lock.deadline, lock.token, lock.kind});
+  };
+  return read_snapshot(source, keep, [&](const SavedMark& mark) {
+    if (marks != nullptr) marks->push_back(mark);
   });
 }
 
@@ -83,8 +91,47 @@ TEST_CASE("a snapshot without locks is one") {
   CHECK(content.latest_deadline == Instant());
 }
 
+TEST_CASE("a snapshot gives back the marks of releases, which are no locks (rule Q3)") {
+  std::vector<Lock> locks;
+  std::vector<SavedMark> marks;
+  const SnapshotContent content = read(written(kHeader, kLocks, kMarks), &locks, &marks);
+  CHECK(content.state == kReadable);
+  CHECK(content.locks == 3);
+  CHECK(content.latest_deadline == Instant(130s));  // nobody waits for the end of a mark
+  CHECK(locks == kLocks);
+  CHECK(marks == kMarks);
+}
+
+TEST_CASE("a snapshot that was written before there were marks is read as ever") {
+  // Written by the program of version 1.0.0: a lock and a hash of a node of forty a, in run 7.
+  std::string file("RLSNAPSH\1\0\0\0\50\0\0\0", 16);
+  file += std::string(40, 'a') + std::string("\5\0\0\0boot\n\2\0\0\0m\n", 15);
+  const auto number = [&file](std::uint64_t n) {
+    for (int byte = 0; byte < 8; ++byte) file.push_back(static_cast<char>(n >> (8 * byte)));
+  };
+  for (const std::uint64_t n : {7u, 3u, 4u}) number(n);
+  number(100'000'000'000);
+  file += std::string("L\7\0\0\0\5\0\0\0", 9);
+  number(130'000'000'000);
+  number(12);
+  file += "printeraliceE";
+  number(1);
+  number(checksum(file));
+  std::vector<Lock> locks;
+  const SnapshotContent content = read(file, &locks);
+  CHECK(content.trouble.empty());
+  CHECK(content.header.run == 7);
+  CHECK(locks == std::vector<Lock>{kLocks[0]});
+}
+
+TEST_CASE("marks under different keys are damage") {
+  const SnapshotContent content = read(written(kHeader, {}, {{3, 1, kNever}, {4, 1, kNever}}));
+  CHECK(content.state == kDamaged);
+  CHECK(content.trouble == "it holds marks of different keys");
+}
+
 TEST_CASE("every flipped bit of a snapshot makes it none (rule R9)") {
-  std::string file = written(kHeader, kLocks);
+  std::string file = written(kHeader, kLocks, kMarks);
   for (std::size_t bit = 0; bit < file.size() * 8; ++bit) {
     const char whole = file[bit / 8];
     file[bit / 8] = static_cast<char>(whole ^ (1 << bit % 8));
@@ -95,7 +142,7 @@ TEST_CASE("every flipped bit of a snapshot makes it none (rule R9)") {
 }
 
 TEST_CASE("a snapshot cut anywhere is none, and so is one that goes on") {
-  const std::string file = written(kHeader, kLocks);
+  const std::string file = written(kHeader, kLocks, kMarks);
   for (std::size_t size = 0; size < file.size(); ++size) {
     if (read(file.substr(0, size)).state != kDamaged) FAIL("cut at " << size);
   }
