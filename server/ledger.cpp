@@ -3,6 +3,7 @@
 #include "base/invariant.h"
 #include "server/byte_order.h"
 #include "server/checksum.h"
+#include "server/fence.h"
 
 #include <algorithm>
 #include <limits>
@@ -75,14 +76,16 @@ Copy decode_copy(std::string_view page) {
   }
   const auto fenced = read_little_endian<std::uint32_t>(page, kFencedAt);
   const auto largest_ttl = read_little_endian<std::uint64_t>(page, kLargestTtlAt);
+  const auto fencing_bound = read_little_endian<std::uint64_t>(page, kFencingBoundAt);
   const std::string_view node_id = page.substr(kNodeIdAt, kNodeIdDigits);
-  const bool in_range = fenced <= 1 && largest_ttl <= std::numeric_limits<std::int64_t>::max();
+  const bool in_range = fenced <= 1 && largest_ttl <= std::numeric_limits<std::int64_t>::max() &&
+                        fencing_bound <= kTokenMax;
   if (!in_range || !is_node_id(node_id)) return {};
   return {Copy::State::valid,
           {.node_id = std::string(node_id),
            .run = read_little_endian<std::uint64_t>(page, kRunAt),
            .largest_ttl = Duration(static_cast<std::int64_t>(largest_ttl)),
-           .fencing_bound = read_little_endian<std::uint64_t>(page, kFencingBoundAt),
+           .fencing_bound = fencing_bound,
            .fenced = fenced == 1}};
 }
 
@@ -147,6 +150,7 @@ std::string make_node_id(std::span<const unsigned char, kNodeIdBytes> bytes) {
 LedgerPage encode_ledger_copy(const DurableRecord& record) {
   INVARIANT(is_node_id(record.node_id), "a node id is 40 hexadecimal digits");
   INVARIANT(record.largest_ttl >= 0ns, "a TTL is never negative");
+  INVARIANT(record.fencing_bound <= kTokenMax, "no token is larger than 2^53 - 1");
   std::string bytes(kMagic);
   append_little_endian(bytes, kLedgerVersion);
   append_little_endian(bytes, std::uint32_t{record.fenced});

@@ -81,7 +81,7 @@ std::string make_node_id(std::span<const unsigned char, kNodeIdBytes> bytes);
 
 using LedgerPage = std::array<char, kLedgerPageBytes>;
 
-// REQUIRES: is_node_id(record.node_id), largest_ttl not negative.
+// REQUIRES: is_node_id(record.node_id), largest_ttl not negative, fencing_bound <= kTokenMax.
 LedgerPage encode_ledger_copy(const DurableRecord& record);
 
 // What outlives the process in the page cache, but not the machine.

@@ -243,14 +243,36 @@ Reply fence_read(Call& call) {
   return list(number_reply(fence.largest()), Reply::integer(fence.is_fenced() ? 1 : 0));
 }
 
-// LOCK.FENCE ADMIT floor: first the bound, then the mark, both durable; then it says fenced, with
-// all counters at the floor or above (rule F6). Not before every lock that this node granted before
-// it lost its ledger has run out (rule F7). The bound leaves room for the next grant's number: a
-// new ledger's first block often ends right at the floor.
+// A node that has its ledger needs no floor, and nobody's word may move its counters (rule F1).
+// Coordinators read the beginning of the text: that the node is fenced is what they wanted.
+std::optional<Reply> refuse_fenced(const Call& call) {
+  if (!call.node.fence().is_fenced()) return std::nullopt;
+  return Reply::error_view(
+      "ERR already fenced: an admission is for a node that lost its ledger, and changes no other");
+}
+
+// A floor that one poisoned counter has raised must not spread by itself (rules F1, F6).
+std::optional<Reply> refuse_floor(const Call& call, std::uint64_t floor) {
+  const std::uint64_t largest = call.node.fence().largest();
+  const bool is_meant = call.words.size() == 4 && equals_ignoring_case(call.word(3), "BEYOND");
+  if (call.words.size() > 3 && !is_meant) return Reply::error_view(kSyntaxError);
+  if (is_meant || floor <= largest || floor - largest <= Fence::kLeapMax) return std::nullopt;
+  return Reply::error(
+      fmt::format("ERR floor {0} is more than {1} above this node's counter: LOCK.FENCE ADMIT {0} "
+                  "BEYOND says that it is meant",
+                  floor, Fence::kLeapMax));
+}
+
+// LOCK.FENCE ADMIT floor [BEYOND]: first the bound, then the mark, both durable; then it says
+// fenced, with all counters at the floor or above (rule F6). Not before every lock that this node
+// granted before it lost its ledger has run out (rule F7). The bound leaves room for the next
+// grant's number: a new ledger's first block often ends right at the floor.
 Reply fence_admit(Call& call) {
   Node& node = call.node;
   std::uint64_t floor = 0;
   if (auto refusal = read_token(call.word(2), 0, floor)) return std::move(*refusal);
+  if (auto refusal = refuse_fenced(call)) return std::move(*refusal);
+  if (auto refusal = refuse_floor(call, floor)) return std::move(*refusal);
   if (auto refusal = refuse_recovering(call)) return std::move(*refusal);
   if (auto refusal = refuse_too_early(call)) return std::move(*refusal);
   const std::uint64_t next = std::min(floor + 1, kTokenMax);
@@ -319,8 +341,8 @@ constexpr Command kCommands[] = {
     {{"lock.fence|read", 2, kAdmin | kFast | kNoScript, 0, 0, 0, "lock", "1.0.0",
       "Answers the largest counter, and whether the node is fenced.", ""},
      fence_read},
-    {{"lock.fence|admit", 3, kAdmin | kMayBePostponed, 0, 0, 0, "lock", "1.0.0",
-      "Raises all counters to a floor and makes the node fenced.", "floor"},
+    {{"lock.fence|admit", -3, kAdmin | kMayBePostponed, 0, 0, 0, "lock", "1.0.0",
+      "Raises all counters of a node that lost its ledger, and makes it fenced.", "floor [BEYOND]"},
      fence_admit},
 };
 

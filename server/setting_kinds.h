@@ -28,10 +28,10 @@ inline constexpr std::int64_t kInt64Max = std::numeric_limits<std::int64_t>::max
 inline constexpr std::int64_t kUnsignedMax = std::numeric_limits<std::uint32_t>::max();
 inline constexpr double kClockDriftMax = 0.5;  // two clocks of which one runs half as fast again
 inline constexpr std::uint64_t kScriptMemoryMin = 1 << 20;
-// A smaller block would flush the disk every few hundred locks; a larger one would use up the
-// tokens (2^53) within two million restarts.
+// A smaller block would flush the disk every few hundred locks. With a larger one fewer than 256
+// restarts would bring a node's counter a leap (2^32) above the others' (rule F1).
 inline constexpr std::uint64_t kFenceBlockMin = 1000;
-inline constexpr std::uint64_t kFenceBlockMax = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t kFenceBlockMax = std::uint64_t{1} << 24;
 inline constexpr std::size_t kNodeIdDigits = 40;
 
 inline constexpr std::array<std::string_view, 4> kLogLevelNames = {"debug", "verbose", "notice",

@@ -61,7 +61,7 @@ constexpr std::array kTable = {
     row<Delay>("restart-delay", "auto, off or a duration such as 30s", Change::at_start),
     row<ReplyWhileRecovering>("restart-reply", "error or held", Change::running),
     row<Integer<&Settings::fence_block, kFenceBlockMin, kFenceBlockMax>>(
-        "fence-block", "a number from 1000 to 4294967296", Change::at_start),
+        "fence-block", "a number from 1000 to 16777216", Change::at_start),
     row<BusyReplyThreshold>("busy-reply-threshold", "milliseconds from 1, or a duration such as 1s",
                             Change::running, "lua-time-limit"),
     row<Length<&Settings::script_time_limit>>("script-time-limit",

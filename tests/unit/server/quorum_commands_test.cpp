@@ -7,6 +7,7 @@
 using namespace redlock;
 using namespace redlock::server;
 using Catch::Contains;
+using Catch::StartsWith;
 
 namespace {
 
@@ -323,12 +324,45 @@ TEST_CASE("no admission before every lock from before has run out (rule F7)") {
              Contains("\"admit_in_ms\", (integer) 1") || Contains("\"admit_in_ms\": (integer) 1"));
 }
 
-TEST_CASE("an admission of a fenced node raises, and never lowers (rule F6)") {
+TEST_CASE("no admission moves the counters of a fenced node (rule F1)") {
   FencedFixture node;
-  CHECK(node("LOCK.FENCE ADMIT 50") == "+OK");
+  for (const char* floor : {"50", "100", "150", "9007199254740991", "9007199254740991 BEYOND"}) {
+    CHECK_THAT(node(fmt::format("LOCK.FENCE ADMIT {}", floor)),
+               StartsWith("-ERR already fenced: "));
+  }
   CHECK(node("LOCK.FENCE READ") == "[(integer) 100, (integer) 1]");
-  CHECK(node("LOCK.FENCE ADMIT 150") == "+OK");
-  CHECK(node("LOCK.FENCE READ") == "[(integer) 150, (integer) 1]");
+  CHECK_FALSE(node.node().begin_ledger_write(node.now()));
+}
+
+TEST_CASE("the second of two admissions that meet finds the node fenced (rules F1, F6)") {
+  FencedFixture node(unfenced());
+  node.advance(61'600ms);
+  CHECK(node("LOCK.FENCE ADMIT 500") == "(none)");
+  TestClient other = node.connect();
+  other.send("LOCK.FENCE ADMIT 700", node.now());
+  node.write();
+  CHECK(node("PING") == "+OK");
+  CHECK_THAT(other.receive(), StartsWith("-ERR already fenced: "));
+  CHECK(node("LOCK.FENCE READ") == "+PONG");
+}
+
+TEST_CASE("a floor beyond the leap bound is admitted only when it is said so (rules F1, F6)") {
+  FencedFixture node(unfenced());
+  node.advance(61'600ms);
+  CHECK_THAT(node("LOCK.FENCE ADMIT 4294967297"),
+             Contains("LOCK.FENCE ADMIT 4294967297 BEYOND says that it is meant"));
+  CHECK(node("LOCK.FENCE ADMIT 4294967297 FURTHER") == "-ERR syntax error");
+  CHECK(node("LOCK.FENCE ADMIT 4294967297 BEYOND") == "(none)");
+  node.write();  // the bound
+  node.write();  // the mark
+  CHECK(node("LOCK.FENCE READ") == "+OK");
+  CHECK(node("PING") == "[(integer) 4294967297, (integer) 1]");
+}
+
+TEST_CASE("a floor at the leap bound is admitted as it is (rule F1)") {
+  FencedFixture node(unfenced());
+  node.advance(61'600ms);
+  CHECK(node("LOCK.FENCE ADMIT 4294967296") == "(none)");
 }
 
 TEST_CASE("a command that waited for the disk is counted once") {
@@ -346,12 +380,19 @@ TEST_CASE("a recovering node refuses all of it but its state and its counter (ru
   NodeFixture node({}, start);
   for (const char* line :
        {"LOCK.ACQUIRE k v PX 100", "LOCK.EXTEND k v PX 100", "LOCK.EXTEND k v PX 100 TOKEN 7",
-        "LOCK.RELEASE k v", "LOCK.CONFIRM k v 7", "LOCK.HOLDER k", "LOCK.FENCE ADMIT 7"}) {
+        "LOCK.RELEASE k v", "LOCK.CONFIRM k v 7", "LOCK.HOLDER k"}) {
     CAPTURE(line);
     CHECK(node(line) == "-ERR recovering after a restart, no new locks for 10000 ms");
   }
   CHECK(node("LOCK.FENCE READ") == "[(integer) 100, (integer) 1]");
   CHECK_THAT(node("LOCK.STATUS"), Contains("recovering") && Contains("(integer) 10000"));
+}
+
+TEST_CASE("a recovering node is not admitted (rules R10, F7)") {
+  NodeStart start = with_fence(unfenced());
+  start.grant_from = Instant(24h) + 10s;
+  NodeFixture node({}, start);
+  CHECK(node("LOCK.FENCE ADMIT 7") == "-ERR recovering after a restart, no new locks for 10000 ms");
 }
 
 TEST_CASE("a final release at a recovering node is no vote, and leaves its mark (rules R10, Q3)") {

@@ -1,4 +1,5 @@
 #include "server/checksum.h"
+#include "server/fence.h"
 #include "server/ledger.h"
 #include "tests/unit/server/recovery_support.h"
 
@@ -38,7 +39,7 @@ void check_old_or_new(const LedgerContent& found) {
 TEST_CASE("a ledger keeps its record to the bit") {
   for (const DurableRecord& record :
        {kNew, DurableRecord{kNodeB, 0, 0ns, 0, false},
-        DurableRecord{kNodeB, ~std::uint64_t{0}, Duration::max(), ~std::uint64_t{0}, true}}) {
+        DurableRecord{kNodeB, ~std::uint64_t{0}, Duration::max(), kTokenMax, true}}) {
     const LedgerContent content = decode_ledger(ledger_bytes(record, record));
     CHECK(content.state == LedgerState::valid);
     CHECK(content.record == record);
@@ -105,6 +106,9 @@ TEST_CASE("a record that no program writes is damage, though its checksum is rig
   }
   SECTION("a TTL of 600 years") {
     page[71] = '\xff';
+  }
+  SECTION("a fencing bound above the largest token") {
+    page[78] = '\x20';  // 2^53
   }
   SECTION("a node id that is none") {
     page[16] = 'X';

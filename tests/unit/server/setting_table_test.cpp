@@ -156,6 +156,8 @@ TEST_CASE("a bad value is refused with what is wrong and what is accepted, and c
                                      "node-id 0123456789012345678901234567890123456789A",
                                      "maxmemory-policy allkeys-lru",
                                      "restart-reply nil",
+                                     "fence-block 999",
+                                     "fence-block 16777217",
                                      "client-output-buffer-limit",
                                      "client-output-buffer-limit normal 0 0",
                                      "client-output-buffer-limit big 0 0 0",
