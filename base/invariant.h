@@ -10,6 +10,10 @@ namespace redlock {
 [[noreturn]] void invariant_failed(const char* file, int line, const char* condition,
                                    const char* text);
 
+// Another way to tell it, just before the process aborts: to a log as well, say. It must not wait
+// for long. nullptr: standard error, as without this.
+void tell_broken_invariants(void (*tell)(const char* text));
+
 }  // namespace redlock
 
 #define INVARIANT(condition, text) \

@@ -1,11 +1,13 @@
 // redlock-node: one lock node in a process of its own. The run itself is node_run.h's.
 #include "base/duration_text.h"
+#include "base/invariant.h"
 #include "base/net/clock.h"
+#include "base/net/last_words.h"
+#include "base/net/log_file.h"
 #include "base/net/loop.h"
 #include "base/net/signal.h"
 #include "base/version.h"
 #include "server/command_line.h"
-#include "server/log_file.h"
 #include "server/node_run.h"
 #include "server/setting_table.h"
 #include "server/state_folder.h"
@@ -29,8 +31,27 @@ namespace {
 
 constexpr int kFailed = 1;
 
+// A broken invariant ends the process without a destructor. What the node did before is in the
+// lines that the log has not written yet.
+net::LogFile* log_of_process = nullptr;
+
+void tell_broken_invariant(const char* text) {
+  net::say_last_words(fmt::format("{}\n", text));
+  log_of_process->log(LogLevel::warning, text);
+  static_cast<void>(log_of_process->drain());
+}
+
+// Scripts around a node send signals that mean something to other servers, such as USR1 to have a
+// log opened anew. As each of them would end the node like a crash, they mean nothing here; HUP
+// means something once there is a loop.
+void ignore_stray_signals() {
+  for (const int number : {SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGPIPE}) {
+    std::signal(number, SIG_IGN);
+  }
+}
+
 int fail(std::string_view text) {
-  fmt::print(stderr, "redlock-node: {}\n", text);
+  net::say_last_words(fmt::format("redlock-node: {}\n", text));
   return kFailed;
 }
 
@@ -77,7 +98,7 @@ Status write_pidfile(const std::string& path) {
 // The node of this process: signals, the service manager, the pid file around a NodeRun.
 class Process {
  public:
-  Process(Settings& settings, LogFile& log, std::string config_file)
+  Process(Settings& settings, net::LogFile& log, std::string config_file)
       : settings_(settings),
         log_(log),
         supervisor_(settings.supervised),
@@ -90,6 +111,7 @@ class Process {
     }
     const net::Signal on_term(loop_, SIGTERM, [this] { run_.stop(); });
     const net::Signal on_int(loop_, SIGINT, [this] { run_.stop(); });
+    const net::Signal on_hup(loop_, SIGHUP, [this] { open_log_anew(); });
     const Status served = run_.serve({.begun = [this] { tell_supervisor(); },
                                       .recovered = [this] { supervisor_.status("serving"); }});
     if (!served) return give_up(served.error());
@@ -105,6 +127,12 @@ class Process {
     return settings_.logfile.empty() ? kFailed : fail(text);
   }
 
+  // logrotate has renamed the file, and nothing else is meant: no setting is read anew.
+  void open_log_anew() {
+    log_.reopen();
+    if (!settings_.logfile.empty()) log_.log(LogLevel::notice, "the log file was opened anew");
+  }
+
   void tell_supervisor() {
     const Instant now = net::read_clock(net::ClockKind::monotonic);
     if (!run_.node().is_recovering(now)) return supervisor_.ready("serving");
@@ -113,7 +141,7 @@ class Process {
   }
 
   Settings& settings_;  // CONFIG SET changes them while it runs
-  LogFile& log_;
+  net::LogFile& log_;
   Supervisor supervisor_;
   net::Loop loop_;
   NodeRun run_;
@@ -122,15 +150,19 @@ class Process {
 int run_node(CommandLine& command) {
   Settings& settings = command.configuration.settings;
   if (const Status usable = check(settings); !usable) return fail(usable.error());
-  auto log = LogFile::open(settings.logfile);
+  auto log = net::LogFile::open(settings.logfile);
   if (!log) return fail(log.error());
   log.value().set_level(settings.loglevel);
+  log_of_process = &log.value();
+  tell_broken_invariants(tell_broken_invariant);
   for (const std::string& warning : command.configuration.warnings) {
     log.value().log(LogLevel::warning, warning);
   }
   raise_descriptor_limit(settings, log.value());
   Process process(settings, log.value(), command.config_file);
-  return process.run();
+  const int code = process.run();
+  tell_broken_invariants(nullptr);
+  return code;
 }
 
 int bootstrap_node(const CommandLine& command) {
@@ -145,7 +177,7 @@ int bootstrap_node(const CommandLine& command) {
 }
 
 int main(std::span<char*> arguments) {
-  std::signal(SIGPIPE, SIG_IGN);
+  ignore_stray_signals();
   // Chunks of the lock arena come from mmap, so that memory goes back to the system with them.
   mallopt(M_MMAP_THRESHOLD, 64 * 1024);
   mallopt(M_ARENA_MAX, 1);

@@ -145,7 +145,8 @@ Reply Node::execute(Session& session, Request request, Now now) {
   std::optional<Reply> refusal;
   if (found.entry == nullptr) {
     if (is_http(request)) {
-      log(LogLevel::warning, "a client speaks HTTP: its connection is closed");
+      client_log_.log(ClientLog::Kind::http, LogLevel::warning,
+                      "a client speaks HTTP: its connection is closed", now.monotonic);
       session.close_after_output();
       return Reply::none();
     }
@@ -365,9 +366,11 @@ Reply Node::run_script(Call& call, const lua::Script& script,
     // Of a transaction it may be the second script, which began later than its `now`.
     const Instant began = transaction_ ? clock_.latest() : call.instant();
     suspended_ = SuspendedScript{call.session.id(), began, std::nullopt};
-    log(LogLevel::warning,
+    client_log_.log(
+        ClientLog::Kind::script_overrun, LogLevel::warning,
         "a script runs longer than busy-reply-threshold: other clients are answered -BUSY; SCRIPT "
-        "KILL ends it if it has not written yet");
+        "KILL ends it if it has not written yet",
+        began);
     return Reply::later();
   }
   if (world_.script_watch != nullptr) world_.script_watch->script_ended();
@@ -443,6 +446,7 @@ std::optional<Instant> Node::next_work() const {
   if (has_begun_ && locks_.latest_deadline().has_fallen()) sooner(lower_at_);
   if (const auto window_end = ledger_.window_end()) sooner(std::max(*window_end, lower_at_));
   if (const auto end = release_marks_.next_reclaim()) sooner(*end);
+  if (const auto telling = client_log_.next_work()) sooner(*telling);
   if (const auto wait = waiters_.next_deadline()) sooner(*wait);
   if (pause_.is_on() && pause_.ends_at() != kNever) sooner(pause_.ends_at());
   if (settings_.timeout > 0ns && sessions_.count() > 0) {
@@ -467,6 +471,7 @@ std::optional<Instant> Node::do_due_work(Now now) {
   const LockTable::Reclaimed reclaimed = locks_.reclaim(now.monotonic, kReclaimBudget);
   tell_expired();
   release_marks_.reclaim(now.monotonic);
+  client_log_.tell_left_out(now.monotonic);
   waiters_.time_out(now.monotonic);
   look_at_notes(now.monotonic);
   deliver_wakes(now);

@@ -24,6 +24,7 @@
 #include "protocol/access_control.h"
 #include "protocol/session.h"
 #include "protocol/sessions.h"
+#include "server/client_log.h"
 #include "server/clock_watch.h"
 #include "server/command_table.h"
 #include "server/fence.h"
@@ -158,7 +159,8 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   void sleep(Duration length) const {
     if (world_.sleep != nullptr) world_.sleep(length);
   }
-  void log(LogLevel level, std::string_view text) override { world_.log.log(level, text); }
+  // What clients bring about goes through here, so that they cannot flood the log.
+  ClientLog& client_log() { return client_log_; }
 
   bool is_recovering(Instant now) const { return now < start_.grant_from; }
   Duration delay_left(Instant now) const;
@@ -262,7 +264,10 @@ class Node final : public protocol::Service, private lua::ScriptHost {
     std::string refusal = {};  // why a lock that it tells of was pulled back; empty: none was
   };
 
-  protocol::Reply call(protocol::Request request) override;  // redis.call
+  protocol::Reply call(protocol::Request request) override;   // redis.call
+  void log(LogLevel level, std::string_view text) override {  // redis.log
+    client_log_.log_of_script(level, text, script_now_.monotonic);
+  }
   protocol::Reply run(Call& call, CommandTable::Entry& entry);
   std::optional<protocol::Reply> refuse(const protocol::Session& session,
                                         const protocol::CommandSpec& spec,
@@ -316,6 +321,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   Settings& settings_;
   const NodeStart start_;
   World world_;
+  ClientLog client_log_{world_.log};
   CommandTable commands_;
   protocol::AccessControl access_;
   protocol::Sessions sessions_;

@@ -129,7 +129,7 @@ void Node::settle_ended_write(Now now) {
   if (written) {
     fence_.raise_bound(ledger_.record().fencing_bound);
   } else {
-    log(LogLevel::warning, written.error());
+    world_.log.log(LogLevel::warning, written.error());
   }
   std::vector<LateReply> settled;
   const std::size_t due = held_.size();  // those behind them need another write

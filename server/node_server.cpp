@@ -56,10 +56,11 @@ class NodeServer::Connection final : public net::Stream::User {
     stream_->write(output);
     session_.output().clear();
     if (leaves_too_much_unread()) {
-      server_.node_.log(
-          LogLevel::warning,
+      server_.node_.client_log().log(
+          ClientLog::Kind::slow_reader, LogLevel::warning,
           fmt::format("closing {}: it left more than client-output-buffer-limit unread",
-                      session_.peer().address));
+                      session_.peer().address),
+          net::read_clock(net::ClockKind::monotonic));
       return server_.forget(*this);
     }
     if (session_.is_closing()) return stream_->end_after_writes();

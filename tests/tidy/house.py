@@ -20,7 +20,6 @@ SHELLS = [
     "base/net/*",
     "server/main.cpp",
     "server/ledger_file.*",
-    "server/log_file.*",
     "server/posix_file.*",
     "server/state_folder.*",
     "server/embedded_node.*",

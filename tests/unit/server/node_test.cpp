@@ -4,6 +4,7 @@
 #include "tests/support/busy_fixture.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 using namespace redlock;
 using namespace redlock::server;
@@ -229,4 +230,46 @@ TEST_CASE("before its run has begun a node answers what touches no lock and keep
   node.begin_run(now);
   CHECK(alice.receive() == "+OK");
   CHECK(alice.receive() == "(integer) 1000");  // its time counts from when it was executed (C4)
+}
+
+TEST_CASE(
+    "of what any client can have logged there is a line a second, and how many more there were") {
+  NodeFixture node;
+  const auto speak_http = [&] {
+    TestClient client = node.connect();
+    client.send("POST / HTTP/1.1", node.now());
+  };
+  for (int i = 0; i < 5; ++i) speak_http();
+  CHECK(node.log().lines ==
+        std::vector<std::string>{"a client speaks HTTP: its connection is closed"});
+  REQUIRE(node.node().next_work());
+  CHECK(*node.node().next_work() <= node.now().monotonic + 1s);
+  node.advance(1s);
+  node.do_due_work();
+  CHECK(node.log().lines.back() == "4 more lines of clients that speak HTTP were left out");
+  speak_http();
+  CHECK(node.log().lines.size() == 2);
+  for (int second = 0; second < 2; ++second) {
+    node.advance(1s);
+    node.do_due_work();
+  }
+  CHECK(node.log().lines.back() == "1 more lines of clients that speak HTTP were left out");
+  speak_http();
+  CHECK(node.log().lines.size() == 4);
+  CHECK_FALSE(node.node().next_work());
+}
+
+TEST_CASE("a script's lines pass as far as somebody can read them, and no level hides another") {
+  NodeFixture node;
+  const auto log = [&](const char* level, int times) {
+    node(fmt::format("EVAL \"for i = 1, {} do redis.log(redis.LOG_{}, 'said') end\" 0", times,
+                     level));
+  };
+  log("DEBUG", 1'000);
+  CHECK(node.log().lines.size() == 20);
+  log("WARNING", 3);
+  CHECK(node.log().lines.size() == 23);
+  node.advance(1s);
+  node.do_due_work();
+  CHECK(node.log().lines.back() == "980 more lines of scripts were left out");
 }

@@ -1,0 +1,202 @@
+#include "base/net/log_file.h"
+
+#include "base/net/clock.h"
+#include "base/net/quiet_thread.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <cstring>
+#include <fcntl.h>
+#include <mutex>
+#include <optional>
+#include <poll.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::net {
+namespace {
+
+int open_log(const std::string& path) {
+  return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+}
+
+std::string line_of(LogLevel level, std::string_view text) {
+  std::string line = log_line(getpid(), read_wall_clock(), level, text);
+  constexpr std::string_view kCut = " ...\n";
+  if (line.size() > LogFile::kLineBytesMax) {
+    line.replace(LogFile::kLineBytesMax - kCut.size(), std::string::npos, kCut);
+  }
+  return line;
+}
+
+// A descriptor that another process made non-blocking is waited for here as any other.
+ssize_t write_some(int fd, std::string_view bytes) {
+  while (true) {
+    const ssize_t count = write(fd, bytes.data(), bytes.size());
+    if (count >= 0) return count;
+    if (errno == EAGAIN) {
+      pollfd writable{.fd = fd, .events = POLLOUT, .revents = 0};
+      poll(&writable, 1, -1);
+    } else if (errno != EINTR) {
+      return count;
+    }
+  }
+}
+
+// Line by line, so that lines of several processes in one log do not mix. Returns how many lines
+// were lost: a log that cannot be written must not stop a lock server.
+std::uint64_t write_lines(int fd, std::string_view lines) {
+  while (!lines.empty()) {
+    std::string_view line = lines.substr(0, lines.find('\n') + 1);
+    while (!line.empty()) {
+      const ssize_t count = write_some(fd, line);
+      if (count < 0)
+        return static_cast<std::uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
+      line.remove_prefix(static_cast<std::size_t>(count));
+      lines.remove_prefix(static_cast<std::size_t>(count));
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+struct LogFile::Shared {
+  std::mutex mutex;  // over all but the descriptor
+  std::condition_variable work;
+  std::condition_variable written;
+  std::string waiting;
+  std::uint64_t left_out = 0;  // since the lines that wait
+  std::optional<std::string> open_anew;
+  bool is_writing = false;
+  bool ends = false;
+
+  // The thread's own.
+  int fd = -1;
+  bool owns_fd = false;
+
+  bool is_done() const { return waiting.empty() && !open_anew && !is_writing; }
+  void reopen(const std::string& path);
+  std::uint64_t write(std::string_view lines, std::uint64_t untold) const;
+};
+
+Result<LogFile> LogFile::open(const std::string& path) {
+  if (path.empty()) return of_descriptor(STDOUT_FILENO);
+  const int fd = open_log(path);
+  if (fd < 0) return Failure{fmt::format("cannot open the log file {}: {}", path, strerror(errno))};
+  return start(fd, true, path);
+}
+
+Result<LogFile> LogFile::of_descriptor(int fd) {
+  return start(fd, false, "");
+}
+
+Result<LogFile> LogFile::start(int fd, bool owns_fd, const std::string& path) {
+  auto shared = std::make_shared<Shared>();
+  shared->fd = fd;
+  shared->owns_fd = owns_fd;
+  try {
+    std::thread thread = start_quiet_thread([shared] { write_all(*shared); });
+    return LogFile(std::move(shared), std::move(thread), path);
+  } catch (const std::system_error& error) {
+    return Failure{fmt::format("the system gives no thread for the log: {}", error.what())};
+  }
+}
+
+LogFile::LogFile(std::shared_ptr<Shared> shared, std::thread thread, std::string path)
+    : shared_(std::move(shared)), thread_(std::move(thread)), path_(std::move(path)) {}
+
+LogFile::~LogFile() {
+  if (shared_ == nullptr) return;  // moved from
+  const bool is_done = drain();
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->ends = true;
+  }
+  shared_->work.notify_one();
+  if (is_done) {
+    thread_.join();
+  } else {
+    thread_.detach();
+  }
+}
+
+void LogFile::log(LogLevel level, std::string_view text) {
+  if (level_ != nullptr && level < *level_) return;
+  const std::string line = line_of(level, text.substr(0, kLineBytesMax));
+  {
+    const std::lock_guard lock(shared_->mutex);
+    if (shared_->waiting.size() + line.size() > kQueueBytesMax) {
+      ++shared_->left_out;
+      return;
+    }
+    shared_->waiting += line;
+  }
+  shared_->work.notify_one();
+}
+
+void LogFile::reopen() {
+  if (path_.empty()) return;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->open_anew = path_;
+  }
+  shared_->work.notify_one();
+}
+
+bool LogFile::drain() const {
+  std::unique_lock lock(shared_->mutex);
+  return shared_->written.wait_for(lock, kPatience, [this] { return shared_->is_done(); });
+}
+
+// Opens before it closes: if there is no new file, the old one goes on.
+void LogFile::Shared::reopen(const std::string& path) {
+  const int fresh = open_log(path);
+  if (fresh < 0) {
+    const std::string text =
+        fmt::format("cannot open the log file {} anew: {}", path, strerror(errno));
+    write_lines(fd, line_of(LogLevel::warning, text));
+    return;
+  }
+  if (owns_fd) close(fd);
+  fd = fresh;
+  owns_fd = true;
+}
+
+// Lines are left out only behind others that wait, so their count goes out behind those. Returns
+// how many are left untold.
+std::uint64_t LogFile::Shared::write(std::string_view lines, std::uint64_t untold) const {
+  untold += write_lines(fd, lines);
+  if (untold == 0) return 0;
+  const std::string text =
+      fmt::format("{} lines were not logged, as the log could not take them", untold);
+  return write_lines(fd, line_of(LogLevel::warning, text)) == 0 ? 0 : untold;
+}
+
+// The thread.
+void LogFile::write_all(Shared& shared) {
+  std::uint64_t untold = 0;
+  std::unique_lock lock(shared.mutex);
+  while (true) {
+    shared.work.wait(lock,
+                     [&] { return shared.ends || shared.open_anew || !shared.waiting.empty(); });
+    if (shared.ends) break;  // drained, or given up
+    const std::string lines = std::exchange(shared.waiting, {});
+    untold += std::exchange(shared.left_out, 0);
+    const auto path = std::exchange(shared.open_anew, std::nullopt);
+    shared.is_writing = true;
+    lock.unlock();
+    if (path) shared.reopen(*path);
+    untold = shared.write(lines, untold);
+    lock.lock();
+    shared.is_writing = false;
+    shared.written.notify_all();
+  }
+  if (shared.owns_fd) close(shared.fd);
+}
+
+}  // namespace redlock::net
