@@ -52,8 +52,8 @@ void ClientLog::tell_left_out(Kind kind, Instant now) {
   Entry& entry = of(kind);
   const auto when = entry.limit.tells_at();
   if (!when || now < *when) return;
-  sink_.log(entry.level, fmt::format("{} more lines {} were left out",
-                                     entry.limit.take_left_out(now), text_of(kind)));
+  sink_.log(entry.level, fmt::format("left out of the log: {} {}", entry.limit.take_left_out(now),
+                                     text_of(kind)));
 }
 
 std::optional<Instant> ClientLog::next_work() const {

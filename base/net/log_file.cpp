@@ -172,8 +172,7 @@ void LogFile::Shared::reopen(const std::string& path) {
 std::uint64_t LogFile::Shared::write(std::string_view lines, std::uint64_t untold) const {
   untold += write_lines(fd, lines);
   if (untold == 0) return 0;
-  const std::string text =
-      fmt::format("{} lines were not logged, as the log could not take them", untold);
+  const std::string text = fmt::format("lines that the log could not take: {}", untold);
   return write_lines(fd, line_of(LogLevel::warning, text)) == 0 ? 0 : untold;
 }
 

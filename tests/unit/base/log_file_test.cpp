@@ -1,10 +1,12 @@
 // A log that never holds up who logs.
 #include "base/net/log_file.h"
 
+#include "base/invariant.h"
 #include "base/net/clock.h"
 #include "tests/support/temporary_folder.h"
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <fcntl.h>
 #include <fstream>
@@ -13,6 +15,7 @@
 #include <sstream>
 #include <string>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -125,7 +128,7 @@ TEST_CASE("a pipe that nobody reads holds nobody up, and what it lost is counted
   reader.join();
   CHECK_THAT(text, Contains("line 0 of many"));
   std::size_t told = 0;
-  const std::regex lost(R"((\d+) lines were not logged)");
+  const std::regex lost(R"(lines that the log could not take: (\d+))");
   for (std::sregex_iterator found(text.begin(), text.end(), lost), end; found != end; ++found) {
     told += std::stoul((*found)[1]);
   }
@@ -160,6 +163,28 @@ TEST_CASE("drain() tells whether all has come out") {
   CHECK_FALSE(log.value().drain());
   log.value().log(LogLevel::notice, "the end");
   CHECK_THAT(pipe.read_until("the end\n"), EndsWith("the end\n"));
+}
+
+TEST_CASE("a broken invariant comes out in the log, behind what was logged before it") {
+  const TemporaryFolder folder;
+  static std::string path;
+  path = folder.path() + "/log";
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGABRT, SIG_DFL);
+    static auto log = LogFile::open(path);
+    tell_broken_invariants([](const char* text) {
+      log.value().log(LogLevel::warning, text);
+      log.value().drain();
+    });
+    log.value().log(LogLevel::notice, "before");
+    INVARIANT(path.empty(), "for a test");
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFSIGNALED(status));
+  CHECK_THAT(content_of(path), Contains("before\n") && Contains("broken invariant: for a test"));
 }
 
 TEST_CASE("a line too long for one write into a pipe is cut") {

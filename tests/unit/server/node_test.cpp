@@ -246,14 +246,14 @@ TEST_CASE(
   CHECK(*node.node().next_work() <= node.now().monotonic + 1s);
   node.advance(1s);
   node.do_due_work();
-  CHECK(node.log().lines.back() == "4 more lines of clients that speak HTTP were left out");
+  CHECK(node.log().lines.back() == "left out of the log: 4 of clients that speak HTTP");
   speak_http();
   CHECK(node.log().lines.size() == 2);
   for (int second = 0; second < 2; ++second) {
     node.advance(1s);
     node.do_due_work();
   }
-  CHECK(node.log().lines.back() == "1 more lines of clients that speak HTTP were left out");
+  CHECK(node.log().lines.back() == "left out of the log: 1 of clients that speak HTTP");
   speak_http();
   CHECK(node.log().lines.size() == 4);
   CHECK_FALSE(node.node().next_work());
@@ -271,5 +271,5 @@ TEST_CASE("a script's lines pass as far as somebody can read them, and no level 
   CHECK(node.log().lines.size() == 23);
   node.advance(1s);
   node.do_due_work();
-  CHECK(node.log().lines.back() == "980 more lines of scripts were left out");
+  CHECK(node.log().lines.back() == "left out of the log: 980 of scripts");
 }
