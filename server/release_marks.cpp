@@ -11,6 +11,7 @@ namespace redlock::server {
 ReleaseMarks::ReleaseMarks(std::uint64_t hash_key, const Limits& limits)
     : limits_(limits), hash_key_(hash_key), oldest_(limits.first), next_(limits.first) {
   INVARIANT(limits.block_bits < limits.mark_bits, "a block of marks as large as all of them");
+  INVARIANT(limits.mark_bits <= kMarkBits, "more marks than a link can tell apart");
   blocks_.resize(std::size_t{2} << (limits.mark_bits - limits.block_bits));
 }
 
@@ -19,15 +20,18 @@ std::uint64_t ReleaseMarks::hash_of(std::string_view key, std::string_view value
   return keyed_hash(value, keyed_hash(key, hash_key_));
 }
 
-// A link that was written 2^32 marks ago may name a number that is in use again. The rank falls
-// with each step all the same, so the walk ends; and a mark of another chain has another hash.
+// A link that was written long ago may name a number that is in use again. The rank falls with each
+// step all the same, so the walk ends; and a mark of another chain has another hash.
 bool ReleaseMarks::has_hash(std::uint64_t hash, Instant now) const {
-  std::uint32_t number = head_of(hash);
-  while (is_there(number)) {
-    const Mark& mark = at(number);
+  Link link = head_of(hash);
+  for (std::uint32_t rank = rank_of(link), above = ~std::uint32_t{0}; rank < size() && rank < above;
+       rank = rank_of(link)) {
+    if (link.tag != tag_of(hash) && link.is_last) return false;
+    const Mark& mark = at(oldest_ + rank);
     if (mark.hash == hash) return now < mark.end;
-    if (age_rank(mark.older) >= age_rank(number)) break;
-    number = mark.older;
+    if (link.is_last) return false;
+    link = mark.older;
+    above = rank;
   }
   return false;
 }
@@ -36,9 +40,12 @@ void ReleaseMarks::add_hash(std::uint64_t hash, Instant end) {
   if (size() == marks_max()) forget_before(oldest_ + 1);
   if (size() > 0) end = std::max(end, at(next_ - 1).end);
   begin_block();
-  std::uint32_t& head = head_of(hash);
+  Link& head = head_of(hash);
   block_of(next_)[place_in_block(next_)] = {hash, end, head};
-  head = next_++;
+  head.is_last = rank_of(head) >= size();
+  head.number = next_ & ((std::uint32_t{1} << Link::kNumberBits) - 1);
+  head.tag = tag_of(hash) & ((std::uint32_t{1} << Link::kTagBits) - 1);
+  ++next_;
 }
 
 // The heads come as zeros that nothing has touched: a node with few marks uses few pages of them.
@@ -48,7 +55,7 @@ void ReleaseMarks::begin_block() {
   block =
       spare_ != nullptr ? std::move(spare_) : std::make_unique_for_overwrite<Mark[]>(block_marks());
   if (heads_ != nullptr) return;
-  heads_.reset(static_cast<std::uint32_t*>(std::calloc(marks_max(), sizeof(std::uint32_t))));
+  heads_.reset(static_cast<Link*>(std::calloc(heads(), sizeof(Link))));
   INVARIANT(heads_ != nullptr, "no memory for the marks of releases");
 }
 
@@ -94,7 +101,7 @@ std::size_t ReleaseMarks::bytes() const {
   const std::uint32_t from_first_block = next_ - 1 - oldest_ + place_in_block(oldest_);
   const std::size_t blocks = (from_first_block >> limits_.block_bits) + 1;
   return (blocks + (spare_ != nullptr ? 1 : 0)) * block_marks() * sizeof(Mark) +
-         marks_max() * sizeof(std::uint32_t);
+         heads() * sizeof(Link);
 }
 
 }  // namespace redlock::server

@@ -13,15 +13,16 @@
 // Memory is bounded: beyond Limits::marks the oldest mark goes first. Marks stand in blocks in the
 // order in which they came, each linked to the one before it with the same low bits of its hash:
 //
-//   heads    | 7 |   | 9 | 4 |           number of the newest mark of each chain
-//              |       |   '-----.
-//              |       '-------. |
-//   marks    … 2<--- 4   7 ... 9 …       `older`: the next one of the chain
-//            ^ gone    ^ oldest
+//   heads    | 7 |   | 9 |               the newest mark of each chain
+//              |       |
+//   marks    … 2 … 4<--7 … 8 9 …         `older`: the next one of the chain
+//            gone ^ oldest
 //
 // A chain runs from new to old, so the mark that goes first is always the last of its chain: a link
 // to a mark that is gone is the chain's end, and to forget a mark is to count on (zlib keeps the
-// hash chains of its window in this way). So nothing here ever walks, moves or grows a table.
+// hash chains of its window in this way). So nothing here ever moves or grows a table. A link also
+// holds a part of the hash, and whether the mark is its chain's last: to know that a value has no
+// mark, which is nearly always so, takes one look at a head and none at the marks.
 //
 // Pure: time is an argument. Thread safety: none. Invariant: no mark ends before an older one.
 #pragma once
@@ -49,7 +50,7 @@ struct SavedMark {
 
 class ReleaseMarks {
  public:
-  // Some seconds of releases at the rate of a busy node, in 7 MB.
+  // Some seconds of releases at the rate of a busy node, in 9 MB.
   static constexpr unsigned kMarkBits = 18;
   static constexpr std::size_t kMarksMax = std::size_t{1} << kMarkBits;
 
@@ -94,15 +95,26 @@ class ReleaseMarks {
   std::size_t bytes() const;
 
  private:
+  // A mark's number, without its upper bits; whether it is the last of its chain; and bits of its
+  // hash that do not choose the chain. The number wraps around long after the mark is gone.
+  struct Link {
+    static constexpr unsigned kNumberBits = kMarkBits + 2;
+    static constexpr unsigned kTagBits = 32 - kNumberBits - 1;
+
+    std::uint32_t number : kNumberBits;
+    std::uint32_t is_last : 1;
+    std::uint32_t tag : kTagBits;
+  };
+  static_assert(sizeof(Link) == 4);
   struct Mark {
     std::uint64_t hash;
     Instant end;
-    std::uint32_t older;
+    Link older;
   };
   static_assert(sizeof(Mark) == 24);
   using Block = std::unique_ptr<Mark[]>;
   struct Free {
-    void operator()(std::uint32_t* heads) const { std::free(heads); }
+    void operator()(Link* heads) const { std::free(heads); }
   };
 
   std::uint64_t hash_of(std::string_view key, std::string_view value) const;
@@ -123,9 +135,16 @@ class ReleaseMarks {
     return blocks_[(number >> limits_.block_bits) & (blocks_.size() - 1)];
   }
   const Mark& at(std::uint32_t number) const { return block_of(number)[place_in_block(number)]; }
-  std::uint32_t& head_of(std::uint64_t hash) const { return heads_[hash & (marks_max() - 1)]; }
-  std::uint32_t age_rank(std::uint32_t number) const { return number - oldest_; }  // 0: the oldest
-  bool is_there(std::uint32_t number) const { return age_rank(number) < size(); }
+  // Twice the marks, so that few chains have more than one.
+  std::size_t heads() const { return 2 * marks_max(); }
+  Link& head_of(std::uint64_t hash) const { return heads_[hash & (heads() - 1)]; }
+  static std::uint32_t tag_of(std::uint64_t hash) {
+    return static_cast<std::uint32_t>(hash >> (64 - Link::kTagBits));
+  }
+  // Among the marks, the oldest is 0.
+  std::uint32_t rank_of(Link link) const {
+    return (link.number - oldest_) & ((std::uint32_t{1} << Link::kNumberBits) - 1);
+  }
   // Of the marks that are there, how many stand in the oldest one's block.
   std::uint32_t in_oldest_block() const;
 
@@ -133,7 +152,7 @@ class ReleaseMarks {
   std::uint64_t hash_key_;
   std::vector<Block> blocks_;  // a ring; there are just those in which a mark stands
   Block spare_;  // the block that went last serves again: a busy node allocates nothing
-  std::unique_ptr<std::uint32_t[], Free> heads_;  // none while there is no mark
+  std::unique_ptr<Link[], Free> heads_;  // none while there is no mark
   std::uint32_t oldest_;
   std::uint32_t next_;  // the number of the next mark
 };
