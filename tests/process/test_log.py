@@ -88,7 +88,8 @@ class Log(ProcessTest):
         time.sleep(1.1)
         lines = [line for line in node.log().splitlines() if "HTTP" in line]
         self.assertLessEqual(len(lines), took_s + 3)
-        left_out = sum(int(n) for n in re.findall(r"left out of the log: (\d+) of clients", node.log()))
+        numbers = re.findall(r"left out of the log: (\d+) of clients", node.log())
+        left_out = sum(int(number) for number in numbers)
         shown = sum("its connection is closed" in line for line in lines)
         self.assertEqual(left_out + shown, 1000)
 
