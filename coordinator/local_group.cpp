@@ -140,14 +140,25 @@ Status LocalGroup::make_folders() {
       return Failure{fmt::format("{} cannot be made: {}", folder, std::strerror(errno))};
     }
   }
-  if (new_names.size() == nodes_.size()) return Done{};
-  for (const std::string& name : new_names) {
+  note_new_nodes(new_names);
+  return Done{};
+}
+
+// Whoever lost the folders, or starts in another folder than last time, is told what went with
+// them.
+void LocalGroup::note_new_nodes(const std::vector<std::string>& names) {
+  if (names.size() == nodes_.size()) {
+    notes_.push_back(fmt::format("a new group in {}: tokens begin at 1",
+                                 fs::absolute(settings_.folder).string()));
+    return;
+  }
+  for (const std::string& name : names) {
     notes_.push_back(
-        fmt::format("{} is new in a group that exists: it grants nothing until all "
-                    "that the group may have granted before has run out",
+        fmt::format("{} has no folder in a group that exists: it lost its ledger, or is new. It "
+                    "grants nothing until all that it may have granted before has run out; then "
+                    "whoever takes a lock admits it, and from then on it gives tokens",
                     name));
   }
-  return Done{};
 }
 
 // A group that never served is as if it had never been begun: the next start makes it anew.

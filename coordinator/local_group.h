@@ -9,7 +9,8 @@
 // start() first looks for everything that can be wrong (program, ports, folders) and starts nothing
 // if something is. A group that is wholly new is bootstrapped (rule R1): whoever makes the folders
 // of all nodes knows that no lock is live. A node whose folder is missing in a group that exists is
-// a replaced one; it is started without, waits, and notes() says so.
+// a replaced one; it is started without, waits, and is admitted by whoever meets it (rule F6).
+// notes() tells of both: in a new group tokens begin anew, which surprises whoever lost the folder.
 //
 // The nodes have process groups of their own, so that Ctrl-C reaches us alone and we stop them; if
 // we die they get SIGTERM from the kernel.
@@ -77,6 +78,7 @@ class LocalGroup {
   Status check_ports();
   void make_nodes(const std::string& program);
   Status make_folders();
+  void note_new_nodes(const std::vector<std::string>& names);
   void remove_made_folders();
   void look();
   void settle_soon();

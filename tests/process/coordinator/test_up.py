@@ -53,6 +53,7 @@ class Up(unittest.TestCase):
                               capture_output=True, text=True, timeout=PATIENCE_S, check=False)
 
     def test_it_prints_the_export_line_and_ctrl_c_stops_all_nodes_cleanly(self):
+        said = f"redlock: a new group in {self.folder}/up: tokens begin at 1\n"
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(signal=number.name):
                 up = self.start()
@@ -66,7 +67,8 @@ class Up(unittest.TestCase):
                 self.assertEqual(len(pids), 5)
                 up.send_signal(number)
                 _, errors = up.communicate(timeout=PATIENCE_S)
-                self.assertEqual((up.returncode, errors), (0, ""))
+                self.assertEqual((up.returncode, errors), (0, said))
+                said = ""
                 self.assertEqual([pid for pid in pids if is_alive(pid)], [])
 
     def test_locks_are_there_again_after_a_clean_stop(self):
@@ -78,6 +80,23 @@ class Up(unittest.TestCase):
         nodes = self.addresses(self.start())
         self.assertEqual(self.redlock("holder", "kept", nodes=nodes).returncode, 0)
 
+    def test_folders_that_are_lost_are_told_of(self):
+        self.stop(self.start())
+        shutil.rmtree(f"{self.folder}/up/node-{self.ports[1]}")
+        errors = self.stop(self.start())
+        self.assertRegex(errors, rf"^redlock: node-{self.ports[1]} has no folder in a group that ")
+        self.assertEqual(errors.count("redlock: "), 1)
+        shutil.rmtree(f"{self.folder}/up")
+        self.assertIn("a new group", self.stop(self.start()))
+
+    def stop(self, up):
+        """Once it is ready; what it said on standard error."""
+        self.addresses(up)
+        up.send_signal(signal.SIGINT)
+        _, errors = up.communicate(timeout=PATIENCE_S)
+        self.assertEqual(up.returncode, 0)
+        return errors
+
     def test_a_node_that_dies_is_told_and_ends_it_with_1(self):
         up = self.start()
         self.addresses(up)
@@ -85,7 +104,7 @@ class Up(unittest.TestCase):
         os.kill(pids[2], signal.SIGKILL)
         _, errors = up.communicate(timeout=PATIENCE_S)
         self.assertEqual(up.returncode, 1)
-        self.assertRegex(errors, rf"^redlock: node-{self.ports[2]} was ended by signal 9")
+        self.assertRegex(errors, rf"(?m)^redlock: node-{self.ports[2]} was ended by signal 9")
         self.assertEqual([pid for pid in pids if is_alive(pid)], [])
 
     def test_a_port_that_is_taken_starts_nothing(self):
