@@ -1,4 +1,9 @@
 // redlock release NAME: deletes a lock at every node that still holds this value.
+//
+// What it prints and its status are decided by a quorum, but it stays until every node has answered
+// or the node timeout is over (rule Q3): a node that was still being connected to would keep the
+// lock, and an extension that is under way elsewhere could spread it again. A node that refuses the
+// connection is not waited for.
 #include "coordinator/node_report.h"
 #include "coordinator/word.h"
 #include "coordinator/word_session.h"
@@ -10,14 +15,12 @@ namespace redlock::coordinator {
 int word_release(const Options& options) {
   WordSession session(options, WordSession::Admits::no);
   const auto done = [&](const Result<Done, Error>& result) {
-    if (result) {
-      if (options.json) fmt::print("{}\n", R"({"outcome":"released"})");
-      return session.finish(exit_code::kDone);
+    if (!result) {
+      report_failure(options, result.failure());
+      return session.finish_when_undone(exit_code_of(result.failure()));
     }
-    report_failure(options, result.failure());
-    const int exit_code = exit_code_of(result.failure());
-    if (result.failure().code == ErrorCode::not_held) return session.finish(exit_code);
-    session.finish_when_undone(exit_code);
+    if (options.json) fmt::print("{}\n", R"({"outcome":"released"})");
+    session.finish_when_undone(exit_code::kDone);
   };
   return session.run([&] {
     session.client().release({.name = options.name, .value = options.value, .ttl = options.ttl},
