@@ -9,9 +9,16 @@
 
 namespace redlock {
 
-// "1500" and "1500ms" are milliseconds; "30s", "5m", "1h", "2d". Whole, not negative, at most
-// kDurationTextMax; the error says what is accepted.
+// "30s", "1.5s", "500ms", "5m", "1h", "2d": digits, perhaps a point and more digits, and a unit.
+// Not negative, at most kDurationTextMax. What is read is exact: a digit after the point must be
+// worth a whole number of nanoseconds, so that a second has nine of them, a millisecond six. A
+// whole number without a unit is milliseconds, as in Redis's settings. The error says what is
+// accepted.
 Result<Duration> parse_duration(std::string_view text);
+
+// The same, but a number without a unit is an error that says so; only "0" needs none. For a
+// command line: its flags stand beside those of tools where such a number is seconds.
+Result<Duration> parse_duration_with_unit(std::string_view text);
 
 inline constexpr Duration kDurationTextMax = std::chrono::hours(24 * 365 * 100);
 

@@ -3,6 +3,7 @@
 #include "base/version.h"
 #include "coordinator/command_line_parts.h"
 #include "coordinator/node_facts.h"
+#include "coordinator/shell_lines.h"
 
 #include <algorithm>
 #include <array>
@@ -24,14 +25,15 @@ std::string version_line() {
 constexpr const char* kExitCodes =
     "Exit codes:\n"
     "  0        done; run: the command's own, or 128+N if signal N ended it\n"
-    "  1        extend, release: not this holder's; holder: free; status: too few nodes grant;\n"
-    "           admit: some stay unfenced; up: a node died; drill: it did not go as told, or check "
-    "found\n"
-    "           something\n"
+    "  1        extend, release: not this holder's; holder: free; status: too few nodes grant, or\n"
+    "           a token counter is far from the others; admit: some stay unfenced; up: a node "
+    "died;\n"
+    "           drill: it did not go as told, or check found something\n"
     "  64       usage\n"
     "  65       drill check: this is no history\n"
     "  69       no quorum of nodes, or none that gives tokens (run: the command never started)\n"
-    "  74       acquire: what it got could not be printed, and was released\n"
+    "  74       acquire: what it got could not be printed, and was released; extend: what it did\n"
+    "           could not be printed\n"
     "  75       held by another, or the wait ran out (run: the command never started; see -E)\n"
     "  77       no permission: a quorum of nodes refuses the password; drill: not on this\n"
     "           machine\n"
@@ -40,7 +42,7 @@ constexpr const char* kExitCodes =
     "  122      run: the command ended well, the release could not be confirmed\n"
     "  126, 127 run: the command could not be executed, was not found\n"
     "\n"
-    "Durations: 1500 (milliseconds), 500ms, 30s, 5m, 1h.\n"
+    "Durations need a unit: 500ms, 30s, 1.5s, 5m, 1h (but for 0).\n"
     "Nodes: --nodes, REDLOCK_NODES, or `nodes` in /etc/redlock/redlock.conf;\n"
     "       redis://[user:password@]host:port or unix:///path, separated by commas.";
 
@@ -220,13 +222,14 @@ void add_words(CLI::App& app, Flags& flags, Options& options) {
   add_drills(app, flags, options);
 }
 
+constexpr std::array kWords = {
+    std::pair{"run", Word::run},       std::pair{"acquire", Word::acquire},
+    std::pair{"extend", Word::extend}, std::pair{"release", Word::release},
+    std::pair{"holder", Word::holder}, std::pair{"status", Word::status},
+    std::pair{"admit", Word::admit},   std::pair{"up", Word::up},
+    std::pair{"drill", Word::drill},   std::pair{"bench", Word::bench}};
+
 std::optional<Word> word_of(const CLI::App& app) {
-  constexpr std::array kWords = {
-      std::pair{"run", Word::run},       std::pair{"acquire", Word::acquire},
-      std::pair{"extend", Word::extend}, std::pair{"release", Word::release},
-      std::pair{"holder", Word::holder}, std::pair{"status", Word::status},
-      std::pair{"admit", Word::admit},   std::pair{"up", Word::up},
-      std::pair{"drill", Word::drill},   std::pair{"bench", Word::bench}};
   for (const auto& [name, word] : kWords) {
     if (app.got_subcommand(name)) return word;
   }
@@ -288,10 +291,7 @@ CommandLine resolve(const CLI::App& app, const Flags& flags, CommandLine line) {
   return line;
 }
 
-}  // namespace
-
-CommandLine parse_command_line(int argc, char** argv) {
-  CommandLine line;
+CommandLine parse(std::vector<std::string> ours, CommandLine line) {
   Flags flags;
   CLI::App app("Redlock: one lock over several nodes", "redlock");
   app.require_subcommand(1);
@@ -299,7 +299,6 @@ CommandLine parse_command_line(int argc, char** argv) {
   app.footer(kExitCodes);
   add_common(app, flags, line.options);
   add_words(app, flags, line.options);
-  std::vector<std::string> ours = split_off_command(argc, argv, line.options.command);
   std::reverse(ours.begin(), ours.end());  // as CLI11 takes them
   try {
     app.parse(ours);
@@ -316,6 +315,30 @@ CommandLine parse_command_line(int argc, char** argv) {
   }
   line.word = word_of(app);
   return resolve(app, flags, std::move(line));
+}
+
+// Of a command line that is wrong only its texts are known: the first that is a word is the word.
+std::string failure_for_shell(const std::vector<std::string>& ours, int exit_code) {
+  if (std::find(ours.begin(), ours.end(), "--json") != ours.end()) return {};
+  for (const std::string& text : ours) {
+    if (text == "acquire") return failure_line(Over::the_lock, exit_code);
+    if (text == "extend") return failure_line(Over::the_word, exit_code);
+    const auto is_it = [&](const auto& named) { return text == named.first; };
+    if (std::any_of(kWords.begin(), kWords.end(), is_it)) return {};
+  }
+  return {};
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, char** argv) {
+  CommandLine line;
+  const std::vector<std::string> ours = split_off_command(argc, argv, line.options.command);
+  line = parse(ours, std::move(line));
+  if (line.exit_code != exit_code::kDone) {
+    line.for_shell = failure_for_shell(ours, line.exit_code);
+  }
+  return line;
 }
 
 }  // namespace redlock::coordinator

@@ -78,6 +78,8 @@ struct CommandLine {
   std::vector<std::string> warnings;
   int exit_code = exit_code::kDone;
   std::string text;
+  // For standard output: what makes an `eval` of it fail as well (shell_lines.h).
+  std::string for_shell;
 };
 
 // Reads the settings file, REDLOCK_NODES and REDLOCK_VALUE as well; standard input for `--value -`.

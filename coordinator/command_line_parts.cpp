@@ -26,7 +26,7 @@ Mistake mistake(const Setting& setting, std::string_view text) {
 Problem read_duration(const Settings& settings, std::string_view name, Duration& value) {
   const Setting* setting = settings.find(name);
   if (setting == nullptr) return {};
-  const Result<Duration> parsed = parse_duration(setting->value);
+  const Result<Duration> parsed = parse_duration_with_unit(setting->value);
   if (!parsed) return mistake(*setting, parsed.error());
   value = parsed.value();
   return {};

@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
   const CommandLine line = parse_command_line(argc, argv);
   if (!line.word) {
     fmt::print(line.exit_code == exit_code::kDone ? stdout : stderr, "{}", line.text);
+    fmt::print("{}", line.for_shell);
     return line.exit_code;
   }
   for (const std::string& warning : line.warnings) complain(warning);

@@ -57,6 +57,12 @@ void report_failure(const Options& options, const Error& error) {
   }
 }
 
+void tell_shell_of_failure(const Options& options, Over over, int exit_code) {
+  if (options.json) return;
+  static_cast<void>(std::fputs(failure_line(over, exit_code).c_str(), stdout));
+  static_cast<void>(std::fflush(stdout));
+}
+
 int exit_code_of(const Error& error, int if_held) {
   switch (error.code) {
     case ErrorCode::held:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "coordinator/command_line.h"
+#include "coordinator/shell_lines.h"
 #include <redlock/answer.h>
 
 #include <string_view>
@@ -12,6 +13,10 @@ namespace redlock::coordinator {
 // To standard error; with --json to standard output:
 // {"name": …, "outcome": "held", "message": …, "nodes": [{"node": …, "answer": …, …}]}.
 void report_failure(const Options& options, const Error& error);
+
+// To standard output, at once; with --json nothing, as no shell evaluates that. A failure to print
+// it changes nothing: whoever does not read it does not evaluate it either.
+void tell_shell_of_failure(const Options& options, Over over, int exit_code);
 
 // if_held: for ErrorCode::held.
 int exit_code_of(const Error& error, int if_held = exit_code::kHeld);

@@ -1,6 +1,7 @@
-// redlock acquire NAME: prints what `eval` in a shell needs.
+// redlock acquire NAME: prints what `eval` in a shell needs, also when it fails (shell_lines.h).
 #include "base/time.h"
 #include "coordinator/node_report.h"
+#include "coordinator/shell_lines.h"
 #include "coordinator/word.h"
 #include "coordinator/word_session.h"
 
@@ -14,17 +15,19 @@ namespace {
 
 // False if nobody can read what was printed.
 bool print_lock(const Options& options, const Lock& lock) {
-  const std::int64_t validity_ms = floor_ms(lock.validity_left());
+  const Duration left = lock.validity_left();
   if (options.json) {
     const nlohmann::json token = lock.token > 0 ? nlohmann::json(lock.token) : nullptr;
-    const nlohmann::json all = {{"name", options.name}, {"outcome", "acquired"},
-                                {"value", lock.value},  {"validity_ms", validity_ms},
-                                {"token", token},       {"round_trips", lock.round_trips}};
+    const nlohmann::json all = {{"name", options.name},
+                                {"outcome", "acquired"},
+                                {"value", lock.value},
+                                {"validity_ms", floor_ms(left)},
+                                {"token", token},
+                                {"round_trips", lock.round_trips},
+                                {"valid_until", uptime_seconds(lock.valid_until)}};
     fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
-    fmt::print("REDLOCK_VALUE={}\n", lock.value);
-    if (lock.token > 0) fmt::print("REDLOCK_TOKEN={}\n", lock.token);
-    fmt::print("REDLOCK_VALIDITY_MS={}\n", validity_ms);
+    fmt::print("{}", lock_lines(lock, left));
   }
   return std::fflush(stdout) == 0;
 }
@@ -35,10 +38,14 @@ int word_acquire(const Options& options) {
   WordSession session(options, WordSession::Admits::yes);
   Client::Operation operation = 0;
   bool interrupted = false;
+  const auto fail = [&](int exit_code) {
+    tell_shell_of_failure(options, Over::the_lock, exit_code);
+    session.finish_when_undone(exit_code);
+  };
   session.on_interrupt([&](int number) {
     interrupted = true;
     session.client().cancel(operation);
-    session.finish_when_undone(exit_code::of_signal(number));
+    fail(exit_code::of_signal(number));
   });
   const auto done = [&](const Result<Lock, Error>& result) {
     if (interrupted) return;
@@ -47,10 +54,10 @@ int word_acquire(const Options& options) {
       // A lock whose value nobody knows would be held by nobody until its TTL has passed.
       complain(fmt::format("{}: the lock could not be printed; it is released", options.name));
       session.client().release(result.value(), [](const Result<Done, Error>&) {});
-      return session.finish_when_undone(exit_code::kOutput);
+      return fail(exit_code::kOutput);
     }
     report_failure(options, result.failure());
-    session.finish_when_undone(exit_code_of(result.failure()));
+    fail(exit_code_of(result.failure()));
   };
   return session.run([&] {
     if (interrupted) return;

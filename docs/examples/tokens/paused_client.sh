@@ -24,7 +24,6 @@ a() {
   local lock
   lock=$(redlock acquire paused-client --ttl 1s --wait 10s)
   eval "$lock"
-  export REDLOCK_TOKEN
   echo "A has token $REDLOCK_TOKEN and is about to write"
   kill -STOP "$BASHPID"
   # Awake again, and none the wiser.

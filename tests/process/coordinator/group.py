@@ -55,6 +55,15 @@ def wait_until(condition, what):
 TAKEN = "(held by another|granted|not waited for)"
 
 
+# What acquire gives to a shell.
+SHELL_VARIABLES = ("REDLOCK_VALUE", "REDLOCK_TOKEN", "REDLOCK_VALIDITY_MS", "REDLOCK_VALID_UNTIL")
+
+
+def exported(lines):
+    """The variables that `export NAME=value` lines set."""
+    return dict(line.removeprefix("export ").split("=", 1) for line in lines.splitlines())
+
+
 def ask(port, *words):
     """The first line of a node's reply to one command; "" if it does not answer."""
     request = f"*{len(words)}\r\n" + "".join(f"${len(w.encode())}\r\n{w}\r\n" for w in words)
@@ -259,7 +268,7 @@ class GroupTest(unittest.TestCase):
             type(self).group = Group(self.node_class)
         self.addCleanup(self.continue_nodes)
         self.environment = {**os.environ, "REDLOCK_NODES": self.group.addresses}
-        for name in ("REDLOCK_VALUE", "REDLOCK_TOKEN"):
+        for name in SHELL_VARIABLES:
             self.environment.pop(name, None)
 
     def continue_nodes(self):
@@ -272,7 +281,7 @@ class GroupTest(unittest.TestCase):
         """`redlock WORD …`; a TTL within max-ttl where one is taken and none is given."""
         takes_ttl = word in ("run", "acquire", "extend")
         ours = words[:words.index("--")] if "--" in words else words
-        ttl = ("--ttl", str(TTL_MS)) if takes_ttl and "--ttl" not in ours else ()
+        ttl = ("--ttl", f"{TTL_MS}ms") if takes_ttl and "--ttl" not in ours else ()
         return (REDLOCK, word, *ttl, *words)
 
     def redlock(self, word, *words, stdin="", **environment):
@@ -322,7 +331,7 @@ class GroupTest(unittest.TestCase):
         """A lock, as the dict of what was printed."""
         result = self.redlock("acquire", name, *options)
         self.assertExit(0, result)
-        return dict(line.split("=", 1) for line in result.stdout.splitlines())
+        return exported(result.stdout)
 
     @staticmethod
     def json_of(result):

@@ -7,7 +7,7 @@ import unittest
 from group import REDIS, GroupTest, Node, RedisNode, ask_list, status_of, wait_until
 
 MAX_TTL_MS = 1500
-TTL = ("--ttl", str(MAX_TTL_MS))
+TTL = ("--ttl", f"{MAX_TTL_MS}ms")
 # A node that is recovering for longer than any test: it cannot be admitted, but tells its counter.
 SLOW = ("--restart-delay", "60s")
 

@@ -66,7 +66,7 @@ class CommandsOwnStatus(GroupTest):
 class Contention(GroupTest):
     def test_a_second_one_meanwhile_ends_with_75_or_what_minus_E_says(self):
         job = self.start_job("job", "read line; exit 7", stdin=-1)
-        for status, options in ((75, ("-n",)), (75, ("-w", "50")), (9, ("-n", "-E", "9"))):
+        for status, options in ((75, ("-n",)), (75, ("-w", "50ms")), (9, ("-n", "-E", "9"))):
             result = self.redlock("run", *options, "job", "--", "echo", "never")
             self.assertExit(status, result)
             self.assertEqual(result.stdout, "")
@@ -174,7 +174,7 @@ class Loss(GroupTest):
     def test_a_lock_that_the_nodes_no_longer_have_is_lost_at_the_next_extension(self):
         for status, options in ((121, ()), (5, ("-L", "5"))):
             job = self.start_job("taken", f"{REDLOCK} release taken; exec sleep 100", *options,
-                                 "--ttl", "1500")
+                                 "--ttl", "1.5s")
             got, _, errors = self.finish(job)
             self.assertEqual(got, status, errors)
             self.assertIn("a quorum of nodes does not have it any more", errors)

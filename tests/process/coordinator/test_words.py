@@ -1,27 +1,18 @@
 """acquire, extend, release, holder and status: what they print and how they end."""
 
 import subprocess
+import time
 import unittest
 
-from group import MAX_TTL_MS, REDLOCK, TAKEN, TTL_MS, GroupTest, ask
+from group import (MAX_TTL_MS, REDLOCK, SHELL_VARIABLES, TAKEN, TTL_MS, GroupTest, ask, exported)
 
 
 class Words(GroupTest):
-    def test_acquire_prints_what_eval_in_a_shell_needs(self):
-        script = (f'eval "$({REDLOCK} acquire eval --ttl 30s)" && '
-                  f'echo "$REDLOCK_VALIDITY_MS" && export REDLOCK_VALUE && {REDLOCK} release eval')
-        result = subprocess.run(["sh", "-c", script], env=self.environment, capture_output=True,
-                                text=True, check=False)
-        self.assertExit(0, result)
-        self.assertLess(0, int(result.stdout))
-        self.assertLess(int(result.stdout), TTL_MS)
-        self.assertExit(1, self.redlock("holder", "eval"))
-
     def test_a_held_lock_is_refused_with_75_and_a_line_per_node(self):
         self.acquire("held")
         result = self.redlock("acquire", "held")
         self.assertExit(75, result)
-        self.assertEqual(result.stdout, "")
+        self.assertEqual(result.stdout, f"unset {' '.join(SHELL_VARIABLES)}; (exit 75)\n")
         self.assertTellsOfEachNode(result.stderr, [TAKEN] * 5)
 
     def test_a_lock_that_cannot_be_printed_is_released(self):
@@ -40,17 +31,35 @@ class Words(GroupTest):
 
     def test_acquire_waits_as_long_as_it_is_told_to(self):
         self.acquire("long")
-        self.assertExit(75, self.redlock("acquire", "long", "--wait", "50"))
-        self.acquire("short", "--ttl", "300")
+        self.assertExit(75, self.redlock("acquire", "long", "--wait", "50ms"))
+        self.acquire("short", "--ttl", "300ms")
         self.assertExit(0, self.redlock("acquire", "short", "--wait", "15s"))
 
     def test_extend_gives_a_later_deadline_to_the_holder_alone(self):
         value = self.acquire("longer", "--ttl", "15s")["REDLOCK_VALUE"]
         result = self.redlock("extend", "longer", "--value", value, "--ttl", "30s")
         self.assertExit(0, result)
-        self.assertRegex(result.stdout, r"^REDLOCK_VALIDITY_MS=\d+\n$")
-        self.assertGreater(int(result.stdout.split("=")[1]), 15000)
+        told = exported(result.stdout)
+        self.assertEqual(set(told), {"REDLOCK_VALIDITY_MS", "REDLOCK_VALID_UNTIL"})
+        self.assertGreater(int(told["REDLOCK_VALIDITY_MS"]), 15000)
         self.assertExit(1, self.redlock("extend", "longer", "--value", "guessed"))
+
+    def test_the_validity_has_an_end_on_the_clock_of_proc_uptime(self):
+        before = time.clock_gettime(time.CLOCK_BOOTTIME)
+        lock = self.acquire("until", "--ttl", "20s")
+        after = time.clock_gettime(time.CLOCK_BOOTTIME)
+        self.assertRegex(lock["REDLOCK_VALID_UNTIL"], r"^\d+\.\d\d$")
+        until = float(lock["REDLOCK_VALID_UNTIL"])
+        self.assertTrue(before + 15 < until <= before + 20, (before, until))
+        left = int(lock["REDLOCK_VALIDITY_MS"]) / 1000
+        self.assertTrue(until - after - 0.001 <= left <= until + 0.01 - before, (left, until))
+        told = self.json_of(self.redlock("extend", "until", "--value", lock["REDLOCK_VALUE"],
+                                         "--ttl", "40s", "--json"))
+        now = time.clock_gettime(time.CLOCK_BOOTTIME)
+        self.assertTrue(now + 30 < told["valid_until"] <= now + 40, told)
+        self.assertExit(0, self.redlock("release", "until", "--value", lock["REDLOCK_VALUE"]))
+        told = self.json_of(self.redlock("acquire", "until", "--ttl", "20s", "--json"))
+        self.assertTrue(now < told["valid_until"] <= now + 25, told)
 
     def test_release_says_nothing_and_is_for_the_holder_alone(self):
         value = self.acquire("mine")["REDLOCK_VALUE"]
@@ -123,7 +132,7 @@ class Words(GroupTest):
         self.assertEqual([node["state"] for node in status["nodes"]], ["serving"] * 5)
 
     def test_a_node_that_refuses_is_quoted(self):
-        result = self.redlock("acquire", "long", "--ttl", str(MAX_TTL_MS + 1))
+        result = self.redlock("acquire", "long", "--ttl", f"{MAX_TTL_MS + 1}ms")
         self.assertExit(69, result)
         self.assertTellsOfEachNode(result.stderr, [r"ERR .*max-ttl.*"] * 5)
 
@@ -173,10 +182,11 @@ class Usage(GroupTest):
     def test_mistakes_of_the_configuration_end_with_78(self):
         self.assertExit(78, self.redlock("status", REDLOCK_NODES="http://somewhere"))
         self.assertExit(78, self.redlock("status", "--config", self.group.folder + "/none"))
-        path = self.settings_file("lifetime 3s")
-        result = self.redlock("status", "--config", path)
-        self.assertExit(78, result)
-        self.assertIn(f"{path}:1: ", result.stderr)
+        for line in ("lifetime 3s", "ttl 30"):
+            path = self.settings_file(line)
+            result = self.redlock("status", "--config", path)
+            self.assertExit(78, result)
+            self.assertIn(f"{path}:1: ", result.stderr)
 
     def test_flags_win_over_the_environment_and_that_over_the_file(self):
         nodes = [node.url for node in self.group.nodes]
@@ -191,7 +201,7 @@ class Usage(GroupTest):
         self.assertEqual(asked("--nodes", nodes[2], REDLOCK_NODES=nodes[1]), nodes[2:3])
 
     def test_flags_win_over_the_file(self):
-        path = self.settings_file(f"ttl {MAX_TTL_MS + 1}")
+        path = self.settings_file(f"ttl {MAX_TTL_MS + 1}ms")
         words = (REDLOCK, "acquire", "settings", "--config", path)
         refused = subprocess.run(words, env=self.environment, capture_output=True, text=True,
                                  check=False)

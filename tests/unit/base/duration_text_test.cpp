@@ -10,17 +10,54 @@ TEST_CASE("durations are read as people write them, plain numbers as millisecond
   CHECK(parse_duration("30s").value() == 30s);
   CHECK(parse_duration("5m").value() == 5min);
   CHECK(parse_duration("1h").value() == 1h);
+  CHECK(parse_duration("2d").value() == 48h);
   CHECK(parse_duration("0").value() == 0ns);
 }
 
-TEST_CASE("what is no duration is refused with a sentence that says what is") {
-  for (const char* text : {"", "s", "-1s", "1.5s", "1 s", "1w", "1S", "99999999999999999999s"}) {
+TEST_CASE("a part of a unit is read exactly, down to the nanosecond") {
+  CHECK(parse_duration("1.5s").value() == 1500ms);
+  CHECK(parse_duration("0.1s").value() == 100ms);
+  CHECK(parse_duration("1.50s").value() == 1500ms);
+  CHECK(parse_duration("2.25m").value() == 135s);
+  CHECK(parse_duration("0.5d").value() == 12h);
+  CHECK(parse_duration("0.000000001s").value() == 1ns);
+  CHECK(parse_duration("0.000001ms").value() == 1ns);
+  CHECK(parse_duration("36500.0d").value() == kDurationTextMax);
+  for (const char* text : {"0.0000000001s", "1.0000000000s", "0.0000001ms", "0.00000000001m"}) {
     CAPTURE(text);
-    const auto duration = parse_duration(text);
-    CHECK_FALSE(duration);
-    CHECK(duration.error().find("30s") != std::string::npos);
+    CHECK(parse_duration(text).error().find("finer than a nanosecond") != std::string::npos);
   }
-  CHECK_FALSE(parse_duration("100000000h"));
+  for (const char* text : {"36501d", "36500.1d", "100000000h", "9223372036854775807d"}) {
+    CAPTURE(text);
+    CHECK(parse_duration(text).error().find("too long: at most 36500d") != std::string::npos);
+  }
+}
+
+TEST_CASE("what is no duration is refused with a sentence that says what is") {
+  for (const char* text : {"", "s", "-1s", "1.s", ".5s", ".", "1..5s", "1.5.5s", "1,5s", "01s",
+                           "1 s", "1w", "1S", "1e3s", "99999999999999999999s"}) {
+    CAPTURE(text);
+    for (const auto& duration : {parse_duration(text), parse_duration_with_unit(text)}) {
+      CHECK_FALSE(duration);
+      CHECK(duration.error().find("30s") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a part of a plain number is no duration") {
+  CHECK_FALSE(parse_duration("1.5"));
+}
+
+TEST_CASE("where a unit is needed, a number without one is refused with what to write") {
+  CHECK(parse_duration_with_unit("10").error() == "10: a duration needs a unit: 10s, 10ms, 10m");
+  CHECK(parse_duration_with_unit("1.5").error() ==
+        "1.5: a duration needs a unit: 1.5s, 1.5ms, 1.5m");
+  CHECK_FALSE(parse_duration_with_unit("0.0"));
+  CHECK_FALSE(parse_duration_with_unit("00"));
+  CHECK(parse_duration_with_unit("0").value() == 0ns);
+  CHECK(parse_duration_with_unit("0s").value() == 0ns);
+  CHECK(parse_duration_with_unit("10ms").value() == 10ms);
+  CHECK(parse_duration_with_unit("1.5s").value() == 1500ms);
 }
 
 TEST_CASE("durations are written in the shortest exact form") {

@@ -76,6 +76,39 @@ TEST_CASE("usage errors are 64, configuration errors 78, and both say what to do
   CHECK(parsed("status --config /nonexistent").exit_code == exit_code::kConfiguration);
 }
 
+TEST_CASE("a duration needs a unit wherever the command line has one, but for 0") {
+  for (const char* words :
+       {"acquire job --ttl 30", "acquire job -w 10", "run --wait 10 job -- true",
+        "run --max-hold 60 job -- true", "run --kill-after 1 job -- true", "extend job --ttl 30",
+        "status --node-timeout 1", "bench --for 10", "bench --ttl 10", "drill chaos --for 60",
+        "drill restart --ttl 3", "drill clock --ttl 1.5"}) {
+    CAPTURE(words);
+    const CommandLine line = parsed(words);
+    CHECK(line.exit_code == exit_code::kUsage);
+    CHECK_THAT(line.text, Catch::Contains("a duration needs a unit: "));
+  }
+  CHECK_THAT(parsed("acquire job -w 10").text,
+             Catch::Contains("--wait: 10: a duration needs a unit: 10s, 10ms, 10m"));
+  CHECK(parsed("run --wait 0 job -- true").options.patience.wait == Duration(0));
+  CHECK(parsed("acquire job --ttl 1.5s").options.ttl == 1500ms);
+  CHECK(parsed("drill chaos --for 1.5m").options.length == 90s);
+}
+
+TEST_CASE("a wrong command line fails in the eval around it, too") {
+  const std::string forgets =
+      "unset REDLOCK_VALUE REDLOCK_TOKEN REDLOCK_VALIDITY_MS REDLOCK_VALID_UNTIL; ";
+  CHECK(parsed("acquire").for_shell == forgets + "(exit 64)\n");
+  CHECK(parsed("acquire job --ttl 30").for_shell == forgets + "(exit 64)\n");
+  CHECK(parsed("--bogus acquire job").for_shell == forgets + "(exit 64)\n");
+  CHECK(parsed("acquire job", "").for_shell == forgets + "(exit 78)\n");
+  CHECK(parsed("extend job").for_shell == "(exit 64)\n");
+  for (const char* quiet : {"acquire --json", "acquire --help", "acquire job", "release job",
+                            "holder", "", "run acquire", "status acquire"}) {
+    CAPTURE(quiet);
+    CHECK(parsed(quiet).for_shell.empty());
+  }
+}
+
 TEST_CASE("flags win over the environment, and stand before or after the word") {
   CHECK(parsed("status --nodes d:4").options.nodes == "d:4");
   CHECK(parsed("--nodes d:4 status").options.nodes == "d:4");

@@ -101,6 +101,9 @@ TEST_CASE("a plain number is in Redis's unit where the name is Redis's, else in 
   CHECK(settings.busy_reply_threshold == 2500ms);
   CHECK(line(settings, "max-ttl 1500").empty());
   CHECK(settings.max_ttl == 1500ms);
+  CHECK(line(settings, "max-ttl 2.5s").empty());
+  CHECK(settings.max_ttl == 2500ms);
+  CHECK_THAT(line(settings, "max-ttl 2.0005s"), Catch::Contains("a whole number of milliseconds"));
   CHECK(line(settings, "script-time-limit 3s").empty());
   CHECK(settings.script_time_limit == 3s);
   CHECK(line(settings, "timeout 1500ms") ==
