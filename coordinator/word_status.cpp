@@ -1,7 +1,8 @@
-// redlock status: a table of the nodes, from what they tell of themselves.
+// redlock status: a table of the nodes, from what they tell of themselves, and what is wrong.
 #include "base/duration_text.h"
 #include "base/net/clock.h"
 #include "base/net/timer.h"
+#include "coordinator/counter_report.h"
 #include "coordinator/node_report.h"
 #include "coordinator/quorum.h"
 #include "coordinator/word.h"
@@ -20,6 +21,7 @@ namespace redlock::coordinator {
 namespace {
 
 using States = std::vector<NodeState>;
+using FarCounters = std::vector<FarCounter>;
 using Cells = std::array<std::string, 10>;
 
 constexpr Duration kWatchInterval = 1s;
@@ -119,13 +121,18 @@ nlohmann::json json_of(const NodeState& node) {
   return told;
 }
 
-void print_json(const States& states, int exit_code) {
+void print_json(const States& states, const FarCounters& far, int exit_code) {
   nlohmann::json nodes = nlohmann::json::array();
   for (const NodeState& node : states) nodes.push_back(json_of(node));
+  for (const FarCounter& one : far) {
+    nodes[one.node]["counter_is_far"] = one.side == FarCounter::Side::above ? "above" : "below";
+    nodes[one.node]["warning"] = one.text;
+  }
   const nlohmann::json all = {{"quorum_grants", exit_code == exit_code::kDone}, {"nodes", nodes}};
   fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
+// Whether a quorum grants, and if not, why.
 int verdict(const States& states) {
   const auto count = [&](auto predicate) {
     return static_cast<std::size_t>(std::count_if(states.begin(), states.end(), predicate));
@@ -139,16 +146,20 @@ int verdict(const States& states) {
 
 int show(const Options& options, const States& states) {
   const int exit_code = verdict(states);
+  const FarCounters far = far_counters(states);
   if (options.json) {
-    print_json(states, exit_code);
+    print_json(states, far, exit_code);
   } else {
     if (options.watch && isatty(STDOUT_FILENO) != 0) fmt::print("\x1b[H\x1b[J");
     print_table(states);
     if (exit_code == exit_code::kNo) fmt::print("too few nodes grant locks\n");
     if (exit_code > exit_code::kNo) fmt::print("no quorum of nodes answers\n");
+    for (const FarCounter& one : far) {
+      fmt::print("{}: {}\n", states[one.node].answer.node, one.text);
+    }
   }
   std::fflush(stdout);
-  return exit_code;
+  return exit_code == exit_code::kDone && !far.empty() ? exit_code::kNo : exit_code;
 }
 
 }  // namespace

@@ -109,6 +109,22 @@ class Words(GroupTest):
             self.assertRegex(row, rf"^127.0.0.1:{node.port} +serving +bootstrapped +- +\d+ "
                                   rf"+[\d.]+ m?s +\d+ +yes +[\d.]+ ms +CLOCK_MONOTONIC$")
 
+    def test_status_names_a_counter_that_is_far_above_the_others(self):
+        self.addCleanup(self.drop_group)
+        self.assertExit(0, self.redlock("status"))
+        port = self.group.nodes[2].port
+        self.assertEqual(ask(port, "SET", "raised", "v", "NX", "PX", "20000"), "+OK")
+        for token in (2**32, 2**33):  # no single confirm may raise it by more than 2^32
+            self.assertEqual(ask(port, "LOCK.CONFIRM", "raised", "v", str(token)), ":1")
+        result = self.redlock("status")
+        self.assertExit(1, result)
+        self.assertRegex(result.stdout, rf"(?m)^127\.0\.0\.1:{port}: its token counter, "
+                                        rf"{2**33}, is far above \d+, .*delete the ledger")
+        told = self.json_of(self.redlock("status", "--json"))
+        self.assertIs(told["quorum_grants"], True)
+        self.assertEqual([node.get("counter_is_far") for node in told["nodes"]],
+                         [None, None, "above", None, None])
+
     def test_json_says_the_same_to_programs(self):
         acquired = self.json_of(self.redlock("acquire", "data", "--json"))
         self.assertEqual((acquired["name"], acquired["outcome"]), ("data", "acquired"))
