@@ -1,10 +1,12 @@
 // The program `redlock`.
 #include "coordinator/command_line.h"
 #include "coordinator/node_report.h"
+#include "coordinator/shell_lines.h"
 #include "coordinator/word.h"
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -14,9 +16,16 @@ namespace {
 
 using namespace redlock::coordinator;
 
+// What `redlock acquire` exported for another lock says nothing of the one that `run` extends; its
+// command must not take it for that.
+void forget_validity() {
+  for (const char* name : kValidityVariables) unsetenv(name);
+}
+
 int run_word(Word word, const Options& options) {
   switch (word) {
     case Word::run:
+      forget_validity();
       return word_run(options);
     case Word::acquire:
       return word_acquire(options);

@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include <redlock/client.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -29,6 +30,9 @@ double uptime_seconds(Duration since_boot);
 std::string lock_lines(const Lock& lock, Duration validity_left);
 // extend: the new validity.
 std::string validity_lines(const Lock& lock, Duration validity_left);
+
+// What validity_lines exports.
+inline constexpr std::array kValidityVariables = {"REDLOCK_VALIDITY_MS", "REDLOCK_VALID_UNTIL"};
 
 // What is over for the shell after a failure: only what the word was to do, or the lock of its
 // variables as well.

@@ -121,6 +121,14 @@ class Shells(GroupTest):
                 'eval "$(redlock extend x --nodes redis://127.0.0.1:1)"; echo "status $?"; ' + SHOW)
             self.assertEqual(result.stdout, "status 69\nafter stale stale stale\n")
 
+    def test_a_command_of_run_is_not_told_the_validity_of_another_lock(self):
+        script = (EVAL.format("outer --ttl 20s") + "; redlock run -n --ttl 20s inner -- sh -c "
+                  "'echo ${REDLOCK_VALIDITY_MS-none} ${REDLOCK_VALID_UNTIL-none}'; "
+                  "redlock release outer")
+        result = self.run_script(SHELLS["dash"], script)
+        self.assertExit(0, result)
+        self.assertEqual(result.stdout, "none none\n")
+
     def test_json_is_for_no_shell(self):
         self.keep_busy()
         self.assertEqual(self.json_of(self.redlock("acquire", "busy", "--json"))["outcome"], "held")
