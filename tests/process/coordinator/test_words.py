@@ -23,6 +23,15 @@ class Words(GroupTest):
             self.assertExit(74, result)
             self.assertExit(1, self.redlock("holder", "unseen"))
 
+    def test_an_extension_that_cannot_be_printed_ends_with_74(self):
+        value = self.acquire("unread")["REDLOCK_VALUE"]
+        for output in (">/dev/full", ">&-"):
+            script = f"{REDLOCK} extend unread --ttl 20s --value {value} {output}"
+            result = subprocess.run(["sh", "-c", script], env=self.environment,
+                                    capture_output=True, text=True, check=False)
+            self.assertExit(74, result)
+        self.assertExit(0, self.redlock("release", "unread", "--value", value))
+
     def test_a_lock_without_a_name_is_a_usage_error(self):
         for words in (["acquire", ""], ["holder", ""], ["run", "", "--", "true"]):
             result = self.redlock(*words)
