@@ -268,8 +268,8 @@ Client::Operation Client::guard(std::string name, const GuardOptions& options,
           if (result.outcome != AcquisitionOutcome::acquired) {
             return tell(acquisition_error(core.names(), result));
           }
-          auto keeping = std::make_shared<Guard::Keeping>(core, result.lock, notice_of(options),
-                                                          options.on_loss);
+          auto keeping =
+              std::make_shared<Guard::Keeping>(core, result.lock, notice_of(options), options);
           keeping->begin();
           tell(Guard(std::move(keeping)));
         };

@@ -39,7 +39,9 @@ constexpr const char* kExitCodes =
     "           machine\n"
     "  78       configuration\n"
     "  121      run: the lock was lost, the command was stopped (see -L)\n"
-    "  122      run: the command ended well, the release could not be confirmed\n"
+    "  122      run: the command ended well, the release could not be confirmed; or a process of\n"
+    "           the command could not be ended, and the lock was not released\n"
+    "  124      run: the command was stopped after --max-hold\n"
     "  126, 127 run: the command could not be executed, was not found\n"
     "\n"
     "Durations need a unit: 500ms, 30s, 1.5s, 5m, 1h (but for 0).\n"
@@ -181,6 +183,8 @@ void add_run(CLI::App& app, Flags& flags, Options& options) {
       ->check(CLI::Range(0, 255));
   word.add_option("-L", options.exit_if_lost, "exit status when the lock was lost (121)")
       ->check(CLI::Range(0, 255));
+  word.add_flag("--wait-all", options.wait_all,
+                "hold the lock until all that the command has started has ended");
   add_setting(word, flags, "--signal", "signal", "how the command is stopped on loss (TERM)", "S");
   add_setting(word, flags, "--kill-after", "kill-after",
               "KILL so long after the signal (a tenth of the TTL, at most 5s)", "D");

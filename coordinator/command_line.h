@@ -32,6 +32,7 @@ struct Options {
   // run
   std::vector<std::string> command;
   std::optional<Duration> max_hold;
+  bool wait_all = false;  // for all that descends from the command
   int signal = SIGTERM;
   Duration kill_after = 3s;
   int exit_if_not_got = exit_code::kHeld;

@@ -16,7 +16,8 @@ inline constexpr int kHeld = 75;           // EX_TEMPFAIL
 inline constexpr int kDenied = 77;         // EX_NOPERM
 inline constexpr int kConfiguration = 78;  // EX_CONFIG
 inline constexpr int kLost = 121;
-inline constexpr int kReleaseUnconfirmed = 122;
+inline constexpr int kReleaseUnconfirmed = 122;  // or left out, see rule H3
+inline constexpr int kMaxHold = 124;             // as of timeout(1)
 
 constexpr int of_signal(int number) {
   return 128 + number;

@@ -20,7 +20,7 @@ constexpr Duration::rep kLostAlready = std::numeric_limits<Duration::rep>::min()
 }  // namespace
 
 Guard::Keeping::Keeping(Client::Core& core, coordinator::HeldLock lock, Duration notice,
-                        OnLoss on_loss)
+                        const GuardOptions& options)
     : core_(&core),
       has_own_thread_(core.has_own_thread()),
       loop_thread_(std::this_thread::get_id()),
@@ -28,7 +28,8 @@ Guard::Keeping::Keeping(Client::Core& core, coordinator::HeldLock lock, Duration
       lock_(std::move(lock)),
       keeper_({.ttl = lock_.ttl, .notice = notice}, lock_.valid_until,
               coordinator::read_holder_clocks()),
-      on_loss_(std::move(on_loss)) {
+      on_loss_(options.on_loss),
+      on_extended_(options.on_extended) {
   lost_at_ = keeper_.lost_at().time_since_epoch().count();
 }
 
@@ -68,10 +69,12 @@ void Guard::Keeping::extend() {
 }
 
 void Guard::Keeping::take_over_validity() {
+  const bool is_longer = keeper_.valid_until() > lock_.valid_until;
   {
     const std::lock_guard guard(mutex_);
     lock_.valid_until = keeper_.valid_until();
   }
+  if (is_longer && on_extended_) on_extended_(keeper_.valid_until().time_since_epoch());
   // A lock that was lost, or let go meanwhile by another thread, stays so.
   const Duration::rep lost_at = keeper_.lost_at().time_since_epoch().count();
   Duration::rep before = lost_at_.load();
@@ -96,17 +99,31 @@ void Guard::Keeping::stop_keeping() {
   extension_ = coordinator::kNobody;
 }
 
+// The loop's thread alone. The client's core, once this object has left it.
+Client::Core& Guard::Keeping::leave() {
+  Client::Core& core = *core_;
+  stop_keeping();
+  core_ = nullptr;
+  core.remove(shared_from_this());
+  core.defer([self = shared_from_this()] { self->timer_.reset(); });
+  return core;
+}
+
+void Guard::Keeping::abandon() {
+  lost_at_ = kLostAlready;
+  auto leave = [self = shared_from_this()] {
+    if (self->core_ != nullptr) self->leave();
+  };
+  if (is_loop_thread()) return leave();
+  mailbox_->post(std::move(leave));
+}
+
 void Guard::Keeping::let_go(const Client::Callback<Done>& done) {
   lost_at_ = kLostAlready;
   // Keeps this object until the task has run: the guard may be gone by then.
   auto release = [self = shared_from_this(), done] {
     if (self->core_ == nullptr) return done(stopped_error());
-    Client::Core& core = *self->core_;
-    self->stop_keeping();
-    self->core_ = nullptr;
-    core.remove(self);
-    core.defer([self] { self->timer_.reset(); });
-    core.release(self->lock_, done);
+    self->leave().release(self->lock_, done);
   };
   if (is_loop_thread()) return release();  // before what this thread asks for next
   if (!mailbox_->post(std::move(release))) done(stopped_error());
@@ -160,6 +177,11 @@ Result<Done, Error> Guard::release() {
 void Guard::release(const Client::Callback<Done>& done) {
   INVARIANT(keeping_ != nullptr, "a guard that holds nothing was released");
   std::exchange(keeping_, nullptr)->let_go(done);
+}
+
+void Guard::abandon() {
+  INVARIANT(keeping_ != nullptr, "a guard that holds nothing was abandoned");
+  std::exchange(keeping_, nullptr)->abandon();
 }
 
 }  // namespace redlock

@@ -19,8 +19,10 @@ namespace redlock {
 class Guard::Keeping : public std::enable_shared_from_this<Guard::Keeping> {
  public:
   using OnLoss = std::function<void(const Error&)>;
+  using OnExtended = std::function<void(Duration)>;
 
-  Keeping(Client::Core& core, coordinator::HeldLock lock, Duration notice, OnLoss on_loss);
+  Keeping(Client::Core& core, coordinator::HeldLock lock, Duration notice,
+          const GuardOptions& options);
 
   // Any thread.
   Duration left() const;
@@ -30,6 +32,8 @@ class Guard::Keeping : public std::enable_shared_from_this<Guard::Keeping> {
   void let_go(const Client::Callback<Done>& done);
   // The same, blocking.
   Result<Done, Error> let_go();
+  // Without a release, so that the lock runs out by itself.
+  void abandon();
 
   // The loop's thread.
   void begin();
@@ -41,6 +45,7 @@ class Guard::Keeping : public std::enable_shared_from_this<Guard::Keeping> {
   void extend();
   void lose();
   void stop_keeping();
+  Client::Core& leave();
   void take_over_validity();
   bool is_loop_thread() const {
     return !has_own_thread_ || loop_thread_ == std::this_thread::get_id();
@@ -58,6 +63,7 @@ class Guard::Keeping : public std::enable_shared_from_this<Guard::Keeping> {
 
   coordinator::Keeper keeper_;
   OnLoss on_loss_;
+  OnExtended on_extended_;
   std::optional<net::Timer> timer_;
   coordinator::OperationId extension_ = coordinator::kNobody;
 };

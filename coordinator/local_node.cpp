@@ -106,7 +106,6 @@ void LocalNode::start_process(const std::vector<std::string>& options, State sta
   command.output_file = log_file_;
   command.environment = settings_.environment;
   command.network_namespace = settings_.network_namespace;
-  command.is_job = false;
   command.on_parent_death = settings_.on_parent_death;
   state_ = state;
   if (const auto failure = process_.start(command)) {

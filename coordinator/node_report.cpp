@@ -1,7 +1,8 @@
 #include "coordinator/node_report.h"
 
+#include "coordinator/word_messages.h"
+
 #include <algorithm>
-#include <cstdio>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -16,10 +17,8 @@ double milliseconds(std::chrono::nanoseconds d) {
   return std::chrono::duration<double, std::milli>(d).count();
 }
 
-// Not fmt::print, which throws when standard error is full or nobody reads it any more: that must
-// not end a command that runs under a lock.
 void print_error(const std::string& text) {
-  static_cast<void>(std::fputs(text.c_str(), stderr));
+  say(MessageStream::error, text);
 }
 
 void print_json(const Options& options, const Error& error) {
@@ -34,7 +33,8 @@ void print_json(const Options& options, const Error& error) {
                               {"outcome", error_name(error.code)},
                               {"message", error.text},
                               {"nodes", nodes}};
-  fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  say(MessageStream::output,
+      all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "coordinator/process_launch.h"
 
 #include "base/invariant.h"
+#include "base/net/clock.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,21 +15,6 @@
 
 namespace redlock::coordinator {
 namespace {
-
-// All that the child needs, made before the fork: after it the child may call nothing that
-// allocates or locks, as another thread may have held the lock at the fork.
-struct Prepared {
-  std::vector<char*> words;
-  std::vector<char*> environment;
-  const char* output_file;  // nullptr: streams are inherited
-  int network_namespace;    // -1: is inherited
-  pid_t parent;
-  int death_signal;
-  bool foreground;
-  int guard;
-  int report;  // where errno is written to; closes by itself when the program is executed
-  const sigset_t* mask;
-};
 
 std::string_view name_of(std::string_view assignment) {
   return assignment.substr(0, assignment.find('='));
@@ -82,29 +68,16 @@ bool redirect_streams(const char* output_file) {
   return true;
 }
 
-// In the child, with all signals blocked. Returns only if the program cannot be executed.
-void become(const Prepared& prepared) {
-  setpgid(0, 0);
-  if (prctl(PR_SET_PDEATHSIG, prepared.death_signal) != 0) return;
-  if (getppid() != prepared.parent) _exit(EXIT_FAILURE);  // it died before the line above
-  if (prepared.foreground) tcsetpgrp(STDIN_FILENO, getpid());
-  const pid_t self = getpid();
-  if (prepared.guard >= 0 && write(prepared.guard, &self, sizeof self) != sizeof self) return;
-  if (prepared.network_namespace >= 0 && setns(prepared.network_namespace, CLONE_NEWNET) != 0) {
-    return;
-  }
-  if (prepared.output_file != nullptr && !redirect_streams(prepared.output_file)) return;
-  reset_signal_actions();
-  sigprocmask(SIG_SETMASK, prepared.mask, nullptr);
-  // glibc's searches PATH on its stack alone, and runs a script without #! by sh as shells do.
-  execvpe(prepared.words[0], prepared.words.data(), prepared.environment.data());
-}
-
-[[noreturn]] void run_child(const Prepared& prepared) {
-  become(prepared);
-  const int error = errno;
-  const ssize_t written = write(prepared.report, &error, sizeof error);
-  _exit(written == sizeof error ? EXIT_FAILURE : EXIT_FAILURE + 1);
+// Until somebody says that it may, and up to when.
+bool may_pass(int gate) {
+  Duration::rep until = 0;
+  ssize_t count = 0;
+  do {
+    count = read(gate, &until, sizeof until);
+  } while (count < 0 && errno == EINTR);
+  errno = ETIME;
+  return count == sizeof until &&
+         net::read_clock(net::ClockKind::boottime) < Instant(Duration(until));
 }
 
 // What the child reports: its errno, or 0 when the pipe was closed by a successful exec.
@@ -139,24 +112,57 @@ SignalIgnored::~SignalIgnored() {
   sigaction(number_, &before_, nullptr);
 }
 
-Launched launch(const Command& command, bool foreground, int guard) {
+bool signal_is_ignored(int signal) {
+  struct sigaction current {};
+  return sigaction(signal, nullptr, &current) == 0 && current.sa_handler == SIG_IGN;
+}
+
+PreparedLaunch::PreparedLaunch(const Command& command, const Surroundings& surroundings)
+    : command_(command),
+      surroundings_(surroundings),
+      words_(pointers_to(command.words)),
+      environment_(merged_environment(command.environment)) {
   INVARIANT(!command.words.empty(), "a command has at least its name");
+}
+
+// Returns only if the program cannot be executed.
+void PreparedLaunch::become(pid_t parent, int gate) const {
+  setpgid(0, 0);
+  if (prctl(PR_SET_PDEATHSIG, surroundings_.death_signal) != 0) return;
+  if (getppid() != parent) _exit(EXIT_FAILURE);  // it died before the line above
+  const pid_t self = getpid();
+  const int guard = surroundings_.guard;
+  if (guard >= 0 && write(guard, &self, sizeof self) != sizeof self) return;
+  if (gate >= 0 && !may_pass(gate)) return;
+  if (surroundings_.foreground) tcsetpgrp(STDIN_FILENO, self);
+  const int network = command_.network_namespace;
+  if (network >= 0 && setns(network, CLONE_NEWNET) != 0) return;
+  const std::string& output = command_.output_file;
+  if (!output.empty() && !redirect_streams(output.c_str())) return;
+  reset_signal_actions();
+  sigprocmask(SIG_SETMASK, surroundings_.mask, nullptr);
+  // glibc's searches PATH on its stack alone, and runs a script without #! by sh as shells do.
+  execvpe(words_[0], words_.data(), environment_.data());
+}
+
+void PreparedLaunch::run_child(pid_t parent, int report, int gate) const {
+  become(parent, gate);
+  const int error = errno;
+  const ssize_t written = write(report, &error, sizeof error);
+  _exit(written == sizeof error ? EXIT_FAILURE : EXIT_FAILURE + 1);
+}
+
+Launched launch(const Command& command, int guard) {
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return {0, errno};
   const SignalsBlocked blocked;
   const bool kills = command.on_parent_death == OnParentDeath::kill_group;
-  const Prepared prepared{pointers_to(command.words),
-                          merged_environment(command.environment),
-                          command.output_file.empty() ? nullptr : command.output_file.c_str(),
-                          command.network_namespace,
-                          getpid(),
-                          kills ? SIGKILL : SIGTERM,
-                          foreground,
-                          guard,
-                          report[1],
-                          &blocked.before()};
+  const PreparedLaunch prepared(
+      command,
+      {.death_signal = kills ? SIGKILL : SIGTERM, .guard = guard, .mask = &blocked.before()});
+  const pid_t parent = getpid();
   const pid_t pid = fork();
-  if (pid == 0) run_child(prepared);
+  if (pid == 0) prepared.run_child(parent, report[1], -1);
   Launched launched{pid > 0 ? pid : 0, pid > 0 ? 0 : errno};
   close(report[1]);
   if (pid > 0) {

@@ -23,9 +23,6 @@ struct Command {
   // Empty: standard input, output and error are ours. Otherwise input is /dev/null, and output and
   // error are appended to this file, which is made if it is missing.
   std::string output_file;
-  // A job as a shell knows it: gets the terminal, if we have it, and is stopped and continued with
-  // us. Off for servers.
-  bool is_job = true;
   OnParentDeath on_parent_death = OnParentDeath::kill_group;
   // A descriptor of the network namespace that it runs in, or -1: ours. See NetworkNamespace.
   int network_namespace = -1;
@@ -39,13 +36,45 @@ struct Launched {
 // Returns when the program has been executed, or could not be. All signals have their default
 // action in it, but those that were ignored stay so (nohup).
 //
-// `foreground`: it makes its group the foreground group of the terminal at standard input before
-// the program runs. `guard`: a descriptor that is told the program's pid (a pid_t) before it runs,
-// or -1; see ProcessGuard.
+// `guard`: a descriptor that is told the program's pid (a pid_t) before it runs, or -1; see
+// ProcessGuard.
 //
 // REQUIRES: at least one word; the thread that calls lives as long as the process, as the kernel
 // counts the death of the thread that forked as the parent's.
-Launched launch(const Command& command, bool foreground, int guard);
+Launched launch(const Command& command, int guard);
+
+// All that a child needs to become a program, made before the fork: after it the child may call
+// nothing that allocates or locks, as another thread may have held the lock at the fork.
+class PreparedLaunch {
+ public:
+  struct Surroundings {
+    int death_signal;         // that it gets when its parent dies
+    bool foreground = false;  // its group becomes the terminal's foreground group (standard input)
+    int guard = -1;           // as in launch()
+    const sigset_t* mask;     // the signals that are blocked in the program
+  };
+
+  // REQUIRES: at least one word. Both must outlive it.
+  PreparedLaunch(const Command& command, const Surroundings& surroundings);
+  PreparedLaunch(const PreparedLaunch&) = delete;
+  PreparedLaunch& operator=(const PreparedLaunch&) = delete;
+
+  // In the child, with all signals blocked: its own process group, and then the program. What keeps
+  // it from running is written to `report` as an errno; that must close when a program is executed.
+  //
+  // gate: where it waits before it becomes the program; -1: nowhere. It goes on when it reads an
+  // instant (the count of an Instant on CLOCK_BOOTTIME), and only before that instant (rule H4); it
+  // reports ETIME otherwise, also when the gate is closed.
+  [[noreturn]] void run_child(pid_t parent, int report, int gate) const;
+
+ private:
+  void become(pid_t parent, int gate) const;
+
+  const Command& command_;
+  Surroundings surroundings_;
+  std::vector<char*> words_;
+  std::vector<char*> environment_;
+};
 
 // Blocks every signal as long as it lives. A handler that ran between fork and exec would write
 // into the parent's event loop, whose descriptors the child shares.
@@ -61,6 +90,10 @@ class SignalsBlocked {
  private:
   sigset_t before_;
 };
+
+// Whether this process was told to ignore a signal (nohup; & in a shell without job control). Ask
+// before watching it.
+bool signal_is_ignored(int signal);
 
 // Ignores one signal as long as it lives.
 class SignalIgnored {

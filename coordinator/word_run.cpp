@@ -3,14 +3,17 @@
 //     acquire --> start --> command ends --> release
 //                    \--> the lock is lost: the signal, then KILL, all before the validity ends
 //
-// A guard keeps the lock. Its notice is what stopping the command takes, so that a lock which is
-// about to be lost is told of in time.
+// A guard of the library keeps the lock. Its notice is what stopping the command takes, so that a
+// lock which is about to be lost is told of in time. The same instants stand on the board of the
+// command's guard process, which acts by itself when this loop does not (rule H1). Whatever is to
+// be told comes after what is to be done, and never blocks (rule H2).
 #include "base/duration_text.h"
 #include "base/net/clock.h"
 #include "base/net/timer.h"
-#include "coordinator/child_process.h"
+#include "coordinator/guarded_command.h"
 #include "coordinator/node_report.h"
 #include "coordinator/word.h"
+#include "coordinator/word_messages.h"
 #include "coordinator/word_session.h"
 #include <redlock/guard.h>
 
@@ -27,12 +30,17 @@ constexpr Duration kill_margin(Duration ttl) {
   return std::min<Duration>(ttl / 50, 100ms);
 }
 
-class LockedRun : private ChildProcess::User {
+// What stopping the command takes: the signal's time, and the kernel's.
+Duration notice_of(const Options& options) {
+  return options.kill_after + kill_margin(options.ttl);
+}
+
+class LockedRun : private GuardedCommand::User {
  public:
   explicit LockedRun(const Options& options)
       : options_(options),
         session_(options, WordSession::Admits::yes),
-        child_(session_.loop(), *this),
+        command_(session_.loop(), *this),
         max_hold_(session_.loop(), net::ClockKind::boottime, [this] { give_up_after_max_hold(); }) {
     for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
       if (signal_is_ignored(number)) continue;
@@ -49,8 +57,9 @@ class LockedRun : private ChildProcess::User {
           {.ttl = options_.ttl,
            .wait = options_.patience.wait,
            .fence = options_.fence,
-           .notice = options_.kill_after + kill_margin(options_.ttl),
-           .on_loss = [this](const Error& why) { lose(why); }},
+           .notice = notice_of(options_),
+           .on_loss = [this](const Error& why) { lose(why); },
+           .on_extended = [this](Duration) { command_.keep_until(stop_at()); }},
           [this](Result<Guard, Error> result) { on_acquired(std::move(result)); });
     });
   }
@@ -61,17 +70,24 @@ class LockedRun : private ChildProcess::User {
   void on_signal(int number);
   void on_acquired(Result<Guard, Error> result);
   std::vector<std::string> environment() const;
+  Instant stop_at() const;
   void start_command();
   void lose(const Error& why);
   void give_up_after_max_hold();
-  void on_exit(const ExitStatus& status) override;
+  bool may_start() override;
+  void on_start_failed(const StartFailure& failure) override;
+  void on_overdue() override;
   void on_continuing() override;
+  void on_exit(const GuardedCommand::End& end) override;
+  void tell_of_the_rest(const GuardedCommand::End& end) const;
+  void abandon();
   void release_and_finish(int exit_code);
   void on_released(const Result<Done, Error>& result, int exit_code);
 
   const Options& options_;
+  const UnblockedMessages messages_;
   WordSession session_;
-  ChildProcess child_;
+  GuardedCommand command_;
   net::Timer max_hold_;
   std::vector<std::unique_ptr<net::Signal>> signals_;
 
@@ -79,11 +95,11 @@ class LockedRun : private ChildProcess::User {
   Client::Operation acquisition_ = 0;
   Guard guard_;
   bool lost_ = false;
-  bool exit_as_lost_ = false;  // --max-hold ended it
+  bool held_too_long_ = false;  // --max-hold ended it
 };
 
 void LockedRun::on_signal(int number) {
-  if (phase_ == Phase::running) return child_.pass_on(number);
+  if (phase_ == Phase::running) return command_.pass_on(number);
   const bool is_end = number != SIGUSR1 && number != SIGUSR2;
   if (phase_ != Phase::acquiring || !is_end) return;
   phase_ = Phase::releasing;
@@ -113,44 +129,89 @@ std::vector<std::string> LockedRun::environment() const {
           fmt::format("REDLOCK_TTL_MS={}", ceil_ms(options_.ttl))};
 }
 
+// When the command is told to end, unless the lock is extended before.
+Instant LockedRun::stop_at() const {
+  return Instant(guard_.lock().valid_until) - notice_of(options_);
+}
+
 void LockedRun::start_command() {
   phase_ = Phase::running;
   const auto failure =
-      child_.start({.words = options_.command, .environment = environment(), .output_file = {}});
-  if (!failure) return;
-  complain(failure->text);
-  release_and_finish(failure->exit_status);
+      command_.start({.words = options_.command, .environment = environment(), .output_file = {}},
+                     {.stop_at = stop_at(),
+                      .signal = options_.signal,
+                      .kill_after = options_.kill_after,
+                      .wait_for_all = options_.wait_all});
+  if (failure) on_start_failed(*failure);
+}
+
+void LockedRun::on_start_failed(const StartFailure& failure) {
+  complain(failure.text);
+  release_and_finish(failure.exit_status);
+}
+
+// The last look before the command is executed, however long forking took (H4).
+bool LockedRun::may_start() {
+  if (!guard_.valid()) on_overdue();
+  return !lost_;
+}
+
+// The guard process may see it first: then this loop has not run for a while.
+void LockedRun::on_overdue() {
+  lose({ErrorCode::lost, "the lock was lost: it could not be extended in time", {}});
 }
 
 // Before any line of the command runs after a stop: what the guard would say a moment later.
 void LockedRun::on_continuing() {
-  if (guard_.valid()) return;
-  lose({ErrorCode::lost, "the lock was lost: it could not be extended in time", {}});
+  if (!guard_.valid()) on_overdue();
 }
 
 void LockedRun::lose(const Error& why) {
   if (phase_ != Phase::running || lost_) return;
   lost_ = true;
-  max_hold_.set(std::nullopt);
   const Duration left = guard_.lock().validity_left() - kill_margin(options_.ttl);
-  child_.stop(options_.signal, std::clamp<Duration>(left, 0ns, options_.kill_after));
+  command_.stop(std::clamp<Duration>(left, 0ns, options_.kill_after));
+  max_hold_.set(std::nullopt);
   report_failure(options_, why);
 }
 
 // The lock is still held, and is extended until the command is gone.
 void LockedRun::give_up_after_max_hold() {
   if (phase_ != Phase::running || lost_) return;
+  held_too_long_ = true;
+  command_.stop(options_.kill_after);
   complain(fmt::format("{}: held for {}, the command is stopped", options_.name,
                        spoken_duration(*options_.max_hold)));
-  child_.stop(options_.signal, options_.kill_after);
-  exit_as_lost_ = true;
 }
 
-void LockedRun::on_exit(const ExitStatus& status) {
-  if (status.something_remains) {
-    complain(fmt::format("{}: a process of the command could not be ended", options_.name));
+void LockedRun::on_exit(const GuardedCommand::End& end) {
+  if (end.status.something_remains) return abandon();
+  int exit_code = end.status.as_shell_status();
+  if (held_too_long_) exit_code = exit_code::kMaxHold;
+  if (lost_) exit_code = options_.exit_if_lost;
+  release_and_finish(exit_code);
+  tell_of_the_rest(end);
+}
+
+void LockedRun::tell_of_the_rest(const GuardedCommand::End& end) const {
+  if (end.guard_was_killed) {
+    complain(fmt::format("{}: its guard was killed, so the command was ended", options_.name));
   }
-  release_and_finish(lost_ || exit_as_lost_ ? options_.exit_if_lost : status.as_shell_status());
+  if (end.left_behind == 0) return;
+  complain(fmt::format("{}: {} (process {}) works on without the lock (see --wait-all)",
+                       options_.name, end.left_name, end.left_behind));
+}
+
+// Something of the command lives and may work on: until the lock has run out no other may have it
+// (H3).
+void LockedRun::abandon() {
+  phase_ = Phase::releasing;
+  guard_.abandon();
+  complain(
+      fmt::format("{}: a process of the command could not be ended; the lock is not released, "
+                  "it runs out by itself",
+                  options_.name));
+  session_.finish(exit_code::kReleaseUnconfirmed);
 }
 
 void LockedRun::release_and_finish(int exit_code) {

@@ -1,6 +1,6 @@
 #include "coordinator/word_session.h"
 
-#include "coordinator/child_process.h"
+#include "coordinator/process_launch.h"
 
 #include <csignal>
 #include <utility>

@@ -100,7 +100,6 @@ Status ClientsAtWork::launch(OneClient& client) {
   Command command;
   command.words = command_of(its);
   command.output_file = folder_ + "/clients.log";
-  command.is_job = false;
   command.environment = client.place.environment;
   command.network_namespace = client.place.network_namespace;
   if (client.processes > 1) recorder_.tell(its.name, What::started);

@@ -91,7 +91,6 @@ Result<std::string> run_to_end(DrillStage& stage, std::vector<std::string> words
   Command command;
   command.words = std::move(words);
   command.output_file = output_file;
-  command.is_job = false;
   command.network_namespace = network_namespace;
   const Status ended = OneRun(stage).run(command);
   const std::string output = text_of(output_file, from);

@@ -23,8 +23,7 @@ pid_t run(const std::vector<std::string>& words, const std::string& log_path) {
   coordinator::Command command;
   command.words = words;
   command.output_file = log_path;
-  command.is_job = false;
-  return coordinator::launch(command, false, -1).pid;
+  return coordinator::launch(command, -1).pid;
 }
 
 }  // namespace

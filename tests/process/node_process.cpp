@@ -25,8 +25,7 @@ pid_t NodeProcess::launch(std::vector<std::string> words) {
   coordinator::Command command;
   command.words = std::move(words);
   command.output_file = settings_.folder + ".log";
-  command.is_job = false;
-  const auto launched = coordinator::launch(command, false, -1);
+  const auto launched = coordinator::launch(command, -1);
   INVARIANT(launched.pid > 0, "the node's program cannot be executed");
   return launched.pid;
 }

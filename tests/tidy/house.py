@@ -42,6 +42,7 @@ SHELLS = [
     "coordinator/node_address.*",
     "coordinator/node_link.*",
     "coordinator/*process*",
+    "coordinator/guarded_command.*",
     "coordinator/job_terminal.*",
     "coordinator/local_*",
     "coordinator/drill/client_process.*",

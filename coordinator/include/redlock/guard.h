@@ -36,6 +36,9 @@ struct GuardOptions {
   // is ErrorCode::lost, its nodes are those of the last extension that failed. Not called after
   // release(), nor when the client ends.
   std::function<void(const Error&)> on_loss = {};
+  // Called after each extension, on the client's thread, with the new Lock::valid_until; it must
+  // not block. For whoever hands the instant on to somebody who watches it as well.
+  std::function<void(std::chrono::nanoseconds)> on_extended = {};
 };
 
 class Guard {
@@ -61,6 +64,9 @@ class Guard {
   Result<Done, Error> release();
   // The same without blocking, with a callback on the client's thread.
   void release(const Client::Callback<Done>& done);
+  // Neither extends it any more nor releases it: it runs out by itself. For a holder who knows that
+  // something still works under it. Holds nothing afterwards.
+  void abandon();
 
  private:
   class Keeping;

@@ -70,7 +70,6 @@ class Deeds : public ChildProcess::User {
     Command command;
     command.words = std::move(words);
     command.output_file = folder_ + "/started";
-    command.is_job = false;
     command.network_namespace = network_namespace;
     if (const auto failure = processes_.back()->start(command)) return Failure{failure->text};
     return std::to_string(processes_.back()->pid());

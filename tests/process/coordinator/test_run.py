@@ -188,10 +188,11 @@ class Loss(GroupTest):
         self.assertEqual((status, output), (121, "bye\n"), errors)
 
     def test_after_max_hold_the_command_is_stopped_and_the_lock_given_up(self):
-        job = self.start_job("bounded", "exec sleep 100", "--max-hold", "200ms")
-        status, _, errors = self.finish(job)
-        self.assertEqual(status, 121)
-        self.assertIn("held for 200", errors)
+        for options in ((), ("-L", "5")):
+            job = self.start_job("bounded", "exec sleep 100", "--max-hold", "200ms", *options)
+            status, _, errors = self.finish(job)
+            self.assertEqual(status, 124)
+            self.assertIn("held for 200", errors)
         wait_until(lambda: self.group.is_free("bounded"), "the release")
 
     def test_the_command_dies_with_redlock(self):

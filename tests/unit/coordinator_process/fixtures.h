@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <poll.h>
 #include <sstream>
 #include <string>
 #include <sys/stat.h>
@@ -66,6 +67,12 @@ class Lines {
 
   std::string variable() const { return "SAY=" + path_; }
   const std::string& path() const { return path_; }
+  int descriptor() const { return file_; }
+
+  bool has_more() const {
+    pollfd readable{file_, POLLIN, 0};
+    return poll(&readable, 1, 0) == 1;
+  }
 
   std::string next() {
     std::string line;

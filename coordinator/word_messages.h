@@ -1,0 +1,45 @@
+// What a word says to people, on standard error, and as JSON on standard output.
+//
+// `redlock run` must not wait for those who read it (rule H2): a pipe that nobody empties, a
+// terminal after Ctrl-S, a log collector that hangs would keep the loop from stopping a command
+// whose lock is lost. No test before a write helps, as the command writes to the same pipe between
+// test and write; and O_NONBLOCK would be set for the command and the shell as well, who share the
+// open file. So another thread writes, and the loop only hands over. What does not fit into its
+// queue is dropped.
+#pragma once
+
+#include "base/time.h"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace redlock::coordinator {
+
+enum class MessageStream { output, error };
+
+// Writes it, or hands it over while there are UnblockedMessages. That nobody reads it any more, or
+// that the disk is full, is nobody's business here.
+void say(MessageStream stream, const std::string& text);
+
+// As long as it lives say() never blocks. One at a time; on the main thread.
+class UnblockedMessages {
+ public:
+  // Of each stream; a report of a failure over many nodes is 4 KiB.
+  static constexpr std::size_t kQueueBytesMax = 64 * 1024;
+  // How long the end waits for what has been handed over: a reader that lives is faster.
+  static constexpr Duration kLastWordsWait = 1s;
+
+  UnblockedMessages();
+  ~UnblockedMessages();
+  UnblockedMessages(const UnblockedMessages&) = delete;
+  UnblockedMessages& operator=(const UnblockedMessages&) = delete;
+
+  class Writer;  // one stream's queue and thread
+
+ private:
+  std::array<std::shared_ptr<Writer>, 2> writers_;
+};
+
+}  // namespace redlock::coordinator
