@@ -6,7 +6,7 @@ _redlock_drills="restart chaos partition clock check"
 _redlock_options_of() {
   local common="--nodes --config --node-timeout --clock-drift --json --help --version"
   case $1 in
-    run) echo "$common --no-wait --wait --no-fence --ttl --max-hold -E -L --signal --kill-after" ;;
+    run) echo "$common --no-wait --wait --no-fence --ttl --max-hold --wait-all -E -L --signal --kill-after" ;;
     acquire) echo "$common --ttl --no-wait --wait --no-fence" ;;
     extend) echo "$common --value --ttl" ;;
     release) echo "$common --value" ;;
