@@ -40,6 +40,46 @@ TEST_CASE("a guard that is released says whether it worked, and holds nothing af
   CHECK_FALSE(client.holder("printer").value());
 }
 
+TEST_CASE("a guard that is abandoned is neither extended nor released: its lock runs out") {
+  const FiveNodes nodes;
+  Client client = nodes.client();
+  Guard guard = client.guard("printer", {.ttl = 600ms}).value();
+  const Lock lock = guard.lock();
+  guard.abandon();
+  CHECK_FALSE(guard.valid());
+  CHECK(guard.release().failure().code == ErrorCode::not_held);
+  CHECK(client.acquire("printer").failure().code == ErrorCode::held);
+  const Lock next = client.acquire("printer", {.ttl = 600ms, .wait = 15s}).value();
+  CHECK(next.valid_until > lock.valid_until + 500ms);
+}
+
+TEST_CASE("a client that ends does not release what was abandoned") {
+  const FiveNodes nodes;
+  {
+    Client client = nodes.client();
+    client.guard("printer", {}).value().abandon();
+  }
+  CHECK(nodes.client().acquire("printer").failure().code == ErrorCode::held);
+}
+
+TEST_CASE("each extension is told with the instant until which the lock is valid now") {
+  const FiveNodes nodes;
+  Client client = nodes.client();
+  std::promise<std::chrono::nanoseconds> told;
+  std::atomic<int> times = 0;
+  Guard guard = client
+                    .guard("printer", {.ttl = 300ms,
+                                       .on_extended =
+                                           [&](std::chrono::nanoseconds valid_until) {
+                                             if (++times == 1) told.set_value(valid_until);
+                                           }})
+                    .value();
+  const auto first = guard.lock().valid_until;
+  const auto second = told.get_future().get();
+  CHECK(second > first);
+  CHECK(guard.lock().valid_until >= second);
+}
+
 TEST_CASE("a guard can be moved; an empty one is not valid") {
   const FiveNodes nodes;
   Client client = nodes.client();
