@@ -102,7 +102,7 @@ pid_t ProcessListing::next() {
 }
 
 ProcessTree::ProcessTree(pid_t root, std::span<const pid_t> strangers)
-    : root_(root), strangers_(strangers) {
+    : root_(root), strangers_(strangers), our_session_(getsid(0)) {
   // Only the pages that are written to become memory.
   void* memory = mmap(nullptr, kFoundBytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -127,20 +127,31 @@ void ProcessTree::add(pid_t pid) {
 }
 
 std::size_t ProcessTree::kill_all(pid_t command_group) {
-  const pid_t our_session = getsid(0);
   std::size_t alive = 0;
-  pid_t killed_group = 0;
+  killed_group_ = 0;
   walk([&](const ProcessEntry& entry) {
     if (entry.is_alive()) ++alive;
-    const bool is_all_ours = entry.group == command_group || entry.session != our_session;
-    if (!is_all_ours || entry.group <= 1) {
-      kill(entry.pid, SIGKILL);
-    } else if (entry.group != killed_group) {
-      killed_group = entry.group;
-      kill(-entry.group, SIGKILL);
-    }
+    kill_one(entry, command_group);
   });
   return alive;
+}
+
+void ProcessTree::kill_known(pid_t command_group) {
+  killed_group_ = 0;
+  for (std::size_t i = 0; i < found_count_; ++i) {
+    ProcessEntry entry;
+    if (read_process(found_[i], entry) && belongs(entry)) kill_one(entry, command_group);
+  }
+}
+
+void ProcessTree::kill_one(const ProcessEntry& entry, pid_t command_group) {
+  const bool is_all_ours = entry.group == command_group || entry.session != our_session_;
+  if (!is_all_ours || entry.group <= 1) {
+    kill(entry.pid, SIGKILL);
+  } else if (entry.group != killed_group_) {
+    killed_group_ = entry.group;
+    kill(-entry.group, SIGKILL);
+  }
 }
 
 }  // namespace redlock::coordinator

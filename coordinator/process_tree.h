@@ -74,8 +74,13 @@ class ProcessTree {
   // command's, and all groups of sessions that are not ours. How many were alive.
   std::size_t kill_all(pid_t command_group);
 
+  // The same to those that the last walk has found and that are still there, without the long look
+  // at all processes: on a busy machine that may cost the processor halfway.
+  void kill_known(pid_t command_group);
+
  private:
   void begin() { found_count_ = 0; }
+  void kill_one(const ProcessEntry& entry, pid_t command_group);
   bool belongs(const ProcessEntry& entry) const;
   void add(pid_t pid);
 
@@ -83,6 +88,8 @@ class ProcessTree {
   std::span<const pid_t> strangers_;
   pid_t* found_;  // ascending; address space for as many as a kernel can number
   std::size_t found_count_ = 0;
+  const pid_t our_session_;
+  pid_t killed_group_ = 0;  // the last one
 };
 
 template <class Visit>

@@ -25,9 +25,11 @@
 namespace redlock::coordinator {
 namespace {
 
-// Between SIGKILL and the end of the validity: the kernel needs a moment to end a process group.
+// Between SIGKILL and the end of the validity: on a machine that has more to do than it can, the
+// guard gets a processor only after a while, and the kernel needs a moment to end processes. With
+// the longest kill_after, half of the TTL, it is the longest notice that a guard takes.
 constexpr Duration kill_margin(Duration ttl) {
-  return std::min<Duration>(ttl / 50, 100ms);
+  return std::min<Duration>(ttl / 10, 500ms);
 }
 
 // What stopping the command takes: the signal's time, and the kernel's.

@@ -124,8 +124,9 @@ class NeverTwo(GuardTest):
         heart, begun = self.heart(name + ".first"), self.heart(name + ".next")
         happen(name, heart)
         started = self.start_of_the_next(name, begun)
+        # One that was killed while others had the processors is seen until it gets one to die on.
+        wait_until(lambda: not heart.alive(), "the end of the killed")
         self.assertLess(heart.last_beat(), started)
-        self.assertEqual(heart.alive(), [])
 
     def test_redlock_stopped(self):
         def stop(name, heart):
