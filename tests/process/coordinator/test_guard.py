@@ -89,6 +89,7 @@ class GuardTest(GroupTest):
     def hold(self, name, heart, *options, ttl=f"{TTL_S}s", **start):
         job = self.start_redlock("run", *options, "--ttl", ttl, name, "--", HEART, "beat",
                                  str(heart), **start)
+        self.addCleanup(heart.kill)  # before the job's end: it has the job's pipes
         heart.await_beats(3)
         return job
 
