@@ -19,11 +19,22 @@
 namespace redlock::coordinator {
 namespace {
 
-constexpr Duration kLookEvery = 10ms;
+// For what the killed guard has left: several looks, and soon again, as forks may go on.
+constexpr int kLooksAtOnce = 8;
+constexpr Duration kLookEvery = 1ms;
 
 Instant now() {
   return net::read_clock(net::ClockKind::boottime);
 }
+
+bool is_end(int signal) {
+  return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
+}
+
+constexpr std::uint64_t bit_of(int signal) {
+  return std::uint64_t{1} << (signal - 1);
+}
+static_assert(SIGCONT > SIGTERM && SIGCONT > SIGINT && SIGCONT > SIGHUP && SIGCONT > SIGQUIT);
 
 // Stops our whole process group, the caller among it, and returns when we were continued; at once
 // in a group that no shell could continue, where the kernel ignores SIGTSTP.
@@ -99,7 +110,7 @@ GuardedCommand::GuardedCommand(net::Loop& loop, User& user)
 GuardedCommand::~GuardedCommand() {
   if (!is_running()) return;
   kill_all();
-  kill(guard_, SIGCONT);
+  if (!end_.guard_was_killed) kill(guard_, SIGCONT);  // else it may be reaped
   end_watch();
   terminal_.take_back(JobTerminal::Modes::restore);
 }
@@ -174,7 +185,8 @@ void GuardedCommand::keep_until(Instant stop_at) {
 
 void GuardedCommand::pass_on(int signal) {
   if (!is_running()) return;
-  board_->signals |= std::uint64_t{1} << (signal - 1);
+  // In one word: the guard sends them in the order of their numbers, SIGCONT after what ends.
+  board_->signals |= bit_of(signal) | (is_end(signal) ? bit_of(SIGCONT) : 0);
   ring();
 }
 
@@ -216,6 +228,7 @@ void GuardedCommand::look_after_guard() {
     return;
   }
   if (board_->all_gone || (board_->start_error != 0 && board_->command == 0)) return;
+  if (board_->ended && !command_ended_) on_command_ended();
   // Its orphans are our children now (PR_SET_CHILD_SUBREAPER).
   end_.guard_was_killed = stopping_ = true;
   bell_heard_.reset();  // it would ring for ever
@@ -292,20 +305,32 @@ void GuardedCommand::kill_all() {
   }
 }
 
-// Without the guard nobody says that all are gone: so they are when two looks in a row have found
-// nobody, the second after what the first may have missed has been killed.
+// The guard cannot say any more that all are gone; the kernel can: what has ended is reaped, and
+// with no child left nothing is left below them either. A look at /proc could not tell: a process
+// that forks and ends before each look has another number every time. Only beside strangers, which
+// nobody may reap for their parent's program, two looks that find nobody have to do.
+bool GuardedCommand::is_anybody_left() {
+  if (!strangers_.empty()) {
+    ProcessTree tree(getpid(), strangers_);
+    return tree.kill_all(pid()) + tree.kill_all(pid()) > 0;
+  }
+  siginfo_t change{};
+  do {
+    change.si_pid = 0;
+    if (waitid(P_ALL, 0, &change, WEXITED | WNOHANG | __WALL) != 0) return errno != ECHILD;
+  } while (change.si_pid != 0);
+  return true;
+}
+
 void GuardedCommand::look_for_the_rest() {
   if (!is_running()) return;
   ProcessTree tree(getpid(), strangers_);
-  const bool is_alive = tree.kill_all(pid()) + tree.kill_all(pid()) > 0;
+  for (int look = 0; look < kLooksAtOnce && tree.kill_all(pid()) > 0; ++look) continue;
+  // An end that nobody told is that of its guard: the command died with it, or never began.
+  if (!command_ended_) end_.status.signal = SIGKILL;
   end_.status.was_killed = true;
   if (!deadline_.when()) deadline_.set(now() + kGivenUpAfter);
-  if (is_alive) return next_look_.set(now() + kLookEvery);
-  int status = 0;
-  if (!command_ended_ && waitpid(pid(), &status, WNOHANG) > 0) {
-    end_.status.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    end_.status.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  }
+  if (is_anybody_left()) return next_look_.set(now() + kLookEvery);
   finish();
 }
 
@@ -320,7 +345,8 @@ void GuardedCommand::finish() {
   prctl(PR_SET_CHILD_SUBREAPER, was_subreaper_ ? 1 : 0);  // what lives on is not ours
   // One that could not end all of it goes on trying, without us.
   if (!end.status.something_remains) {
-    kill(guard_, SIGKILL);  // before the bell's end closes: then it never acts
+    // Before the bell's end closes: then it never acts. One that was killed may be reaped.
+    if (!end.guard_was_killed) kill(guard_, SIGKILL);
     while (waitpid(guard_, nullptr, 0) < 0 && errno == EINTR) continue;
   }
   end_watch();

@@ -26,7 +26,8 @@
 // waits for the program's file either, which may be on a slow disk; what keeps it from running
 // comes as on_start_failed().
 //
-// Signals. pass_on() sends one to the command's process group. The terminal's keys reach a
+// Signals. pass_on() sends one to the command's process group. What is to end (TERM, INT, HUP,
+// QUIT) and is stopped is continued to take it, as a shell's kill does. The terminal's keys reach a
 // foreground job without us.
 //
 // Ctrl-Z and fg. When the job stops, we take the terminal back and stop as well, with our whole
@@ -135,6 +136,7 @@ class GuardedCommand {
   void on_command_ended();
   void on_deadline();
   void kill_all();
+  bool is_anybody_left();
   void look_for_the_rest();
   void finish();
   void end_watch();

@@ -46,7 +46,15 @@ pid_t take_number(std::string_view& text) {
   return number;
 }
 
-// "4711 (name) S parent group session …"; the name may hold blanks and parentheses.
+void skip_words(std::string_view& text, int count) {
+  for (; count > 0 && !text.empty(); --count) {
+    text.remove_prefix(1);
+    text.remove_prefix(std::min(text.find(' '), text.size()));
+  }
+}
+
+// "4711 (name) S parent group session …", and the threads as the 20th; the name may hold blanks and
+// parentheses.
 bool parse(std::string_view text, ProcessEntry& entry) {
   const std::size_t name = text.find('(');
   const std::size_t name_end = text.rfind(')');
@@ -60,10 +68,19 @@ bool parse(std::string_view text, ProcessEntry& entry) {
   entry.parent = take_number(text);
   entry.group = take_number(text);
   entry.session = take_number(text);
+  skip_words(text, 13);
+  entry.threads = take_number(text);
   return true;
 }
 
 }  // namespace
+
+bool proc_is_ours() {
+  char self[16] = {};
+  const ssize_t length = readlink("/proc/self", self, sizeof self - 1);
+  std::string_view number(self, static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  return take_number(number) == getpid() && number.empty();
+}
 
 bool read_process(pid_t pid, ProcessEntry& entry) {
   const int file = open(StatPath(pid).text, O_RDONLY | O_CLOEXEC);

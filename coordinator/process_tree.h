@@ -27,13 +27,19 @@ struct ProcessEntry {
   pid_t parent = 0;
   pid_t group = 0;
   pid_t session = 0;
-  char state = 'X';    // as in ps: R, S, D, T, Z …
+  char state = 'X';    // as in ps: R, S, D, T, Z …; that of its first thread
+  int threads = 0;     // that have not ended, and the first
   char name[16] = {};  // the first 15 bytes of it
 
   // One that has ended and only waits to be reaped is not: nobody may ever reap it (the first
-  // process of a container often does not).
-  bool is_alive() const { return state != 'Z' && state != 'X'; }
+  // process of a container often does not). One whose first thread alone has ended (pthread_exit
+  // in main) works on, though its state is the same.
+  bool is_alive() const { return (state != 'Z' && state != 'X') || threads > 1; }
 };
+
+// Whether /proc is there and numbers processes as we do: a new pid namespace that got no /proc of
+// its own (unshare -pf) shows others under our numbers, so nothing may be killed by it.
+bool proc_is_ours();
 
 // From /proc/PID/stat. False, for one that has gone meanwhile.
 bool read_process(pid_t pid, ProcessEntry& entry);

@@ -12,6 +12,7 @@
 #include "base/net/timer.h"
 #include "coordinator/guarded_command.h"
 #include "coordinator/node_report.h"
+#include "coordinator/process_tree.h"
 #include "coordinator/word.h"
 #include "coordinator/word_messages.h"
 #include "coordinator/word_session.h"
@@ -235,7 +236,14 @@ void LockedRun::on_released(const Result<Done, Error>& result, int exit_code) {
 
 }  // namespace
 
+// Before anything is acquired: what descends from the command is found in /proc (H3).
 int word_run(const Options& options) {
+  if (!proc_is_ours()) {
+    complain(
+        "/proc is missing, or that of another pid namespace: what the command starts could not "
+        "be ended");
+    return exit_code::kConfiguration;
+  }
   LockedRun run(options);
   return run.run();
 }

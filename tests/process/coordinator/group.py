@@ -111,10 +111,14 @@ def read_terminal(terminal):
 
 
 def is_alive(pid):
-    """Whether a process runs; one that has ended and is not yet waited for does not."""
+    """Whether a process runs; one that has ended and is not yet waited for does not.
+
+    One whose first thread alone has ended does: it has others.
+    """
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as stat:
-            return stat.read().rpartition(")")[2].split()[0] not in "ZX"
+            fields = stat.read().rpartition(")")[2].split()
+            return fields[0] not in "ZX" or int(fields[17]) > 1
     except (FileNotFoundError, ProcessLookupError):
         return False
 

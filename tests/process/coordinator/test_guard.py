@@ -68,6 +68,12 @@ def guard_of(redlock):
     return wait_until(find, "the guard")[0]
 
 
+def state_of(pid):
+    """As in ps."""
+    with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0]
+
+
 def full_pipe():
     """(read end, write end) of a pipe into which nothing fits."""
     ours, theirs = os.pipe()
@@ -222,6 +228,48 @@ class HoldersEnd(GuardTest):
         self.assertEqual(status, 128 + signal.SIGKILL)
         self.assertIn("its guard was killed", errors)
 
+    def test_a_guard_that_is_killed_before_the_command_begins_is_no_success(self):
+        """Forking takes 400 ms: no loop has looked at what the guard tells, and no gate opens."""
+        begun = self.heart("early")
+        environment = {**self.environment, "SLOW_FORK_MS": "400",
+                       "LD_PRELOAD": os.path.join(BUILD, "libslow_fork.so")}
+        job = self.start_redlock("run", "--ttl", "5s", "early", "--", HEART, "once", str(begun),
+                                 env=environment)
+        guard = guard_of(job)
+        time.sleep(0.25)
+        os.kill(guard, signal.SIGKILL)
+        status, _, errors = self.finish(job)
+        self.assertEqual(status, 128 + signal.SIGKILL, errors)
+        self.assertIn("its guard was killed", errors)
+        self.assertEqual(begun.slots(), [])
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root, and unshare")
+    def test_with_the_proc_of_another_pid_namespace_nothing_is_acquired_or_started(self):
+        if subprocess.run(["unshare", "-pf", "true"], check=False).returncode != 0:
+            self.skipTest("no pid namespace to be had here")
+        begun = self.heart("foreign")
+        result = subprocess.run(
+            ["unshare", "-pf", *self.command("run", "--ttl", "20s", "foreign", "--", HEART, "once",
+                                             str(begun))],
+            env=self.environment, capture_output=True, text=True, timeout=20, check=False)
+        self.assertEqual(result.returncode, 78, result.stderr)
+        self.assertIn("/proc", result.stderr)
+        self.assertEqual(begun.slots(), [])
+        self.assertTrue(self.group.is_free("foreign"))
+
+    def test_a_command_that_has_stopped_itself_ends_by_a_signal(self):
+        """Where no terminal is, nobody else would continue it."""
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+            with self.subTest(signal=number):
+                job = self.start_redlock("run", "still", "--", "sh", "-c",
+                                         "echo $$; ulimit -c 0; kill -STOP $$; sleep 20",
+                                         stdin=subprocess.DEVNULL, start_new_session=True)
+                command = int(job.stdout.readline())
+                wait_until(lambda pid=command: state_of(pid) == "T", "its stop")
+                time.sleep(0.1)
+                job.send_signal(number)
+                self.assertEqual(self.finish(job)[0], 128 + number)
+
     def test_a_full_standard_error_delays_the_end_for_a_second_at_most(self):
         ours, theirs = full_pipe()
         heart = self.heart("speechless")
@@ -251,6 +299,15 @@ class HoldersEnd(GuardTest):
                          r"^redlock: left: \w+ \(process \d+\) works on without the lock.*\n$")
         self.assertNotEqual(heart.alive(), [])
         wait_until(lambda: self.group.is_free("left"), "the release")
+
+    def test_what_works_on_is_told_though_its_first_thread_has_ended(self):
+        heart = self.heart("leaderless")
+        script = (f"{HEART} leaderless {heart} > /dev/null 2>&1 & "
+                  "until grep -q Z /proc/$!/stat; do sleep 0.01; done; exit 3")
+        result = self.redlock("run", "leaderless", "--", "sh", "-c", script)
+        self.assertExit(3, result)
+        self.assertIn("works on without the lock", result.stderr)
+        self.assertNotEqual(heart.alive(), [])
 
     def test_with_wait_all_the_lock_is_held_until_the_last_has_ended(self):
         script = "(setsid sh -c 'sleep 2 &' &) ; exit 3"
@@ -288,7 +345,7 @@ class HoldersEnd(GuardTest):
 class AnotherUsersRights(GuardTest):
     """A command that has become another user may not be killed."""
 
-    def start_as_nobody(self, name, *options):
+    def start_as_nobody(self, name, *options, kind="root"):
         os.chmod(self.group.folder, 0o777)
         self.addCleanup(os.chmod, self.group.folder, 0o700)
         program = os.path.join(self.group.folder, f"{name}.{len(options)}.program")
@@ -299,7 +356,7 @@ class AnotherUsersRights(GuardTest):
         with open(str(heart) + ".errors", "w", encoding="utf-8") as errors:
             job = subprocess.Popen(
                 ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", redlock,
-                 "run", *options, name, "--", program, "root", str(heart)],
+                 "run", *options, name, "--", program, kind, str(heart)],
                 env=self.environment, stderr=errors)
         self.addCleanup(self.end, job)
         heart.await_beats(1)
@@ -325,6 +382,12 @@ class AnotherUsersRights(GuardTest):
                 heart.kill()
                 wait_until(lambda: self.group.is_free("kept"), "the end of the lock")
                 os.remove(str(heart))
+
+    def test_a_killed_guard_is_no_release_though_its_first_thread_has_ended(self):
+        job, heart = self.start_as_nobody("headless", "--ttl", "6s", kind="leaderless")
+        os.kill(guard_of(job), signal.SIGKILL)
+        self.assertCouldNotBeEnded(job, heart)
+        self.assertNotIn("$-1", self.group.keys("headless"))
 
     def test_a_loss_is_no_release_either(self):
         job, heart = self.start_as_nobody("lost", "--ttl", "2s")
