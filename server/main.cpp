@@ -130,7 +130,8 @@ class Process {
   // logrotate has renamed the file, and nothing else is meant: no setting is read anew.
   void open_log_anew() {
     log_.reopen();
-    if (!settings_.logfile.empty()) log_.log(LogLevel::notice, "the log file was opened anew");
+    if (!settings_.logfile.empty())
+      log_.log(LogLevel::notice, "SIGHUP: the log file is opened anew");
   }
 
   void tell_supervisor() {

@@ -3,12 +3,15 @@
 #include "base/invariant.h"
 #include "server/fence.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -17,6 +20,7 @@ namespace {
 
 constexpr mode_t kFolderMode = 0700;
 constexpr mode_t kFileMode = 0600;
+constexpr std::size_t kPieceBytes = 64 * 1024;  // of a snapshot that is read
 
 std::string folder_above(const std::string& folder) {
   const std::string above = std::filesystem::path(folder).lexically_normal().parent_path().string();
@@ -96,11 +100,18 @@ SnapshotContent StateFolder::read_snapshot_file(const SavedLockVisitor& visit,
     return content;
   }
   int error = 0;
+  // The reader asks for a few bytes at a time, and there may be hundreds of thousands of records.
+  std::vector<char> piece(kPieceBytes);
+  std::string_view rest;
   const auto source = [&](char* to, std::size_t size) -> std::size_t {
-    const ssize_t count = read_some(file, to, size);
-    if (count >= 0) return static_cast<std::size_t>(count);
-    error = errno;
-    return 0;
+    if (rest.empty()) {
+      const ssize_t count = read_some(file, piece.data(), piece.size());
+      if (count < 0) error = errno;
+      rest = {piece.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
+    }
+    const std::size_t taken = rest.copy(to, size);
+    rest.remove_prefix(taken);
+    return taken;
   };
   SnapshotContent content = read_snapshot(source, visit, visit_mark);
   if (error != 0) content.trouble = file_failure("read", snapshot_path(), error).text;
