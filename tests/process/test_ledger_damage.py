@@ -65,7 +65,8 @@ class LedgerTest(ProcessTest):
         client = node.client()
         info = client.info("restart")
         self.assertEqual((info["cause"], int(info["delay_ms"])), (cause, delay_ms))
-        self.assertIn(finding, node.log()[log_before:])
+        # The log holds up no answer: its line may come a moment later.
+        self.assertTrue(eventually(lambda: finding in node.log()[log_before:]), node.log())
         granted_at = self.first_grant(client)
         self.assertGreaterEqual(granted_at, node.spawned_at + delay_ms / 1000)
 

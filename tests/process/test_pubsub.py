@@ -123,7 +123,7 @@ class PubSub(ProcessTest):
             client("PUBLISH", "news", text)
             self.assertEqual(keen.reply(), [b"message", b"news", text])
         self.assertTrue(eventually(lambda: client("PUBSUB", "NUMSUB", "news")[1] == 1))
-        self.assertIn("unread", self.server.log())
+        self.assertTrue(eventually(lambda: "unread" in self.server.log()))
         deaf.close()
 
     def test_a_listener_that_goes_away_is_forgotten(self):
