@@ -3,6 +3,8 @@
 #include "coordinator/validity.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <utility>
 
 namespace redlock::coordinator {
@@ -61,10 +63,28 @@ bool Acquisition::is_split_vote() const {
   return outcome_ == AcquisitionOutcome::held && locks_.votes().yes() > 0;
 }
 
+// What no proposal may be above to count (rule F3): judged anew with each answer. Without a quorum
+// of proposals each counts, as none decides yet.
+Token Acquisition::largest_that_counts() const {
+  std::array<Token, kNodesMax> told{};
+  std::size_t count = 0;
+  for (const Answer& answer : locks_.answers()) {
+    if (answer.token > 0) told[count++] = answer.token;
+  }
+  const std::size_t quorum = quorum_of(terms_.nodes);
+  if (count < quorum) return kTokenMax;
+  const auto nth = told.begin() + static_cast<std::ptrdiff_t>(quorum - 1);
+  std::nth_element(told.begin(), nth, told.begin() + static_cast<std::ptrdiff_t>(count),
+                   std::greater<>());
+  return *nth + kLeapMax;
+}
+
 std::size_t Acquisition::proposals() const {
+  const Token most = largest_that_counts();
   const auto& answers = locks_.answers();
   return static_cast<std::size_t>(std::count_if(
-      answers.begin(), answers.end(), [](const Answer& answer) { return answer.token > 0; }));
+      answers.begin(), answers.end(),
+      [most](const Answer& answer) { return answer.token > 0 && answer.token <= most; }));
 }
 
 void Acquisition::decide(Instant now, Actions& actions) {
@@ -73,15 +93,22 @@ void Acquisition::decide(Instant now, Actions& actions) {
   decide_locks(now, actions);
 }
 
+bool Acquisition::can_be_fenced() const {
+  const auto& answers = locks_.answers();
+  const auto told = std::count_if(answers.begin(), answers.end(),
+                                  [](const Answer& answer) { return answer.token > 0; });
+  return static_cast<std::size_t>(told) + locks_.votes().outstanding() >= quorum_of(terms_.nodes);
+}
+
 void Acquisition::decide_locks(Instant now, Actions& actions) {
   const VoteCount& votes = locks_.votes();
   const VoteResult result = votes.result();
   if (result == VoteResult::pending) return;
   if (result == VoteResult::won) {
     if (!terms_.fencing) return conclude(now, actions);
-    // The nodes that have not answered may yet make a quorum of proposals.
-    const bool can_be = proposals() + votes.outstanding() >= quorum_of(terms_.nodes);
-    if (can_be || (terms_.hear_everyone && votes.outstanding() > 0)) return;
+    // The nodes that have not answered may yet make a quorum of proposals, and show which of those
+    // that are there count.
+    if (votes.outstanding() > 0 && (can_be_fenced() || terms_.hear_everyone)) return;
     return fail(AcquisitionOutcome::unfenced, actions);
   }
   // Lost. Whether that is "held" or "no quorum" is another vote: could a quorum still answer?
@@ -92,7 +119,10 @@ void Acquisition::decide_locks(Instant now, Actions& actions) {
 
 // A quorum of proposals is there (rule F3).
 void Acquisition::propose(Instant now, Actions& actions) {
-  for (const Answer& answer : locks_.answers()) token_ = std::max(token_, answer.token);
+  const Token most = largest_that_counts();
+  for (const Answer& answer : locks_.answers()) {
+    if (answer.token <= most) token_ = std::max(token_, answer.token);
+  }
   tokens_.open(locks_.start(), now, terms_.node_timeout);
   for (NodeIndex node = 0; node < locks_.nodes(); ++node) {
     if (locks_.answered(node)) take_up(node, actions);
@@ -108,9 +138,10 @@ void Acquisition::take_up(NodeIndex node, Actions& actions) {
     return;
   }
   Answer taken = answer;
-  // A late one: the token may be given already, it does not change any more.
+  // A late one, as the token may be given already and does not change any more; or one that does
+  // not count.
   if (answer.token > token_) {
-    taken = {.kind = AnswerKind::error, .text = "proposed a larger token than the others, later"};
+    taken = {.kind = AnswerKind::error, .text = "proposed a larger token than the others"};
   }
   tokens_.record(node, std::move(taken), locks_.start() + answer.took);
 }

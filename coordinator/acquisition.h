@@ -14,7 +14,9 @@
 // With fencing, each grant proposes a token, and one that a quorum stores with the lock's value is
 // to be found (rule F3):
 //
-//   locks    a quorum of proposals is there: t := the largest; a node with p = t has accepted it
+//   locks    a quorum of proposals is there: t := the largest; a node with p = t has accepted it.
+//            One that is more than kLeapMax above the q-th largest counts as none: a single counter
+//            that somebody has set, or that was damaged, decides nothing
 //   tokens   the others that granted, then or later, are asked to confirm t; a quorum accepted it,
 //            and the validity, read again, still stands: acquired
 //
@@ -74,7 +76,9 @@ class Acquisition {
 
  private:
   bool is_confirming() const { return token_ > 0; }
+  Token largest_that_counts() const;
   std::size_t proposals() const;
+  bool can_be_fenced() const;
   void decide(Instant now, Actions& actions);
   void decide_locks(Instant now, Actions& actions);
   void decide_token(Instant now, Actions& actions);

@@ -13,7 +13,7 @@ Duration admissible_in(const NodeStatus& status) {
 Admission::Admission(const Terms& terms, const AdmissionPlan& plan)
     : terms_(terms), plan_(plan), standings_(terms.nodes), fenced_votes_(terms.nodes) {
   INVARIANT(plan.candidates.any(), "an admission of nobody");
-  INVARIANT(!plan.new_group || plan.candidates == all_nodes(terms.nodes),
+  INVARIANT(!plan.by_operator.new_group || plan.candidates == all_nodes(terms.nodes),
             "a new group of some of its nodes");
 }
 
@@ -61,17 +61,22 @@ std::optional<Instant> Admission::next_deadline() const {
 
 void Admission::note(NodeIndex node, AdmissionReply reply, Instant now) {
   awaited_.reset(node);
+  if (reply.answer.kind == AnswerKind::yes && has_answered(reply.answer.from, node)) {
+    reply.answer = second_vote();
+  }
   Standing& standing = standings_[node];
   standing.answer = std::move(reply.answer);
   standing.answer.took = now - asked_at_;
   const bool answered = standing.answer.kind == AnswerKind::yes;
   if (question_ == AdmissionQuestion::admit) {
-    standing.state = answered ? State::admitted : State::failed;
+    // Fenced: another coordinator has admitted it since.
+    standing.state = !answered ? State::failed : reply.fenced ? State::fenced : State::admitted;
     return;
   }
   if (question_ == AdmissionQuestion::read) {
     if (!answered) return fenced_votes_.add_silent();
     reply.fenced ? fenced_votes_.add_yes() : fenced_votes_.add_no();
+    read_fenced_.set(node, reply.fenced);
   }
   if (!answered) return;
   standing.counter = std::max(standing.counter, reply.counter);
@@ -82,6 +87,16 @@ void Admission::note(NodeIndex node, AdmissionReply reply, Instant now) {
   standing.state = reply.fenced              ? State::fenced
                    : standing.admit_in > 0ns ? State::early
                                              : State::unfenced;
+}
+
+// Whether the node was heard at another address than this one (rule Q5).
+bool Admission::has_answered(NodeIdentity from, NodeIndex address) const {
+  if (from == NodeIdentity::unknown) return false;
+  for (NodeIndex other = 0; other < terms_.nodes; ++other) {
+    const Answer& answer = standings_[other].answer;
+    if (other != address && answer.kind == AnswerKind::yes && answer.from == from) return true;
+  }
+  return false;
 }
 
 void Admission::decide(Instant now, Actions& actions) {
@@ -100,7 +115,7 @@ void Admission::decide(Instant now, Actions& actions) {
 // Without a candidate that can be admitted now, no counter needs to be read.
 void Admission::after_look(Instant now, Actions& actions) {
   const NodeSet ready = in_state(State::unfenced);
-  const bool can_go_on = plan_.new_group ? is_whole() : ready.any();
+  const bool can_go_on = plan_.by_operator.new_group ? is_whole() : ready.any();
   if (can_go_on) {
     return ask(AdmissionQuestion::read, all_nodes(terms_.nodes), now, actions);
   }
@@ -109,7 +124,8 @@ void Admission::after_look(Instant now, Actions& actions) {
     return finish(AdmissionOutcome::no_quorum, actions);
   }
   const bool all_fenced = in_state(State::fenced).count() == heard;
-  finish(all_fenced && !plan_.new_group ? AdmissionOutcome::done : AdmissionOutcome::refused,
+  finish(all_fenced && !plan_.by_operator.new_group ? AdmissionOutcome::done
+                                                    : AdmissionOutcome::refused,
          actions);
 }
 
@@ -119,36 +135,60 @@ bool Admission::is_whole() const {
   });
 }
 
-// Decided as soon as a quorum says fenced, or none can any more.
+// Over when all have answered, as each counter may be the one that knows, or when no quorum can be
+// fenced any more.
 void Admission::during_read(Instant now, Actions& actions) {
-  if (plan_.new_group) {
-    if (awaited_.none()) after_new_groups_read(now, actions);
-    return;
+  if (awaited_.none()) {
+    return plan_.by_operator.new_group ? after_new_groups_read(now, actions)
+                                       : after_read(now, actions);
   }
-  const VoteResult result = fenced_votes_.result();
-  if (result == VoteResult::pending) return;
-  if (result == VoteResult::lost) {
+  const bool can_be_over = !plan_.by_operator.new_group && !terms_.hear_everyone;
+  if (can_be_over && fenced_votes_.result() == VoteResult::lost) after_read(now, actions);
+}
+
+void Admission::after_read(Instant now, Actions& actions) {
+  if (fenced_votes_.result() != VoteResult::won) {
     // Only nodes that say "unfenced" prove that no quorum is fenced.
     const bool proved = fenced_votes_.no() > terms_.nodes - quorum_of(terms_.nodes);
-    if (!proved && terms_.hear_everyone && awaited_.any()) return;
     return finish(proved ? AdmissionOutcome::needs_operator : AdmissionOutcome::no_quorum, actions);
   }
-  for (NodeIndex node = 0; node < terms_.nodes; ++node) {
-    if (standings_[node].state == State::fenced) {
-      floor_ = std::max(floor_, standings_[node].counter);
-    }
-  }
   const NodeSet ready = in_state(State::unfenced) & plan_.candidates;
-  withdraw_awaited(actions);
   if (ready.none()) return after_admit(actions);  // others admitted them meanwhile
+  if (const auto refusal = choose_floor()) return finish(*refusal, actions);
   ask(AdmissionQuestion::admit, ready, now, actions);
 }
 
-// The operator's floor, or more if a node knows better.
+// REQUIRES: a quorum of fenced nodes was read, and not all are fenced; so there is a next largest
+// counter.
+std::optional<AdmissionOutcome> Admission::choose_floor() {
+  std::vector<Token> counters;
+  for (NodeIndex node = 0; node < terms_.nodes; ++node) {
+    if (read_fenced_.test(node)) counters.push_back(standings_[node].counter);
+  }
+  std::sort(counters.rbegin(), counters.rend());
+  const std::size_t unread = terms_.nodes - counters.size();
+  const std::size_t knowing = quorum_of(terms_.nodes) - unread;  // q - (N - r)
+  INVARIANT(knowing >= 1 && knowing < counters.size(), "a floor of counters that nobody read");
+  const Token read = counters[knowing - 1];
+  const Token next = counters[knowing];
+  const bool is_apart = read > next + kLeapMax;
+  for (NodeIndex node = 0; node < terms_.nodes; ++node) {
+    Standing& standing = standings_[node];
+    standing.is_far_above = read_fenced_.test(node) && standing.counter > next + kLeapMax;
+  }
+  least_floor_ = is_apart ? next : read;
+  floor_ = plan_.by_operator.floor.value_or(read);
+  if (!plan_.by_operator.floor && is_apart) return AdmissionOutcome::counters_apart;
+  if (floor_ < least_floor_) return AdmissionOutcome::floor_too_low;
+  return std::nullopt;
+}
+
 void Admission::after_new_groups_read(Instant now, Actions& actions) {
   if (fenced_votes_.no() < terms_.nodes) return finish(AdmissionOutcome::refused, actions);
-  floor_ = plan_.new_group->floor;
-  for (const Standing& node : standings_) floor_ = std::max(floor_, node.counter);
+  for (const Standing& node : standings_) least_floor_ = std::max(least_floor_, node.counter);
+  if (!plan_.by_operator.floor) return finish(AdmissionOutcome::floor_needed, actions);
+  floor_ = *plan_.by_operator.floor;
+  if (floor_ < least_floor_) return finish(AdmissionOutcome::floor_too_low, actions);
   ask(AdmissionQuestion::admit, plan_.candidates, now, actions);
 }
 

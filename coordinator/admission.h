@@ -9,8 +9,8 @@
 //
 //   look   LOCK.STATUS of the candidates: who is unfenced, and may be admitted by now? Left out
 //          where the greeting of their connections told it
-//   read   LOCK.FENCE READ of all nodes, recovering ones too: the largest counter that a quorum of
-//          fenced nodes tells is the floor. Every token that was given was accepted at one of them
+//   read   LOCK.FENCE READ of all nodes, recovering ones too, and all are waited for: the counters
+//          of the fenced ones tell the floor
 //   admit  LOCK.FENCE ADMIT floor, to the candidates that may be admitted
 //
 // The order carries the safety. A lock that a node granted before its loss may still get its token
@@ -19,8 +19,17 @@
 // that said so: behind another one there may be a node that has lost its ledger once more. Whoever
 // drives the machine sees to the connection and answers `broken` in the node's place.
 //
+// The floor. Every token that was given was accepted at a quorum of q nodes, so of r fenced nodes
+// that were read, of N, at least q - (N - r) have a counter as large: the (q - (N - r))-th largest
+// of the r counters is the floor. With q nodes read that is the largest, with all four others of
+// five the second largest, which no single counter that somebody has set can raise. A counter is
+// never left out of the reading: it may be the one that knows. Where the floor is more than
+// kLeapMax above the next largest counter, it rests on counters that the others do not bear out,
+// and nobody is admitted until an operator says which floor is right.
+//
 // When no quorum is fenced there is nobody to read a floor from, and only an operator can vouch for
-// one: a NewGroup. That takes all N nodes, unfenced, serving and ready, and touches none otherwise.
+// one: a new group. That takes all N nodes, unfenced, serving and ready, and touches none
+// otherwise. No operator's floor may be below what a node tells, and none is ever assumed.
 //
 // Nothing has to be undone: a floor only raises, and one that was read rightly stays right.
 #pragma once
@@ -28,6 +37,8 @@
 #include "coordinator/ballot.h"
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 namespace redlock::coordinator {
 
@@ -41,7 +52,7 @@ Duration admissible_in(const NodeStatus& status);
 struct AdmissionReply {
   AdmissionQuestion to = AdmissionQuestion::look;
   Answer answer = {};
-  bool fenced = false;      // look, read
+  bool fenced = false;      // look, read; admit: it was already
   Token counter = 0;        // look, read: the largest of any slot
   bool recovering = false;  // look
   Duration admit_in = 0ns;  // look: until it may be admitted; 0: now
@@ -52,19 +63,23 @@ enum class AdmissionOutcome : std::uint8_t {
   done,            // no candidate that answered is unfenced any more
   refused,         // some stay unfenced: see their standing
   needs_operator,  // no quorum of nodes is fenced, whatever the silent ones would say
+  counters_apart,  // the floor rests on counters far above the next largest: see is_far_above
+  floor_needed,    // of a new group: no node knows one
+  floor_too_low,   // the operator's is below least_floor()
   no_quorum,       // too few answered to know
 };
 
-// An operator's word that no token larger than the floor was ever given.
-struct NewGroup {
-  Token floor = 0;
+// An operator's word.
+struct OperatorsFloor {
+  bool new_group = false;      // no quorum is fenced: all nodes are taken, as they are
+  std::optional<Token> floor;  // no token larger than this was ever given; none: as it is read
 };
 
 struct AdmissionPlan {
   NodeSet candidates = {};
   // Their present connections have told that they are unfenced and that their time is over.
   bool looked = false;
-  std::optional<NewGroup> new_group = std::nullopt;  // REQUIRES: all nodes are candidates
+  OperatorsFloor by_operator = {};  // REQUIRES: with new_group all nodes are candidates
 };
 
 inline NodeSet all_nodes(std::size_t nodes) {
@@ -86,6 +101,7 @@ class Admission {
     State state = State::unknown;
     Token counter = 0;
     bool recovering = false;
+    bool is_far_above = false;  // its counter, as others do not bear it out
     Duration admit_in = 0ns;
     Answer answer = {};  // to the last question
   };
@@ -105,6 +121,8 @@ class Admission {
   // What `ask` means at present, and what is sent with `admit`.
   AdmissionQuestion question() const { return question_; }
   Token floor() const { return floor_; }
+  // What an operator's floor must not be below, as nodes tell it.
+  Token least_floor() const { return least_floor_; }
 
   bool finished() const { return outcome_ != AdmissionOutcome::pending; }
   AdmissionOutcome outcome() const { return outcome_; }
@@ -118,10 +136,13 @@ class Admission {
 
   void ask(AdmissionQuestion question, const NodeSet& nodes, Instant now, Actions& actions);
   void note(NodeIndex node, AdmissionReply reply, Instant now);
+  bool has_answered(NodeIdentity from, NodeIndex address) const;
   void decide(Instant now, Actions& actions);
   void after_look(Instant now, Actions& actions);
   void during_read(Instant now, Actions& actions);
+  void after_read(Instant now, Actions& actions);
   void after_new_groups_read(Instant now, Actions& actions);
+  std::optional<AdmissionOutcome> choose_floor();
   void after_admit(Actions& actions);
   void finish(AdmissionOutcome outcome, Actions& actions);
   void withdraw_awaited(Actions& actions);
@@ -136,7 +157,9 @@ class Admission {
   Instant asked_at_;
   Instant deadline_ = kNever;
   VoteCount fenced_votes_;  // of read; a node that is silent may be fenced or not
+  NodeSet read_fenced_;     // whose counters the floor rests on
   Token floor_ = 0;
+  Token least_floor_ = 0;
   AdmissionOutcome outcome_ = AdmissionOutcome::pending;
 };
 

@@ -20,6 +20,9 @@ std::string sentence(const Standing& node, Token floor) {
   if (!answered) return answer_text(node.answer);
   switch (node.state) {
     case State::fenced:
+      if (node.is_far_above) {
+        return fmt::format("fenced, its counter is at {}: far above the others", node.counter);
+      }
       return fmt::format("fenced already, its counter is at {}", node.counter);
     case State::admitted:
       return fmt::format("admitted, its tokens are above {}", floor);
@@ -64,6 +67,28 @@ std::string refusal(const AdmitResult& result, bool is_new_group) {
   return text;
 }
 
+// What an operator has to know to say a floor.
+constexpr std::string_view kWhatAFloorIs =
+    "a number that no token ever given is above: as large as the largest token that whatever "
+    "checks "
+    "tokens has stored, or larger";
+
+std::string no_floor_known(const AdmitResult& result) {
+  return fmt::format(
+      "a new group wants --floor N: {}; 0 if there never was one. These nodes have forgotten "
+      "theirs: "
+      "the largest counter that one of them tells is {}, and no token may come again",
+      kWhatAFloorIs, result.least_floor);
+}
+
+std::string counters_apart(const AdmitResult& result) {
+  return fmt::format(
+      "a counter that the others do not bear out would become the floor, and use up the numbers of "
+      "the nodes that are admitted; nothing was changed. If it is right, say so: `redlock admit "
+      "--floor {}`. If somebody has set it, or it was damaged, give another one that is: {}",
+      result.floor, kWhatAFloorIs);
+}
+
 // Either hardly anyone answered, or so many of those that did are unfenced that it takes the
 // others.
 Error too_few_answered(const Nodes& nodes, const AdmitResult& result,
@@ -94,8 +119,19 @@ Error admission_error(const Nodes& nodes, const AdmitResult& result, bool is_new
     case AdmissionOutcome::needs_operator:
       return {ErrorCode::not_admitted,
               "no quorum of nodes is fenced, so nobody knows which tokens were given; if you do, "
-              "say so: `redlock admit --new-group [--floor N]`",
+              "say so: `redlock admit --new-group --floor N`",
               std::move(lines)};
+    case AdmissionOutcome::counters_apart:
+      return {ErrorCode::not_admitted, counters_apart(result), std::move(lines)};
+    case AdmissionOutcome::floor_needed:
+      return {ErrorCode::not_admitted, no_floor_known(result), std::move(lines)};
+    case AdmissionOutcome::floor_too_low:
+      return {
+          ErrorCode::not_admitted,
+          fmt::format("the floor {} is below {}, which the nodes tell: tokens would come again; "
+                      "nothing was changed",
+                      result.floor, result.least_floor),
+          std::move(lines)};
     case AdmissionOutcome::no_quorum:
       return too_few_answered(nodes, result, std::move(lines));
     default:

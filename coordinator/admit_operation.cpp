@@ -24,6 +24,9 @@ constexpr RequestKind kind_of(AdmissionQuestion question) {
   return RequestKind::fence_admit;
 }
 
+// A node that is fenced takes no floor (rule F6). Whoever admitted it was first.
+constexpr std::string_view kFencedAlready = "ERR already fenced";
+
 Answer not_understood() {
   return {.kind = AnswerKind::error, .text = "a plain Redis has no fencing tokens"};
 }
@@ -40,10 +43,18 @@ void read_status(const protocol::Reply& reply, AdmissionReply& said) {
   said.admit_in = admissible_in(*status);
 }
 
+bool is_between(const protocol::Reply& number, Token least, Token most) {
+  return number.is(protocol::Reply::Kind::integer) &&
+         number.integer() >= static_cast<std::int64_t>(least) &&
+         number.integer() <= static_cast<std::int64_t>(most);
+}
+
 // [largest counter, 1 fenced or 0 not]
 void read_counter(const protocol::Reply& reply, AdmissionReply& said) {
   const auto& items = reply.items();
-  if (items.size() != 2 || items[0].integer() < 0) {
+  const bool has_shape = reply.is(protocol::Reply::Kind::array) && items.size() == 2 &&
+                         is_between(items[0], 0, kTokenMax) && is_between(items[1], 0, 1);
+  if (!has_shape) {
     said.answer = {.kind = AnswerKind::error, .text = "unexpected reply " + reply.to_string()};
     return;
   }
@@ -53,6 +64,10 @@ void read_counter(const protocol::Reply& reply, AdmissionReply& said) {
 
 AdmissionReply read_reply(AdmissionQuestion question, Completion completion) {
   AdmissionReply said{.to = question, .answer = std::move(completion.answer)};
+  if (question == AdmissionQuestion::admit && said.answer.text.starts_with(kFencedAlready)) {
+    said.answer.kind = AnswerKind::yes;
+    said.fenced = true;
+  }
   if (said.answer.kind != AnswerKind::yes) return said;
   if (question == AdmissionQuestion::look) read_status(completion.reply, said);
   if (question == AdmissionQuestion::read) read_counter(completion.reply, said);
@@ -121,7 +136,10 @@ bool Group::AdmitOperation::is_same_connection(NodeIndex node) const {
 
 void Group::AdmitOperation::tell() {
   if (!done_) return end_admission(machine_, ended_);
-  AdmitResult result{.outcome = machine_.outcome(), .floor = machine_.floor(), .nodes = {}};
+  AdmitResult result{.outcome = machine_.outcome(),
+                     .floor = machine_.floor(),
+                     .least_floor = machine_.least_floor(),
+                     .nodes = {}};
   for (NodeIndex node = 0; node < group().size(); ++node) {
     result.nodes.push_back(machine_.standing(node));
   }

@@ -40,15 +40,18 @@ struct Answer {
   bool never_sent = false;  // the request did not leave this process: there is nothing to undo
   bool topped_up = false;   // yes to an extension: it did not have the lock, and has it now
   Token token = 0;          // yes to an acquisition: the node's proposal; 0: it gives none
-  Duration took = 0ns;      // from the start of the question; filled in by whoever counts
-  std::string text = {};    // for people: the node's own words, or the system's
+  NodeIdentity from = NodeIdentity::unknown;  // of a reply: who gave it (rule Q5)
+  Duration took = 0ns;    // from the start of the question; filled in by whoever counts
+  std::string text = {};  // for people: the node's own words, or the system's
 
   bool is_vote() const { return kind == AnswerKind::yes || kind == AnswerKind::no; }
 };
 
-// What a reply to a request of this kind means, in either dialect. A survey's questions (get and
-// those after it) are answered `yes` by whatever is no error.
-Answer classify(RequestKind kind, const protocol::Reply& reply);
+// What a reply to a request of this kind means, in either dialect. Read strictly: what no sound
+// node answers (another shape, a number out of its range, a top-up where none was asked for) is an
+// error and never a vote. Of a survey's questions (get and those after it) only LOCK.HOLDER has a
+// shape to be held to here; the others are answered `yes` by whatever is no error.
+Answer classify(RequestKind kind, const protocol::Reply& reply, bool may_top_up = false);
 
 // A sentence for the error list: "held by another", "recovering after a restart, …", "no answer".
 std::string answer_text(const Answer& answer);

@@ -2,6 +2,7 @@
 
 #include "base/duration_text.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +12,17 @@ namespace redlock::coordinator {
 Answer silence(Duration node_timeout) {
   return {.kind = AnswerKind::timed_out,
           .text = fmt::format("no answer within {}", spoken_duration(node_timeout))};
+}
+
+bool has_voted(NodeIdentity node, const std::vector<Answer>& answers) {
+  if (node == NodeIdentity::unknown) return false;
+  return std::any_of(answers.begin(), answers.end(), [node](const Answer& answer) {
+    return answer.is_vote() && answer.from == node;
+  });
+}
+
+Answer second_vote() {
+  return {.kind = AnswerKind::broken, .text = "is a node that has answered at another address"};
 }
 
 void Ballot::open(Instant start, Instant asked, Duration node_timeout) {
@@ -23,6 +35,7 @@ bool Ballot::record(NodeIndex node, Answer answer, Instant now) {
   INVARIANT(node < answers_.size(), "an answer of a node that was not asked");
   INVARIANT(answer.kind != AnswerKind::none, "an answer that says nothing");
   if (answered(node)) return false;
+  if (answer.is_vote() && has_voted(answer.from, answers_)) answer = second_vote();
   if (answer.kind == AnswerKind::yes) {
     votes_.add_yes();
   } else if (answer.kind == AnswerKind::no) {

@@ -3,6 +3,9 @@
 // The part that acquisition, extension and release have in common. All nodes are asked at the same
 // instant (rule Q1), so one deadline serves all: whoever has not answered by then counts as timed
 // out. An answer that comes after that changes nothing here; the link has read it in its order.
+//
+// One vote an address, and one a node (rule Q5): two addresses may come to lead to one node while
+// the question is asked.
 #pragma once
 
 #include "coordinator/answer.h"
@@ -16,6 +19,12 @@ namespace redlock::coordinator {
 // What is noted of a node that was waited for in vain.
 Answer silence(Duration node_timeout);
 
+// Whether the node has voted already among these answers (rule Q5).
+bool has_voted(NodeIdentity node, const std::vector<Answer>& answers);
+
+// What is noted of its second vote.
+Answer second_vote();
+
 class Ballot {
  public:
   explicit Ballot(std::size_t nodes) : votes_(nodes), answers_(nodes) {}
@@ -25,6 +34,7 @@ class Ballot {
   void open(Instant start, Instant asked, Duration node_timeout);
 
   // Counts a node's first answer; false when it was counted before.
+  // The vote of a node that has voted at another address counts as `broken`.
   bool record(NodeIndex node, Answer answer, Instant now);
 
   // At the deadline: the silent ones count as timed out. False when it is not yet that late.

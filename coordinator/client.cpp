@@ -232,10 +232,7 @@ Result<std::vector<NodeState>, Error> Client::status() {
 // --- admit
 
 Client::Operation Client::admit(AdmitOptions options, Callback<Admitted> done) {
-  if (options.floor > 0 && !options.new_group) {
-    return core_->refuse(std::move(done), invalid("a floor is for a new group only"));
-  }
-  if (options.floor > coordinator::kTokenMax) {
+  if (options.floor.value_or(0) > coordinator::kTokenMax) {
     return core_->refuse(std::move(done), invalid("the floor is not below 2^53"));
   }
   Core& core = *core_;
@@ -246,9 +243,7 @@ Client::Operation Client::admit(AdmitOptions options, Callback<Admitted> done) {
       }
       tell(coordinator::admitted(core.names(), result));
     };
-    std::optional<coordinator::NewGroup> new_group;
-    if (options.new_group) new_group = {.floor = options.floor};
-    return core.nodes().admit(new_group, on_end);
+    return core.nodes().admit({.new_group = options.new_group, .floor = options.floor}, on_end);
   });
 }
 

@@ -192,11 +192,10 @@ void add_run(CLI::App& app, Flags& flags, Options& options) {
 
 void add_admit(CLI::App& app, Options& options) {
   CLI::App& word = *app.add_subcommand("admit", "give unfenced nodes their part in tokens again");
-  CLI::Option* new_group = word.add_flag("--new-group", options.new_group,
-                                         "vouch that no token larger than the floor was given");
-  word.add_option("--floor", options.floor, "of a new group (0)")
+  word.add_flag("--new-group", options.new_group,
+                "for a group of which no quorum is fenced; wants --floor");
+  word.add_option("--floor", options.floor, "vouch that no token larger than this was ever given")
       ->type_name("N")
-      ->needs(new_group)
       ->check(CLI::Range(Token{0}, kTokenMax));
 }
 

@@ -42,7 +42,7 @@ struct Options {
 
   // admit
   bool new_group = false;
-  std::uint64_t floor = 0;
+  std::optional<std::uint64_t> floor;
 
   // bench
   int in_flight = 50;

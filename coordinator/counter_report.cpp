@@ -36,8 +36,8 @@ std::optional<std::uint64_t> reached(const std::vector<NodeState>& states) {
 }
 
 std::optional<Side> side_of(std::uint64_t counter, std::uint64_t others) {
-  if (counter > others && counter - others > kCounterGapMax) return Side::above;
-  if (counter < others && others - counter > kCounterGapMax) return Side::below;
+  if (counter > others && counter - others > kLeapMax) return Side::above;
+  if (counter < others && others - counter > kLeapMax) return Side::below;
   return std::nullopt;
 }
 

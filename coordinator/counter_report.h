@@ -1,7 +1,7 @@
 // Token counters that are far from the others', as `redlock status` names them.
 //
 // The counters of a group lie close together: each acquisition raises a quorum of them to one
-// number. One that lies more than kCounterGapMax from what a quorum has reached did not come there
+// number. One that lies more than kLeapMax from what a quorum has reached did not come there
 // by acquisitions: it was damaged, or set by hand, or its node missed all of them (rules F1, F3).
 // Such a node has no part in new tokens; that harms nobody as long as the others are a quorum.
 //
@@ -13,16 +13,13 @@
 //   counters are not known, are no quorum, so none of its numbers was accepted by one.
 #pragma once
 
+#include "coordinator/node_facts.h"
 #include <redlock/client.h>
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace redlock::coordinator {
-
-// As far as one proposal may raise a counter (rule F1), so that no node follows beyond it.
-inline constexpr std::uint64_t kCounterGapMax = std::uint64_t{1} << 32;
 
 struct FarCounter {
   enum class Side : std::uint8_t { above, below };

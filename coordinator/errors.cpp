@@ -75,6 +75,12 @@ Error unfenced_error(const Nodes& nodes, const AcquireResult& result) {
   }
   error.text = fmt::format("no fencing token: {} of {} nodes gave one, {} are needed.", proposals,
                            nodes.size(), quorum_of(nodes.size()));
+  if (proposals >= quorum_of(nodes.size())) {
+    error.text =
+        "no fencing token: the nodes' counters are too far apart; `redlock status` names those "
+        "that "
+        "are far from the others, and what to do.";
+  }
   if (is_any_unfenced) {
     error.text +=
         " Nodes that lost their ledger are let in again by `redlock admit`; nodes of a group that "

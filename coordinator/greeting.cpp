@@ -93,7 +93,7 @@ std::optional<Answer> Greeting::on_status(const Reply& reply) {
   }
   auto status = read_node_status(reply);
   if (!status) {
-    return Answer{.kind = AnswerKind::error, .text = "its LOCK.STATUS tells no node_id"};
+    return Answer{.kind = AnswerKind::error, .text = "its LOCK.STATUS is not that of a node"};
   }
   facts_ = {NodeKind::redlock_node, status->node_id, std::move(*status)};
   return std::nullopt;

@@ -9,12 +9,6 @@
 
 namespace redlock::coordinator {
 
-HeldLock known_lock(std::string name, std::string value, Duration ttl) {
-  return {.claim = std::make_shared<const Claim>(Claim{std::move(name), std::move(value)}),
-          .ttl = ttl,
-          .valid_until = kNever};
-}
-
 Group::Group(Options options, ValueSource values, std::uint64_t seed)
     : options_(std::move(options)),
       values_(std::move(values)),
@@ -24,7 +18,6 @@ Group::Group(Options options, ValueSource values, std::uint64_t seed)
   INVARIANT(!options_.nodes.empty() && options_.nodes.size() <= kNodesMax, "a group of no size");
   links_.reserve(options_.nodes.size());
   for (const Node& node : options_.nodes) links_.emplace_back(node.credentials, random_);
-  node_ids_.resize(links_.size());
 }
 
 Group::~Group() = default;
@@ -74,9 +67,9 @@ OperationId Group::survey(std::vector<RequestKind> questions, std::string name, 
                now);
 }
 
-OperationId Group::admit(std::optional<NewGroup> new_group, Instant now,
+OperationId Group::admit(OperatorsFloor by_operator, Instant now,
                          std::function<void(AdmitResult)> done) {
-  const AdmissionPlan plan{.candidates = all_nodes(links_.size()), .new_group = new_group};
+  const AdmissionPlan plan{.candidates = all_nodes(links_.size()), .by_operator = by_operator};
   return begin(std::make_unique<AdmitOperation>(*this, plan, std::move(done)), now);
 }
 
@@ -166,18 +159,17 @@ void Group::on_end(NodeIndex node, std::string_view reason, Instant now) {
   deliver(now);
 }
 
-// A node counts once, by its id (rule Q5). An id stays with the address that told it last, also
-// while that is not connected: else one node could vote twice, through one address after the other.
+// Of two addresses that lead to one node one is of no use, and its operator is told. The votes do
+// not rest on it: they are counted by who gave them (rule Q5, Ballot). So an address whose
+// connection has ended keeps nobody out, and two addresses that change nodes for good are both
+// linked again as soon as both old connections have ended and were dialled anew.
 void Group::identify(NodeIndex node, Instant now) {
-  node_ids_[node].clear();
-  const std::string& id = links_[node].node_id();
-  const auto owner = std::find(node_ids_.begin(), node_ids_.end(), id);
-  if (owner != node_ids_.end()) {
-    const auto other = static_cast<std::size_t>(owner - node_ids_.begin());
-    links_[node].reject(fmt::format("is the same node as {}", options_.nodes[other].name), now);
-    return;
+  for (NodeIndex other = 0; other < links_.size(); ++other) {
+    const bool is_ready = links_[other].state() == Pipeline::State::ready;
+    if (!is_ready || links_[other].identity() != links_[node].identity()) continue;
+    return links_[node].reject(fmt::format("is the same node as {}", options_.nodes[other].name),
+                               now);
   }
-  node_ids_[node] = id;
   links_[node].accept(now);
   const NodeFacts& facts = links_[node].facts();
   const bool is_unfenced = facts.kind == NodeKind::redlock_node && !facts.status.fenced;
@@ -275,7 +267,7 @@ void Group::carry_out_wakes(Instant now) {
 }
 
 void Group::deliver_late(NodeIndex node, const Completion& completion, Instant now) {
-  auto request = late_.on_answer(node, completion, now);
+  auto request = late_.on_answer(node, links_[node].connection(), completion, now);
   if (request) links_[node].send(std::move(*request), now);
 }
 

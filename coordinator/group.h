@@ -20,6 +20,7 @@
 #include "coordinator/acquisition.h"
 #include "coordinator/admission_schedule.h"
 #include "coordinator/extension.h"
+#include "coordinator/held_lock.h"
 #include "coordinator/late_answers.h"
 #include "coordinator/pipeline.h"
 #include "coordinator/release.h"
@@ -33,18 +34,6 @@
 #include <vector>
 
 namespace redlock::coordinator {
-
-// A lock that was acquired, as its holder keeps it.
-struct HeldLock {
-  SharedClaim claim = {};
-  Duration ttl = 0ns;
-  Instant valid_until = {};  // kNever: not known, it was acquired elsewhere
-  Token token = 0;           // 0: none, or not known
-  unsigned round_trips = 0;  // that it took to get; 0: not known
-};
-
-// A lock of which only name and value are known, as another process told them.
-HeldLock known_lock(std::string name, std::string value, Duration ttl);
 
 struct AcquireRequest {
   std::string name;
@@ -74,6 +63,7 @@ struct ReleaseResult {
 struct AdmitResult {
   AdmissionOutcome outcome;
   Token floor;                             // what was sent to those that were admitted
+  Token least_floor;                       // what an operator's must not be below
   std::vector<Admission::Standing> nodes;  // by node
 };
 
@@ -126,11 +116,10 @@ class Group {
   // at most for the node timeout.
   OperationId survey(std::vector<RequestKind> questions, std::string name, Instant now,
                      std::function<void(std::vector<NodeFinding>)> done);
-  // Admits every unfenced node (rule F6), or all nodes of a new group, which their operator vouches
-  // for. Looks at all nodes, waits for each at most for the node timeout, and longer for floors.
-  // The group does the former by itself, in the background, for any unfenced node that it meets.
-  OperationId admit(std::optional<NewGroup> new_group, Instant now,
-                    std::function<void(AdmitResult)> done);
+  // Admits every unfenced node (rule F6), by the floor that is read, or by an operator's word.
+  // Looks at all nodes, waits for each at most for the node timeout, and longer for floors. The
+  // group does the former by itself, in the background, for any unfenced node that it meets.
+  OperationId admit(OperatorsFloor by_operator, Instant now, std::function<void(AdmitResult)> done);
   // Ends an operation without its callback; an attempt to acquire is undone. Harmless when it is
   // over already.
   void cancel(OperationId id, Instant now);
@@ -192,8 +181,7 @@ class Group {
   ValueSource values_;
   Random random_;
   std::vector<Pipeline> links_;
-  std::vector<std::string> node_ids_;  // the last that each address told
-  NodeSet settled_;                    // links that were ready, or failed, once
+  NodeSet settled_;  // links that were ready, or failed, once
   AdmissionSchedule admissions_;
   std::vector<OperationId> awaiting_admission_;  // acquisitions that it may help
   std::optional<Instant> last_admitted_;         // when a node began to give tokens

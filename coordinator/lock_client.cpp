@@ -83,9 +83,8 @@ OperationId LockClient::survey(std::vector<RequestKind> questions, std::string n
   return group_.survey(std::move(questions), std::move(name), now(), std::move(done));
 }
 
-OperationId LockClient::admit(std::optional<NewGroup> new_group,
-                              std::function<void(AdmitResult)> done) {
-  return group_.admit(new_group, now(), std::move(done));
+OperationId LockClient::admit(OperatorsFloor by_operator, std::function<void(AdmitResult)> done) {
+  return group_.admit(by_operator, now(), std::move(done));
 }
 
 // What one operation alone has to say waits for no others, which a write could be shared with: it

@@ -46,7 +46,7 @@ class LockClient : private NodeLink::User {
   OperationId release(const HeldLock& lock, std::function<void(ReleaseResult)> done);
   OperationId survey(std::vector<RequestKind> questions, std::string name,
                      std::function<void(std::vector<NodeFinding>)> done);
-  OperationId admit(std::optional<NewGroup> new_group, std::function<void(AdmitResult)> done);
+  OperationId admit(OperatorsFloor by_operator, std::function<void(AdmitResult)> done);
   void cancel(OperationId operation) { group_.cancel(operation, now()); }
 
   const Group& group() const { return group_; }

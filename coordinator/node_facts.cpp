@@ -1,5 +1,6 @@
 #include "coordinator/node_facts.h"
 
+#include "base/hash.h"
 #include "base/number.h"
 
 #include <algorithm>
@@ -70,8 +71,12 @@ std::optional<NodeStatus> read_node_status(const Reply& reply) {
                     .max_ttl = fields.duration("max_ttl_ms"),
                     .largest_ttl = fields.duration("largest_ttl_ms"),
                     .version = fields.text("version")};
-  if (status.node_id.empty()) return std::nullopt;
+  if (status.node_id.empty() || status.counter > kTokenMax) return std::nullopt;
   return status;
+}
+
+NodeIdentity identity_of(std::string_view id) {
+  return static_cast<NodeIdentity>(std::max<std::uint64_t>(keyed_hash(id, 0), 1));
 }
 
 std::string_view id_in_info(std::string_view info) {

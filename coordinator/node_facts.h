@@ -15,6 +15,10 @@ namespace redlock::coordinator {
 using Token = std::uint64_t;
 inline constexpr Token kTokenMax = (Token{1} << 53) - 1;
 
+// Counters that are further apart do not agree: a node lets no single request raise its counter by
+// more (rule F1), and no single counter decides for the group (rules F3, F6).
+inline constexpr Token kLeapMax = Token{1} << 32;
+
 // Also the dialect that is spoken with it: LOCK.* commands, or SET NX PX and scripts.
 enum class NodeKind : std::uint8_t { redlock_node, plain_redis };
 
@@ -34,8 +38,15 @@ struct NodeStatus {
   std::string version;
 };
 
-// Out of a map, or a flat array of keys and values; nullopt if it is neither, or names no node id.
+// Out of a map, or a flat array of keys and values; nullopt if it is neither, names no node id, or
+// tells a counter that no node can have.
 std::optional<NodeStatus> read_node_status(const protocol::Reply& reply);
+
+// Who votes (rule Q5): a hash of a node's id, as two words are cheaper to compare and to keep than
+// two texts. Two nodes whose hashes are the same count as one: a vote is lost, none is given twice.
+// 0: not known.
+enum class NodeIdentity : std::uint64_t { unknown = 0 };
+NodeIdentity identity_of(std::string_view id);
 
 struct NodeFacts {
   NodeKind kind = NodeKind::plain_redis;

@@ -56,7 +56,8 @@ void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
       return write(
           {"LOCK.EXTEND", claim->name, claim->value, "PX", ttl.view(), "TOKEN", token.view()}, out);
     case RequestKind::release:
-      return write({"LOCK.RELEASE", claim->name, claim->value}, out);
+      if (!request.is_final) return write({"LOCK.RELEASE", claim->name, claim->value}, out);
+      return write({"LOCK.RELEASE", claim->name, claim->value, "FINAL"}, out);
     case RequestKind::confirm:
       return write({"LOCK.CONFIRM", claim->name, claim->value, token.view()}, out);
     case RequestKind::wait:
@@ -72,7 +73,7 @@ void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
     case RequestKind::fence_read:
       return write({"LOCK.FENCE", "READ"}, out);
     case RequestKind::fence_admit:
-      return write({"LOCK.FENCE", "ADMIT", token.view()}, out);
+      return write({"LOCK.FENCE", "ADMIT", token.view(), "BEYOND"}, out);
   }
 }
 

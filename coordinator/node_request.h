@@ -28,7 +28,13 @@ struct NodeRequest {
   Duration ttl = 0ns;            // acquire, extend; wait: its timeout, 0 cancels
   Instant worth_until = kNever;  // release: from here on the lock has run out by itself
   bool tops_up = false;          // extend: makes the lock where it is missing (rule Q4)
-  Token token = 0;               // confirm; extend that tops up; fence_admit: the floor
+  bool is_final = false;         // release: the value must not come back (rule Q3)
+  // confirm; extend that tops up; fence_admit: the floor, BEYOND any bound, as it was read as rule
+  // F6 says, or is an operator's
+  Token token = 0;
+  // Whose answer it is about, and to whom alone it is written (rule Q5). unknown: to whoever is
+  // there, as with releases: they can hit nothing but their value.
+  NodeIdentity meant_for = NodeIdentity::unknown;
 };
 
 enum class ScriptForm : std::uint8_t { by_sha, in_full };

@@ -1,5 +1,7 @@
 #include "coordinator/operation.h"
 
+#include "coordinator/validity.h"
+
 #include <algorithm>
 
 namespace redlock::coordinator {
@@ -24,21 +26,27 @@ void Group::Operation::perform(const Actions& actions, const NodeRequest& reques
 }
 
 void Group::Operation::ask(NodeIndex node, NodeRequest request, Instant now) {
+  Pipeline& link = group_.links_[node];
+  Question& question = questions_[node];
+  question.whom = link.identity();
   request.operation = id_;
-  tickets_[node] = group_.links_[node].send(std::move(request), now);
-  asked_.set(node, tickets_[node] != Pipeline::kRefused);
+  if (request.kind != RequestKind::release) request.meant_for = question.whom;
+  question.ticket = link.send(std::move(request), now);
+  asked_.set(node, question.ticket != Pipeline::kRefused);
 }
 
+// Of the node that granted, and of no other that its address leads to by now (rule Q5).
 void Group::Operation::confirm(NodeIndex node, const NodeRequest& request, Instant now) {
   group_.links_[node].send({.operation = id_,
                             .kind = RequestKind::confirm,
                             .claim = request.claim,
-                            .token = request.token},
+                            .token = request.token,
+                            .meant_for = whom(node)},
                            now);
 }
 
 void Group::Operation::withdraw(NodeIndex node) {
-  if (group_.links_[node].withdraw(tickets_[node])) asked_.reset(node);
+  if (group_.links_[node].withdraw(questions_[node].ticket)) asked_.reset(node);
 }
 
 bool Group::Operation::await_admission(Instant now) {
@@ -50,9 +58,12 @@ bool Group::Operation::await_admission(Instant now) {
 void Group::Operation::undo(NodeIndex node, const NodeRequest& request, Instant now) {
   withdraw(node);
   if (!asked_.test(node)) return;
+  // A failed attempt's value is never used again. A lock whose extension failed is still its
+  // holder's, who may top this node up with it once more (rule Q3).
   group_.links_[node].send({.kind = RequestKind::release,
                             .claim = request.claim,
-                            .worth_until = later(now, request.ttl)},
+                            .worth_until = later(now, request.ttl),
+                            .is_final = request.kind == RequestKind::acquire},
                            now);
 }
 
@@ -82,6 +93,7 @@ void Group::AcquireOperation::start(Instant now) {
   next_attempt();
   began_ = now;
   claim_ = std::make_shared<const Claim>(Claim{wanted_.name, new_value()});
+  witnesses_ = std::make_shared<Witnesses>(group().size());
   attempt_.emplace(terms(wanted_.ttl, wanted_.fence));
   attempt_->start(now, actions_);
   after_machine(now);
@@ -92,6 +104,9 @@ void Group::AcquireOperation::on_answer(NodeIndex node, Completion completion, I
     attempt_->on_confirmed(node, std::move(completion.answer), now, actions_);
   } else {
     note_answer(node, completion.answer);
+    if (completion.answer.kind == AnswerKind::yes) {
+      witnesses_->note(node, group().link(node).connection(), attempt_->valid_until());
+    }
     attempt_->on_answer(node, std::move(completion.answer), now, actions_);
   }
   after_machine(now);
@@ -177,8 +192,9 @@ void Group::AcquireOperation::tell() {
             .ttl = wanted_.ttl,
             .valid_until = attempt_->valid_until(),
             .token = attempt_->token(),
-            .round_trips = attempt_->round_trips()};
-    if (lock.token > 0) late().expect_grants(id(), claim_, lock.token, missing());
+            .round_trips = attempt_->round_trips(),
+            .witnesses = witnesses_};
+    late().expect_grants(id(), lock, missing());
   }
   done_({attempt_->outcome(), std::move(lock), attempt_->answers(), plain_nodes()});
 }
@@ -199,7 +215,17 @@ NodeRequest Group::ExtendOperation::request() const {
           .token = lock_.token};
 }
 
+// A node that must hold the lock is not topped up: if it lacks it, it was released (rule Q3).
+void Group::ExtendOperation::ask(NodeIndex node, NodeRequest request, Instant now) {
+  const std::uint64_t connection = group().link(node).connection();
+  const bool must_hold =
+      lock_.witnesses != nullptr && lock_.witnesses->must_hold(node, connection, now);
+  request.tops_up = request.tops_up && !must_hold;
+  Operation::ask(node, std::move(request), now);
+}
+
 void Group::ExtendOperation::start(Instant now) {
+  holds_until_ = validity_end(now, lock_.ttl, group().options().clock_drift);
   late().begin_extension(id(), lock_.claim);
   machine_.start(now, actions_);
   after_machine(now);
@@ -207,7 +233,13 @@ void Group::ExtendOperation::start(Instant now) {
 
 void Group::ExtendOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
   note_answer(node, completion.answer);
-  late().correct_answer(node, lock_.claim->value, completion.answer);
+  late().correct_answer(lock_.claim->value, completion.answer);
+  const bool holds = completion.answer.kind == AnswerKind::yes && !completion.answer.topped_up;
+  const std::uint64_t connection = group().link(node).connection();
+  if (lock_.witnesses && holds) lock_.witnesses->note(node, connection, holds_until_);
+  if (lock_.witnesses && completion.answer.kind == AnswerKind::no) {
+    lock_.witnesses->note_lack(node, connection, now);
+  }
   machine_.on_answer(node, std::move(completion.answer), now, actions_);
   after_machine(now);
 }
@@ -232,12 +264,12 @@ void Group::ExtendOperation::after_machine(Instant now) {
 void Group::ExtendOperation::undo(NodeIndex node, const NodeRequest& request, Instant now) {
   if (!late().is_newest_extension(id(), lock_.claim->value)) return;
   Operation::undo(node, request, now);
-  late().forget_top_up(node, lock_.claim->value);
+  late().forget_top_up(whom(node), lock_.claim->value);
 }
 
 void Group::ExtendOperation::end() {
   const bool has_failed = machine_.outcome() != ExtensionOutcome::extended;
-  late().end_extension(id(), lock_.claim, has_failed, lock_.ttl, missing());
+  late().end_extension(id(), lock_, has_failed, holds_until_, missing());
 }
 
 void Group::ExtendOperation::tell() {
@@ -255,7 +287,10 @@ void Group::ReleaseOperation::start(Instant now) {
   machine_.start(now, actions_);
   for (const Action& action : std::exchange(actions_, {})) {
     ask(action.node,
-        {.kind = RequestKind::release, .claim = lock_.claim, .worth_until = later(now, lock_.ttl)},
+        {.kind = RequestKind::release,
+         .claim = lock_.claim,
+         .worth_until = later(now, lock_.ttl),
+         .is_final = true},
         now);
   }
 }

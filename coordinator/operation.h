@@ -17,7 +17,7 @@ inline constexpr unsigned kSlotBits = 20;
 
 class Group::Operation {
  public:
-  explicit Operation(Group& group) : group_(group), tickets_(group.size(), Pipeline::kRefused) {}
+  explicit Operation(Group& group) : group_(group), questions_(group.size()) {}
   virtual ~Operation() = default;
 
   virtual void start(Instant now) = 0;
@@ -47,13 +47,17 @@ class Group::Operation {
   }
   // Carries out what a machine wants, in order; `request` is what it asks.
   void perform(const Actions& actions, const NodeRequest& request, Instant now);
-  // Sends a request to a node and remembers its ticket.
-  void ask(NodeIndex node, NodeRequest request, Instant now);
+  // Sends a request to a node and remembers its ticket, and whom the address led to last: nobody
+  // else may answer (rule Q5). Where no node was ever met, whoever is there may.
+  virtual void ask(NodeIndex node, NodeRequest request, Instant now);
   // An answer to the first question to this node has come.
   void note_answer(NodeIndex node, const Answer& answer) {
     heard_.set(node);
     if (answer.never_sent) asked_.reset(node);
+    if (answer.is_vote()) questions_[node].whom = answer.from;
   }
+  // Who was asked, and once it has voted, who did.
+  NodeIdentity whom(NodeIndex node) const { return questions_[node].whom; }
   // The nodes that the first question may have reached.
   NodeSet asked() const { return asked_; }
   // Those of them that have not answered it.
@@ -87,7 +91,11 @@ class Group::Operation {
 
   Group& group_;
   OperationId id_ = kNobody;
-  std::vector<Pipeline::Ticket> tickets_;
+  struct Question {
+    Pipeline::Ticket ticket = Pipeline::kRefused;
+    NodeIdentity whom = NodeIdentity::unknown;
+  };
+  std::vector<Question> questions_;  // by node
   NodeSet asked_;
   NodeSet heard_;
 };
@@ -119,6 +127,7 @@ class Group::AcquireOperation : public Operation {
   NextAttempt next_;
   Done done_;
   SharedClaim claim_;
+  SharedWitnesses witnesses_;  // of the attempt
   std::optional<Acquisition> attempt_;
   bool gave_up_ = false;
   // It gave up for want of tokens, and an admission may give it some: it waits for that, once.
@@ -143,10 +152,12 @@ class Group::ExtendOperation : public Operation {
  private:
   NodeRequest request() const;
   void after_machine(Instant now);
+  void ask(NodeIndex node, NodeRequest request, Instant now) override;
   void undo(NodeIndex node, const NodeRequest& request, Instant now) override;
   void end();
 
   HeldLock lock_;
+  Instant holds_until_;  // a node that extends it now
   Extension machine_;
   Done done_;
 };

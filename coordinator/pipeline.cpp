@@ -74,6 +74,11 @@ bool Pipeline::withdraw(Ticket ticket) {
 }
 
 void Pipeline::write(NodeRequest request, ScriptForm form, Instant now) {
+  if (is_for_another(request)) {
+    return fail(std::move(request), {.kind = AnswerKind::broken,
+                                     .never_sent = true,
+                                     .text = "the address leads to another node now"});
+  }
   if (!can_ask(request.kind, facts().kind)) {
     return fail(std::move(request), {.kind = AnswerKind::error,
                                      .never_sent = true,
@@ -145,7 +150,8 @@ void Pipeline::on_reply(Reply reply, Instant now) {
   }
   if (answered.request.kind == RequestKind::release) --releases_pending_;
   if (answered.request.operation == kNobody) return;
-  Answer answer = classify(answered.request.kind, reply);
+  Answer answer = classify(answered.request.kind, reply, answered.request.tops_up);
+  answer.from = identity_;
   complete(answered.request, std::move(answer), std::move(reply));
 }
 
@@ -173,6 +179,7 @@ void Pipeline::on_greeting(const Reply& reply, Instant now) {
   if (problem) return give_up(std::move(*problem), now);
   if (greeting_.is_under_way()) return;
   state_ = State::identified;
+  identity_ = identity_of(facts().id);
   deadline_ = kNever;
 }
 
@@ -207,6 +214,10 @@ void Pipeline::on_end(std::string_view reason, Instant now) {
   give_up(
       {.kind = was_connected ? AnswerKind::broken : AnswerKind::refused, .text = std::move(text)},
       now);
+}
+
+bool Pipeline::is_for_another(const NodeRequest& request) const {
+  return request.meant_for != NodeIdentity::unknown && request.meant_for != identity_;
 }
 
 // The connection is over, or never came: everybody is told why, and the next dial is set.

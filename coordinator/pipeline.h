@@ -26,6 +26,10 @@
 // Redis has forgotten (NOSCRIPT): they are sent again, in full, at the end. Where that would change
 // the order of those two the connection is given up instead, which is always safe.
 //
+// A vote belongs to the node that gave it (rule Q5). So an answer says who that is, and a request
+// that is meant for one node is written to that node alone: one that waits while its address comes
+// to lead to another is told so, unsent.
+//
 // A node that answers late answers in its order all the same: whoever asked may be gone by then,
 // and the completion of an operation that is over is ignored by the group.
 #pragma once
@@ -91,8 +95,9 @@ class Pipeline {
 
   // What the last node that was connected told of itself; valid from state identified on.
   const NodeFacts& facts() const { return greeting_.facts(); }
-  // In state identified: what counts the node (rule Q5). One of the two must follow.
-  const std::string& node_id() const { return facts().id; }
+  // What counts the node (rule Q5): of the present connection, or of the last that told one.
+  NodeIdentity identity() const { return identity_; }
+  // In state identified one of the two must follow.
   void accept(Instant now);
   void reject(std::string reason, Instant now);
 
@@ -139,6 +144,7 @@ class Pipeline {
   bool may_overtake(const NodeRequest& request) const;
   void keep_push(protocol::Reply push);
   void give_up(Answer why, Instant now);
+  bool is_for_another(const NodeRequest& request) const;
   void drop_worthless_debts(Instant now);
 
   Credentials credentials_;
@@ -147,6 +153,7 @@ class Pipeline {
   Wish wish_ = Wish::none;
   std::uint64_t connection_ = 0;
   Greeting greeting_;
+  NodeIdentity identity_ = NodeIdentity::unknown;
   Answer problem_;  // of backing_off: what requests are told meanwhile
 
   std::deque<Waiting> waiting_;

@@ -73,7 +73,7 @@ std::optional<Reply> refuse_leap(const Call& call, std::uint64_t token) {
   if (!call.node.fence().leaps_too_far(call.word(1), token)) return std::nullopt;
   return Reply::error(
       fmt::format("ERR token {} is more than {} above this node's counter: no group gives such a "
-                  "number; redlock admit raises the counter of a node that lost its ledger",
+                  "number; redlock status names the counters that are far from the others",
                   token, Fence::kLeapMax));
 }
 

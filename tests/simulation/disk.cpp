@@ -14,10 +14,10 @@ std::string whole(const server::LedgerPage& page) {
 
 }  // namespace
 
-void Disk::bootstrap(const std::string& node_id) {
+void Disk::bootstrap(const std::string& node_id, std::uint64_t counter) {
   cached_.ledger = std::string(server::kLedgerBytes, '\0');
   const server::DurableRecord record{
-      .node_id = node_id, .run = 0, .largest_ttl = 0ns, .fencing_bound = 0, .fenced = true};
+      .node_id = node_id, .run = 0, .largest_ttl = 0ns, .fencing_bound = counter, .fenced = true};
   for (std::size_t copy = 0; copy < server::kLedgerCopies; ++copy) {
     write_ledger(server::ledger_copy_offset(copy), whole(server::encode_ledger_copy(record)));
   }

@@ -20,7 +20,7 @@ namespace redlock::simulation {
 class Disk {
  public:
   // As redlock-node --bootstrap leaves it: a ledger that never ran.
-  void bootstrap(const std::string& node_id);
+  void bootstrap(const std::string& node_id, std::uint64_t counter = 0);
   // A new, empty one in its place.
   void replace();
   void lose_power(Random& random);

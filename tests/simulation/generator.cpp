@@ -1,6 +1,7 @@
 #include "tests/simulation/generator.h"
 
 #include "base/random.h"
+#include "coordinator/node_facts.h"
 
 #include <algorithm>
 #include <array>
@@ -26,6 +27,8 @@ class Generator {
     wants_ = scenario_.events.size();
     choose_faults();
     if (!kinds_.empty()) make_faults();
+    for (const Deed deed : mix_.also) make_more(deed);
+    if (mix_.counters_apart) set_counters_apart();
     std::stable_sort(scenario_.events.begin(), scenario_.events.end(),
                      [](const Event& a, const Event& b) { return a.at < b.at; });
     return std::move(scenario_);
@@ -72,6 +75,9 @@ class Generator {
   // victim: the node, when it is a fault of nodes; 0: any.
   void add_fault(Deed deed, TrueTime at, unsigned victim = 0);
   void aim(Event& event, unsigned victim);
+  void make_more(Deed deed);
+  void swap_under_way(Event& event);
+  void set_counters_apart();
   bool may_lose_disk(unsigned node);
 
   Random random_;
@@ -207,6 +213,55 @@ void Generator::add_fault(Deed deed, TrueTime at, unsigned victim) {
   scenario_.events.push_back(event);
 }
 
+void Generator::make_more(Deed deed) {
+  for (std::uint64_t i = between(1, 4); i > 0; --i) {
+    Event event{.at = some_time(), .deed = deed, .client = some_client()};
+    event.length = some_length();
+    if (deed == Deed::swap) {
+      swap_under_way(event);
+    } else {
+      event.other = some_client();
+      event.key = static_cast<unsigned>(between(1, scenario_.keys));
+    }
+    scenario_.events.push_back(event);
+  }
+}
+
+// While something is asked: just after a want, or when what it got is extended first. A third node
+// is out of reach, so that the two make the quorum, and the answers of one are late.
+void Generator::swap_under_way(Event& event) {
+  const Event& want = scenario_.events[below(wants_)];
+  event.client = want.client;
+  event.at = want.at + (one_in(2) ? want.ttl / 3 : Duration(0)) + ms_between(0, 60);
+  event.length = ms_between(300, 5000);
+  event.delay = ms_between(0, 250);
+  event.node = some_node();
+  const auto next = [&](unsigned node) { return node % scenario_.nodes + 1; };
+  event.other = next(event.node);
+  Event slow{.at = event.at - 5ms, .deed = Deed::slow, .client = event.client};
+  slow.node = one_in(2) ? event.node : event.other;
+  slow.length = ms_between(100, 1000);
+  slow.delay = ms_between(5, 150);
+  scenario_.events.push_back(slow);
+  unsigned node = event.other;
+  for (unsigned out = scenario_.nodes - scenario_.nodes / 2 - 1; out > 0; --out) {
+    node = next(node);
+    if (node == event.node) break;
+    Event cut{.at = event.at - 10ms, .deed = Deed::cut, .client = event.client, .node = node};
+    cut.length = ms_between(1000, 8000);
+    scenario_.events.push_back(cut);
+  }
+}
+
+// Near, at the leap bound, and beyond it (rules F1, F3, F6).
+void Generator::set_counters_apart() {
+  constexpr auto kLeap = static_cast<std::int64_t>(coordinator::kLeapMax);
+  for (unsigned node = 1; node <= scenario_.nodes; ++node) {
+    scenario_.counters.push_back(
+        one_of(std::array<std::int64_t, 5>{0, 0, 1000, kLeap / 2, 2 * kLeap}));
+  }
+}
+
 // A group survives the loss of N - quorum ledgers (rule F6).
 bool Generator::may_lose_disk(unsigned node) {
   const bool is_new = std::find(disks_lost_.begin(), disks_lost_.end(), node) == disks_lost_.end();
@@ -255,14 +310,18 @@ void Generator::aim(Event& event, unsigned victim) {
 
 std::vector<Deed> faults_of(bool clocks_hold) {
   std::vector<Deed> deeds;
-  for (int number = 0; number <= static_cast<int>(kLastDeed); ++number) {
+  for (int number = 0; number < static_cast<int>(kFirstDeedOnDemand); ++number) {
     const auto deed = static_cast<Deed>(number);
-    const bool breaks_clocks = deed >= Deed::jump_node;
+    const bool breaks_clocks = deed >= kFirstClockDeed;
     if (deed == Deed::want || (clocks_hold && breaks_clocks)) continue;
     if (!clocks_hold && deed == Deed::lose_disk) continue;
     deeds.push_back(deed);
   }
   return deeds;
+}
+
+std::vector<Deed> faults_on_demand() {
+  return {Deed::swap, Deed::release_for};
 }
 
 Scenario make_scenario(std::uint64_t seed, const Mix& mix) {

@@ -17,11 +17,15 @@ struct Mix {
   std::optional<unsigned> clients;  // else 2 to 4
   std::vector<Deed> faults;         // of these kinds; see faults_of()
   bool clocks_hold = true;
+  std::vector<Deed> also = {};  // of those that are in no mix by themselves; each seed has some
+  bool counters_apart = false;  // the nodes begin with counters that may be far from each other
 };
 
 // All kinds that a world has whose clocks hold, or one in which they do not. A world in which they
 // do not loses no ledger, so that tokens must rise all the same.
 std::vector<Deed> faults_of(bool clocks_hold);
+// Those that are in no mix by themselves, as they came later: what a seed makes stays what it was.
+std::vector<Deed> faults_on_demand();
 
 Scenario make_scenario(std::uint64_t seed, const Mix& mix);
 

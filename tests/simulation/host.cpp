@@ -37,7 +37,9 @@ Host::Host(const Surroundings& world, unsigned number)
         if (!process_ || agenda_.now() < paused_until_) return;
         turn([](server::Node& node, Now now) { node.do_due_work(now); });
       }) {
-  disk_.bootstrap(node_id_);
+  const auto& counters = world.scenario.counters;
+  disk_.bootstrap(node_id_,
+                  counters.empty() ? 0 : static_cast<std::uint64_t>(counters[number - 1]));
 }
 
 Host::~Host() = default;
@@ -98,6 +100,7 @@ void Host::start() {
                          fmt::format("{:039x}{:x}", process.number, number_), random_()),
       server::Node::World{[] { return server::ProcessFacts{}; }, process.log, nullptr, this});
   restore(*process.node, process.decision);
+  if (!process.decision.restoration) world_.referee.note_marks_lost();
   tell(fmt::format("starts ({}): no new locks for {} ms",
                    server::restart_cause_name(process.decision.cause),
                    ceil_ms(process.decision.delay)));

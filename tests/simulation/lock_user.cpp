@@ -152,6 +152,7 @@ void LockUser::look_after(HeldId id) {
 void LockUser::extend(HeldId id) {
   Held& held = held_.at(id);
   held.keeper->begin_extension(now());
+  held.extension_began = agenda_.now();
   held.extension = group_->extend(
       held.lock, now(), [=, this](const ExtendResult& result) { on_extended(id, result); });
 }
@@ -168,8 +169,37 @@ void LockUser::on_extended(HeldId id, const ExtendResult& result) {
     tell(fmt::format("has extended key {}, valid for {} ms", held.wanted.key,
                      floor_ms(held.lock.valid_until - now())));
     world_.referee.extend(held.hold, held.lock.valid_until);
+    world_.referee.check_not_released(held.lock.claim->value, held.extension_began);
   }
   look_after(id);
+}
+
+std::optional<HeldLock> LockUser::give_away(unsigned key) {
+  for (const auto& [id, held] : held_) {
+    if (held.wanted.key != key || !held.keeper) continue;
+    world_.referee.give_away(held.hold);
+    return held.lock;
+  }
+  return std::nullopt;
+}
+
+// Its links are being made when it sends the release, and some may not be when it ends (rule Q3).
+void LockUser::release_for(const std::optional<HeldLock>& lock, Duration down) {
+  if (!lock || !group_ || is_paused()) return;
+  ++faults_;
+  tell("is another process, that releases what it was told of");
+  die();
+  start();
+  const HeldLock told = coordinator::known_lock(lock->claim->name, lock->claim->value, lock->ttl);
+  group_->release(told, now(), [=, this](const coordinator::ReleaseResult& result) {
+    if (result.outcome == coordinator::ReleaseOutcome::no_quorum) return;
+    tell("has released it");
+    world_.referee.note_released(told.claim->value);
+    agenda_.after(0ns, [=, this, life = life_] {
+      if (life == life_) kill(down);
+    });
+  });
+  turn();
 }
 
 void LockUser::let_go(HeldId id, bool releases) {

@@ -25,6 +25,12 @@ class LockUser final : public ClientEnd {
   void start();
   void want(const Event& event);
 
+  // What it holds of a key, and extends, which somebody else is to release; nullopt: nothing.
+  std::optional<coordinator::HeldLock> give_away(unsigned key);
+  // A new process in its place releases the lock, of which it is told name and value, and ends as
+  // soon as that is confirmed. It starts again after `down`.
+  void release_for(const std::optional<coordinator::HeldLock>& lock, Duration down);
+
   // Faults.
   void pause(TrueTime until);
   void kill(Duration down);
@@ -57,6 +63,7 @@ class LockUser final : public ClientEnd {
     TrueTime release_at;
     std::optional<coordinator::Keeper> keeper;
     coordinator::OperationId extension = coordinator::kNobody;
+    TrueTime extension_began = {};
     std::uint64_t looks = 0;  // what was scheduled before the last one is void
   };
   using HeldId = std::uint64_t;

@@ -30,6 +30,7 @@ struct Options {
   std::string seeds = "1..1000";
   std::optional<double> minutes;
   std::string faults;
+  std::string also;
   Mix mix;
   bool clocks_break = false;
   bool trace = false;
@@ -222,6 +223,18 @@ int sweep(const Options& options) {
 
 // --- the command line
 
+// False: one of the names is none of these.
+bool read_deeds(const std::string& list, const std::vector<Deed>& known, std::vector<Deed>& deeds) {
+  std::stringstream names(list);
+  for (std::string name; std::getline(names, name, ',');) {
+    const auto found = std::find_if(known.begin(), known.end(),
+                                    [&](Deed deed) { return deed_name(deed) == name; });
+    if (found == known.end()) return false;
+    deeds.push_back(*found);
+  }
+  return true;
+}
+
 bool read_faults(Options& options) {
   const std::vector<Deed> known = faults_of(!options.clocks_break);
   options.mix.clocks_hold = !options.clocks_break;
@@ -230,20 +243,17 @@ bool read_faults(Options& options) {
     return true;
   }
   if (options.faults == "none") return true;
-  std::stringstream names(options.faults);
-  for (std::string name; std::getline(names, name, ',');) {
-    const auto found = std::find_if(known.begin(), known.end(),
-                                    [&](Deed deed) { return deed_name(deed) == name; });
-    if (found == known.end()) return false;
-    options.mix.faults.push_back(*found);
-  }
-  return true;
+  return read_deeds(options.faults, known, options.mix.faults);
+}
+
+std::string names_of(const std::vector<Deed>& deeds) {
+  std::string names;
+  for (const Deed deed : deeds) names += ", " + std::string(deed_name(deed));
+  return names.substr(2);
 }
 
 std::string known_faults(bool clocks_hold) {
-  std::string names = "none";
-  for (const Deed deed : faults_of(clocks_hold)) names += ", " + std::string(deed_name(deed));
-  return names;
+  return "none, " + names_of(faults_of(clocks_hold));
 }
 
 void describe(CLI::App& app, Options& options) {
@@ -252,6 +262,11 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--minutes", options.minutes, "run seeds for so long");
   app.add_option("--faults", options.faults,
                  fmt::format("only these, separated by commas: {}", known_faults(true)));
+  app.add_option(
+      "--also", options.also,
+      fmt::format("besides, what is in no mix by itself: {}", names_of(faults_on_demand())));
+  app.add_flag("--counters-apart", options.mix.counters_apart,
+               "the nodes' counters of tokens begin far from each other");
   app.add_option("--nodes", options.mix.nodes, "so many nodes (3 or 5)")->check(CLI::Range(1U, 9U));
   app.add_option("--clients", options.mix.clients, "so many clients (2 to 4)")
       ->check(CLI::Range(1U, 16U));
@@ -273,6 +288,9 @@ void describe(CLI::App& app, Options& options) {
 int start(Options& options) {
   if (!read_faults(options)) {
     return complain(fmt::format("--faults: {}", known_faults(!options.clocks_break)));
+  }
+  if (!read_deeds(options.also, faults_on_demand(), options.mix.also)) {
+    return complain(fmt::format("--also: {}", names_of(faults_on_demand())));
   }
   if (!options.replay.empty()) return replay(options);
   if (options.seed) return run_one(options, make_scenario(*options.seed, options.mix));

@@ -8,8 +8,8 @@
 namespace redlock::simulation {
 
 std::string_view breach_name(Breach breach) {
-  constexpr std::array<std::string_view, 7> kNames = {
-      "overlap", "token", "recovering", "revived", "undone", "left-over", "not-free"};
+  constexpr std::array<std::string_view, 8> kNames = {
+      "overlap", "token", "recovering", "revived", "undone", "left-over", "not-free", "returned"};
   return kNames[static_cast<std::size_t>(breach)];
 }
 
@@ -70,12 +70,22 @@ std::optional<Referee::Debt> Referee::debt(const std::string& value, unsigned no
   return found->second.debt;
 }
 
+void Referee::check_not_released(const std::string& value, TrueTime extension_began) {
+  const auto released = released_.find(value);
+  if (released == released_.end() || extension_began <= released->second) return;
+  found(Breach::returned,
+        fmt::format("a lock is extended that was released at {}: the extension began at {}",
+                    seconds_text(released->second.time_since_epoch()),
+                    seconds_text(extension_began.time_since_epoch())));
+}
+
 bool Referee::is_relied_on(const Hold& hold) const {
-  return !hold.has_ended && hold.clock->at(agenda_.now()) < hold.valid_until;
+  return !hold.has_ended && !hold.is_given_away && hold.clock->at(agenda_.now()) < hold.valid_until;
 }
 
 void Referee::check_alone(const Hold& hold) {
-  if (hold.clock->at(agenda_.now()) >= hold.valid_until) return;  // nobody relies on that
+  const bool has_run_out = hold.clock->at(agenda_.now()) >= hold.valid_until;
+  if (has_run_out || hold.is_given_away) return;  // nobody relies on that
   for (const HoldId id : by_key_[hold.key]) {
     const Hold& other = holds_[id];
     if (!is_relied_on(other)) continue;

@@ -7,6 +7,8 @@
 //               gets a larger one
 //   recovering  a recovering node grants and extends nothing
 //   revived     a validity that has ended is not begun, nor extended (rules Q2, Q4)
+//   returned    a lock whose release a quorum has confirmed is not extended by whoever begins to
+//               after that (rule Q3); not where a node has lost its marks since, in a crash
 //   undone      what a client has begun to release is released on every node, soon, while the two
 //               can reach each other (rule Q3); one that is released nowhere shows as `not free`
 //   left over   when all is over no node holds anything, and each that lost its ledger is admitted
@@ -35,7 +37,8 @@ enum class Breach : std::uint8_t {
   revived,
   undone,
   left_over,
-  not_free
+  not_free,
+  returned
 };
 
 std::string_view breach_name(Breach breach);
@@ -63,10 +66,14 @@ class Referee {
     const SkewedClock* clock;
     TrueTime began = {};
     bool has_ended = false;
+    bool is_given_away = false;
   };
   HoldId begin(Hold hold);
   void extend(HoldId id, Instant valid_until);
   void end(HoldId id) { holds_[id].has_ended = true; }
+  // Somebody else releases it by its value, and vouches that nobody needs it: whatever its holder
+  // believes until it notices does not count.
+  void give_away(HoldId id) { holds_[id].is_given_away = true; }
 
   // A client has sent the first release of a value, and what of it arrived where.
   void note_release_sent(const std::string& value, unsigned client);
@@ -79,6 +86,12 @@ class Referee {
     TrueTime since;
   };
   std::optional<Debt> debt(const std::string& value, unsigned node) const;
+
+  // A quorum has confirmed the release of this value.
+  void note_released(const std::string& value) { released_.try_emplace(value, agenda_.now()); }
+  // A node has started without what it knew of released values.
+  void note_marks_lost() { released_.clear(); }
+  void check_not_released(const std::string& value, TrueTime extension_began);
 
   void found(Breach breach, std::string text);
 
@@ -102,7 +115,8 @@ class Referee {
     Debt debt;
     std::set<unsigned> arrived = {};  // nodes
   };
-  std::unordered_map<std::string, GivenUp> given_up_;  // by value; never walked in its order
+  std::unordered_map<std::string, GivenUp> given_up_;   // by value; never walked in its order
+  std::unordered_map<std::string, TrueTime> released_;  // by value; never walked in its order
   std::optional<Violation> violation_;
   bool overlaps_expected_ = false;
   std::uint64_t overlaps_ = 0;

@@ -24,7 +24,8 @@ constexpr std::array kDeedNames = {
     std::string_view("slow-disk"),    std::string_view("broken-disk"),
     std::string_view("set-wall"),     std::string_view("jump-node"),
     std::string_view("jump-client"),  std::string_view("race-node"),
-    std::string_view("race-client")};
+    std::string_view("race-client"),  std::string_view("swap"),
+    std::string_view("release-for")};
 static_assert(kDeedNames.size() == static_cast<std::size_t>(kLastDeed) + 1);
 
 constexpr std::array kHoldingNames = {std::string_view("release"), std::string_view("run-out"),
@@ -120,6 +121,7 @@ void each_setting(Look look, auto& scenario) {
   look("max-ttl", scenario.max_ttl);
   look("node-timeout", scenario.node_timeout);
   look("fence-block", scenario.fence_block);
+  look("counters", scenario.counters);
   look("delay-min", scenario.delay_min);
   look("delay-max", scenario.delay_max);
   look("resent-per-thousand", scenario.resent_per_thousand);
@@ -173,11 +175,11 @@ std::optional<Event> read_event(std::string_view line, std::string& problem) {
 
 bool is_of_client(Deed deed) {
   return deed == Deed::want || deed == Deed::pause_client || deed == Deed::kill_client ||
-         deed == Deed::jump_client || deed == Deed::race_client;
+         deed == Deed::jump_client || deed == Deed::race_client || deed == Deed::release_for;
 }
 
 bool is_of_link(Deed deed) {
-  return deed >= Deed::cut && deed <= Deed::mislead;
+  return (deed >= Deed::cut && deed <= Deed::mislead) || deed == Deed::swap;
 }
 
 // What chance is asked for, and what is divided by.
@@ -191,7 +193,7 @@ bool is_possible(const Scenario& scenario) {
 std::string misfit(const Scenario& scenario, const Event& event) {
   const bool needs_client = is_of_client(event.deed) || is_of_link(event.deed);
   const bool needs_node = !is_of_client(event.deed);
-  const bool needs_key = event.deed == Deed::want;
+  const bool needs_key = event.deed == Deed::want || event.deed == Deed::release_for;
   const auto is_wrong = [](bool is_needed, unsigned number, unsigned count) {
     return number > count || (is_needed && number == 0);
   };
@@ -200,7 +202,11 @@ std::string misfit(const Scenario& scenario, const Event& event) {
       is_wrong(needs_key, event.key, scenario.keys)) {
     return "it names a client, node or key that is not there";
   }
-  if (event.deed == Deed::mislead && (event.other == 0 || event.other > scenario.nodes)) {
+  if (event.deed == Deed::release_for && (event.other == 0 || event.other > scenario.clients)) {
+    return "it releases for a client that is not there";
+  }
+  const bool has_other = event.deed == Deed::mislead || event.deed == Deed::swap;
+  if (has_other && (event.other == 0 || event.other > scenario.nodes)) {
     return "it misleads to a node that is not there";
   }
   return "";
@@ -236,9 +242,12 @@ std::string write_event(const Event& event) {
 std::string write_scenario(const Scenario& scenario) {
   std::string text(kFirstLine);
   text += '\n';
-  each_setting([&](std::string_view name,
-                   const auto& member) { text += fmt::format("{}={}\n", name, to_text(member)); },
-               scenario);
+  each_setting(
+      [&](std::string_view name, const auto& member) {
+        const std::string value = to_text(member);
+        if (!value.empty()) text += fmt::format("{}={}\n", name, value);
+      },
+      scenario);
   for (const Event& event : scenario.events) text += write_event(event) + '\n';
   return text;
 }
@@ -270,6 +279,8 @@ Result<Scenario> read_scenario(std::string_view text) {
   if (!is_possible(scenario)) {
     return wrong("1 to 9 nodes, a client and a key at least, and no negative time");
   }
+  const bool has_counters = scenario.counters.empty() || scenario.counters.size() == scenario.nodes;
+  if (!has_counters) return wrong("counters has a number for each node, or there is none");
   if (scenario.node_rates.size() != scenario.nodes ||
       scenario.client_rates.size() != scenario.clients) {
     return wrong("node-rates and client-rates have a number for each node and client");

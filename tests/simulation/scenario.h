@@ -40,8 +40,15 @@ enum class Deed : std::uint8_t {
   jump_client,  // the client's
   race_node,    // the node's clock runs faster by `other` thousandths from now on
   race_client,  // the client's
+  // In no mix by themselves: see Mix::also.
+  swap,         // the client's addresses of `node` and `other` change nodes for `length`, the
+                // second `delay` after the first
+  release_for,  // a new process in the client's place releases what `other` holds of `key`, and
+                // ends when a quorum has confirmed it; it starts again after `length`
 };
-inline constexpr Deed kLastDeed = Deed::race_client;
+inline constexpr Deed kLastDeed = Deed::release_for;
+inline constexpr Deed kFirstClockDeed = Deed::jump_node;
+inline constexpr Deed kFirstDeedOnDemand = Deed::swap;
 
 std::string_view deed_name(Deed deed);
 
@@ -83,6 +90,7 @@ struct Scenario {
   Duration max_ttl = std::chrono::seconds(4);
   Duration node_timeout = std::chrono::milliseconds(300);
   std::uint64_t fence_block = 1024;
+  std::vector<std::int64_t> counters;  // that the nodes begin with; empty: all with 0
   Duration delay_min = std::chrono::milliseconds(1);  // of a message
   Duration delay_max = std::chrono::milliseconds(5);
   unsigned resent_per_thousand = 0;  // messages that take a retransmission's time longer

@@ -225,6 +225,26 @@ TEST_CASE("the referee sees an extension that came after the end") {
   CHECK(world.breach() == "revived");
 }
 
+TEST_CASE("the referee sees a lock that comes back after its release was confirmed") {
+  Judged world;
+  const auto id = world.hold(1, 0, 0s, 10s);
+  world.pass(1s);
+  world.referee.give_away(id);
+  world.hold(2, 0, 500ms, 10s);  // whoever released it vouches that nobody needs it
+  world.referee.note_released("value");
+  world.referee.check_not_released("value", after(1s));
+  CHECK(world.breach() == "none");
+  SECTION("by an extension that began later") {
+    world.referee.check_not_released("value", after(1s) + 1ns);
+    CHECK(world.breach() == "returned");
+  }
+  SECTION("but not where the marks of releases were lost") {
+    world.referee.note_marks_lost();
+    world.referee.check_not_released("value", after(2s));
+    CHECK(world.breach() == "none");
+  }
+}
+
 TEST_CASE("the referee sees a token twice, and one that falls") {
   Judged world;
   world.referee.end(world.hold(1, 7, 0s, 10s));

@@ -52,7 +52,7 @@ std::vector<std::string> released_values(std::string_view bytes) {
     const ParsedReply parsed = protocol::parse_reply(bytes);
     if (parsed.state != ParsedReply::State::complete) break;
     const auto& words = parsed.reply.items();
-    if (words.size() == 3 && words[0].text() == kRelease) values.emplace_back(words[2].text());
+    if (words.size() >= 3 && words[0].text() == kRelease) values.emplace_back(words[2].text());
     bytes.remove_prefix(parsed.consumed);
   }
   return values;

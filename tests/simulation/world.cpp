@@ -50,9 +50,10 @@ class World {
       agenda_.at(event.at, [this, &event] { happen(event); });
     }
     agenda_.after(kLookEvery, [this] { look_for_debts(); });
-    // Where clocks break their bounds nothing is promised but tokens.
+    // Where clocks break their bounds nothing is promised but tokens; where counters are apart, not
+    // that every node is admitted without an operator (rule F6).
     const bool is_calm = pass(scenario_.length) && calm_down();
-    if (is_calm && scenario_.clocks_hold) look_after_calm();
+    if (is_calm && scenario_.clocks_hold && scenario_.counters.empty()) look_after_calm();
     return outcome();
   }
 
@@ -159,12 +160,16 @@ void World::happen(const Event& event) {
       return node(event).race(rate);
     case Deed::race_client:
       return client(event).race(rate);
+    case Deed::release_for:
+      if (event.client == event.other) return;
+      return client(event).release_for(users_[event.other - 1]->give_away(event.key), event.length);
     case Deed::cut:
     case Deed::cut_requests:
     case Deed::cut_replies:
     case Deed::hang_up:
     case Deed::slow:
     case Deed::mislead:
+    case Deed::swap:
       return happen_to_network(event);
   }
 }
@@ -191,6 +196,13 @@ void World::happen_to_network(const Event& event) {
     case Deed::mislead:
       network_.mislead(from, to, event.other);
       return agenda_.at(until, [=, this] { network_.mislead(from, to, to); });
+    case Deed::swap:
+      network_.mislead(from, to, event.other);
+      agenda_.after(event.delay,
+                    [=, this, other = event.other] { network_.mislead(from, other, to); });
+      agenda_.at(until, [=, this] { network_.mislead(from, to, to); });
+      return agenda_.at(until + event.delay,
+                        [=, this, other = event.other] { network_.mislead(from, other, other); });
     default:
       return;
   }

@@ -121,10 +121,12 @@ struct NodeState {
 };
 
 struct AdmitOptions {
-  // For a group of which no quorum is fenced: the caller vouches that no token larger than the
-  // floor was ever given. It needs all nodes, unfenced and none of them recovering.
+  // For a group of which no quorum is fenced. It needs all nodes, unfenced and none of them
+  // recovering, and a floor.
   bool new_group = false;
-  std::uint64_t floor = 0;  // of a new group; less than 2^53
+  // The caller vouches that no token larger than this was ever given; less than 2^53, and not below
+  // what the nodes tell. None: as the fenced nodes tell it, which a new group has none of.
+  std::optional<std::uint64_t> floor = {};
 };
 
 // What an admission did to one node.

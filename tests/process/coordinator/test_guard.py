@@ -18,7 +18,7 @@ import threading
 import time
 import unittest
 
-from group import BUILD, REDLOCK, GroupTest, ask, is_alive, wait_until
+from group import BUILD, REDLOCK, SANITIZED, GroupTest, ask, is_alive, wait_until
 
 HEART = os.path.join(BUILD, "heart")
 ROUNDS = 100 if os.environ.get("REDLOCK_LONG") == "1" else 2
@@ -87,6 +87,11 @@ def full_pipe():
 
 
 class GuardTest(GroupTest):
+    def assertHeld(self, name):
+        """By a quorum: that any more nodes have it, nobody promises."""
+        held = [reply for reply in self.group.keys(name) if reply != "$-1"]
+        self.assertGreaterEqual(len(held), 3)
+
     def heart(self, name):
         heart = Heart(os.path.join(self.group.folder, name))
         self.addCleanup(heart.kill)
@@ -106,6 +111,7 @@ class GuardTest(GroupTest):
         return begun.last_beat()
 
 
+@unittest.skipIf(SANITIZED, "sanitizers upset the times")
 class NeverTwo(GuardTest):
     """One after the other, for each thing that may happen to the first."""
 
@@ -218,7 +224,7 @@ class HoldersEnd(GuardTest):
         job = self.hold("unreleased", heart, ttl="20s")
         job.kill()
         wait_until(lambda: not heart.alive(), "the guard's work")
-        self.assertNotIn("$-1", self.group.keys("unreleased"))
+        self.assertHeld("unreleased")
 
     def test_a_killed_guard_is_told(self):
         heart = self.heart("unguarded")
@@ -228,6 +234,7 @@ class HoldersEnd(GuardTest):
         self.assertEqual(status, 128 + signal.SIGKILL)
         self.assertIn("its guard was killed", errors)
 
+    @unittest.skipIf(SANITIZED, "the sanitizers' own libraries want to be loaded first")
     def test_a_guard_that_is_killed_before_the_command_begins_is_no_success(self):
         """Forking takes 400 ms: no loop has looked at what the guard tells, and no gate opens."""
         begun = self.heart("early")
@@ -329,6 +336,7 @@ class HoldersEnd(GuardTest):
         job.terminate()
         self.assertEqual(self.finish(job)[0], 3)
 
+    @unittest.skipIf(SANITIZED, "the sanitizers' own libraries want to be loaded first")
     def test_a_command_does_not_start_when_forking_took_longer_than_the_validity(self):
         begun = self.heart("too-late")
         environment = {**self.environment, "SLOW_FORK_MS": "1500",
@@ -378,7 +386,7 @@ class AnotherUsersRights(GuardTest):
             with self.subTest(options=options):
                 job, heart = self.start_as_nobody("kept", "--ttl", "6s", *options)
                 self.assertCouldNotBeEnded(job, heart)
-                self.assertNotIn("$-1", self.group.keys("kept"))
+                self.assertHeld("kept")
                 heart.kill()
                 wait_until(lambda: self.group.is_free("kept"), "the end of the lock")
                 os.remove(str(heart))
@@ -387,7 +395,7 @@ class AnotherUsersRights(GuardTest):
         job, heart = self.start_as_nobody("headless", "--ttl", "6s", kind="leaderless")
         os.kill(guard_of(job), signal.SIGKILL)
         self.assertCouldNotBeEnded(job, heart)
-        self.assertNotIn("$-1", self.group.keys("headless"))
+        self.assertHeld("headless")
 
     def test_a_loss_is_no_release_either(self):
         job, heart = self.start_as_nobody("lost", "--ttl", "2s")

@@ -12,7 +12,7 @@ import re
 import sys
 from dataclasses import dataclass, field
 
-FIELDS = ("rule", "wrong", "why", "seeds", "options", "found", "twin")
+FIELDS = ("rule", "wrong", "why", "seeds", "options", "scenarios", "found", "twin")
 NEEDED = ("rule", "wrong", "seeds")
 
 

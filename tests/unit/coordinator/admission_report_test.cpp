@@ -31,8 +31,9 @@ std::vector<Group::Node> names(std::size_t count) {
   return nodes;
 }
 
-AdmitResult result(AdmissionOutcome outcome, std::vector<Standing> nodes, Token floor = 0) {
-  return {outcome, floor, std::move(nodes)};
+AdmitResult result(AdmissionOutcome outcome, std::vector<Standing> nodes, Token floor = 0,
+                   Token least_floor = 0) {
+  return {outcome, floor, least_floor, std::move(nodes)};
 }
 
 }  // namespace
@@ -71,7 +72,7 @@ TEST_CASE("without a quorum that is fenced the error names what only an operator
              {stands(State::unfenced), stands(State::unfenced), stands(State::fenced)}),
       false);
   CHECK(error.code == ErrorCode::not_admitted);
-  CHECK(error.text.find("`redlock admit --new-group [--floor N]`") != std::string::npos);
+  CHECK(error.text.find("`redlock admit --new-group --floor N`") != std::string::npos);
   CHECK(error.nodes[0].text == "unfenced");
 }
 
@@ -104,4 +105,32 @@ TEST_CASE("too few answers are no quorum, whoever they came from") {
                       false);
   CHECK(unknown.code == ErrorCode::no_quorum);
   CHECK(unknown.text == "no quorum of fenced nodes answered");
+}
+
+TEST_CASE("a counter that the others do not bear out is named, and what its operator can do") {
+  Standing far = stands(State::fenced, 1ull << 52);
+  far.is_far_above = true;
+  const Error error =
+      admission_error(names(3),
+                      result(AdmissionOutcome::counters_apart,
+                             {far, stands(State::fenced, 7), stands(State::unfenced)}, 1ull << 52),
+                      false);
+  CHECK(error.code == ErrorCode::not_admitted);
+  CHECK(error.nodes[0].text == "fenced, its counter is at 4503599627370496: far above the others");
+  CHECK(error.nodes[1].text == "fenced already, its counter is at 7");
+  CHECK(error.text.find("nothing was changed") != std::string::npos);
+  CHECK(error.text.find("--floor 4503599627370496") != std::string::npos);
+}
+
+TEST_CASE("a new group without a floor is told what a floor is, and what the nodes remember") {
+  const Error error = admission_error(
+      names(1), result(AdmissionOutcome::floor_needed, {stands(State::unfenced)}, 0, 174), true);
+  CHECK(error.text.find("wants --floor N") != std::string::npos);
+  CHECK(error.text.find("174") != std::string::npos);
+}
+
+TEST_CASE("a floor below what the nodes tell is refused with both numbers") {
+  const Error error = admission_error(
+      names(1), result(AdmissionOutcome::floor_too_low, {stands(State::unfenced)}, 173, 174), true);
+  CHECK(error.text.find("the floor 173 is below 174") != std::string::npos);
 }

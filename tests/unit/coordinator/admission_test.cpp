@@ -22,13 +22,17 @@ Terms group_of(std::size_t count) {
   return {.nodes = count, .ttl = 30s, .node_timeout = 500ms, .clock_drift = 0.01};
 }
 
+OperatorsFloor new_group(std::optional<Token> floor) {
+  return {.new_group = true, .floor = floor};
+}
+
 // An admission, and the nodes' answers as they are told: nodes are numbered from 1.
 class Story {
  public:
   explicit Story(const NodeSet& candidates, Terms terms = group_of(5))
       : Story({.candidates = candidates}, terms) {}
-  explicit Story(NewGroup vouched)
-      : Story({.candidates = all_nodes(5), .new_group = vouched}, group_of(5)) {}
+  explicit Story(const OperatorsFloor& by_operator)
+      : Story({.candidates = all_nodes(5), .by_operator = by_operator}, group_of(5)) {}
   Story(const AdmissionPlan& plan, const Terms& terms) : machine(terms, plan) {}
 
   std::string start(Duration when = 0ms) {
@@ -37,6 +41,12 @@ class Story {
   }
   std::string fenced(unsigned node, std::uint64_t counter = 0) {
     return hear(node, {.answer = {.kind = AnswerKind::yes}, .fenced = true, .counter = counter});
+  }
+  // The same, said by the node that another address leads to as well.
+  std::string fenced_as(unsigned id, unsigned node, std::uint64_t counter) {
+    return hear(node, {.answer = {.kind = AnswerKind::yes, .from = static_cast<NodeIdentity>(id)},
+                       .fenced = true,
+                       .counter = counter});
   }
   std::string unfenced(unsigned node, std::uint64_t counter = 0, Duration admit_in = 0ns) {
     return hear(node,
@@ -89,24 +99,114 @@ class Story {
 
 }  // namespace
 
-TEST_CASE("an unfenced node gets the largest counter of a quorum that is fenced (rule F6)") {
+TEST_CASE("an unfenced node gets a floor that no given token is above (rule F6)") {
   Story story(nodes({5}));
   CHECK(story.start() == "look 5");
   CHECK(story.unfenced(5) == "read 1 2 3 4 5");
   CHECK(story.fenced(1, 40).empty());
   CHECK(story.fenced(2, 70).empty());
-  CHECK(story.fenced(4, 10) == "withdraw 3 5; admit 70: 5");
+  CHECK(story.fenced(4, 10).empty());
+  CHECK(story.unfenced(5).empty());
+  SECTION("of a quorum that was read, the largest") {
+    CHECK(story.time(501ms) == "admit 70: 5");
+  }
+  SECTION("of all four others, the second largest: two of them know") {
+    CHECK(story.fenced(3, 30) == "admit 40: 5");
+  }
   CHECK(story.ok(5).empty());
   CHECK(story.machine.outcome() == Outcome::done);
   CHECK(story.state(5) == State::admitted);
   CHECK_FALSE(story.machine.next_deadline().has_value());
 }
 
+TEST_CASE("one counter that somebody has set is not carried to another node (rule F6)") {
+  constexpr Token kPoison = Token{1} << 52;
+  Story story({.candidates = nodes({5}), .looked = true}, group_of(5));
+  story.start();
+  story.unfenced(5);
+  story.fenced(1, 40);
+  story.fenced(2, kPoison);
+  story.fenced(3, 40);
+  SECTION("where all others tell theirs, it does not count") {
+    CHECK(story.fenced(4, 39) == "admit 40: 5");
+  }
+  SECTION("where it may be the one that knows, nobody is admitted") {
+    CHECK(story.says(4, "refused").empty());
+    CHECK(story.machine.outcome() == Outcome::counters_apart);
+    CHECK(story.state(5) == State::unfenced);
+    CHECK(story.machine.standing(1).is_far_above);
+    CHECK_FALSE(story.machine.standing(0).is_far_above);
+  }
+}
+
+// Nodes 1, 2 and 5 gave a token, 5 has lost its ledger, and 2 does not answer: who left 1 out of
+// the reading would let the token fall.
+TEST_CASE("a counter is never left out of the reading") {
+  constexpr Token kGiven = Token{1} << 33;
+  Story story({.candidates = nodes({5}), .looked = true}, group_of(5));
+  story.start();
+  story.fenced(1, kGiven);
+  story.fenced(3, 1);
+  story.fenced(4, 1);
+  story.says(2, "refused");
+  CHECK(story.unfenced(5).empty());
+  CHECK(story.machine.outcome() == Outcome::counters_apart);
+}
+
+TEST_CASE("only an operator's word goes on where counters are apart, and it lowers nothing") {
+  const Token floor = GENERATE(Token{40}, Token{39}, Token{1} << 52);
+  Story story({.candidates = nodes({5}), .looked = true, .by_operator = {.floor = floor}},
+              group_of(5));
+  story.start();
+  story.fenced(1, 40);
+  story.fenced(2, Token{1} << 52);
+  story.fenced(3, 40);
+  story.says(4, "refused");
+  const std::string asked = story.unfenced(5);
+  if (floor >= 40) {
+    CHECK(asked == fmt::format("admit {}: 5", floor));
+  } else {
+    CHECK(story.machine.outcome() == Outcome::floor_too_low);
+    CHECK(story.machine.least_floor() == 40);
+  }
+}
+
+TEST_CASE("where counters agree, an operator's floor is not below what they tell") {
+  Story story({.candidates = nodes({5}), .looked = true, .by_operator = {.floor = Token{69}}},
+              group_of(5));
+  story.start();
+  for (const unsigned node : {1u, 2u, 3u, 4u}) story.fenced(node, 70);
+  story.unfenced(5);
+  CHECK(story.machine.outcome() == Outcome::floor_too_low);
+}
+
+TEST_CASE("a node that two addresses lead to tells its counter once (rule Q5)") {
+  Story story({.candidates = nodes({5}), .looked = true}, group_of(5));
+  story.start();
+  story.unfenced(5);
+  story.fenced_as(1, 1, 40);
+  story.fenced_as(1, 2, 40);
+  story.fenced_as(3, 3, 40);
+  CHECK(story.says(4, "refused").empty());
+  CHECK(story.machine.outcome() == Outcome::no_quorum);
+  CHECK(story.machine.standing(1).answer.kind == AnswerKind::broken);
+}
+
+TEST_CASE("a node that is fenced by the time its floor comes was admitted by another") {
+  Story story({.candidates = nodes({5}), .looked = true}, group_of(5));
+  story.start();
+  story.unfenced(5);
+  for (const unsigned node : {1u, 2u, 3u, 4u}) story.fenced(node, 7);
+  story.fenced(5);
+  CHECK(story.machine.outcome() == Outcome::done);
+  CHECK(story.state(5) == State::fenced);
+}
+
 TEST_CASE("whose greeting told that its time is over is not looked at again") {
   Story story({.candidates = nodes({5}), .looked = true}, group_of(5));
   CHECK(story.start() == "read 1 2 3 4 5");
-  for (const unsigned node : {1u, 2u}) story.fenced(node, 4);
-  CHECK(story.fenced(3, 4) == "withdraw 4 5; admit 4: 5");
+  for (const unsigned node : {1u, 2u, 3u, 4u}) story.fenced(node, 4);
+  CHECK(story.unfenced(5) == "admit 4: 5");
 }
 
 TEST_CASE("what an unfenced node tells is neither a vote nor a floor") {
@@ -128,7 +228,9 @@ TEST_CASE("a recovering node that is fenced tells its counter all the same") {
   story.fenced(1, 1);
   story.fenced(2, 2);
   // LOCK.FENCE READ is answered while recovering, and nothing of that shows in the answer.
-  CHECK(story.fenced(3, 3) == "withdraw 4 5; admit 3: 5");
+  story.fenced(3, 3);
+  story.says(4, "refused");
+  CHECK(story.unfenced(5) == "admit 3: 5");
 }
 
 TEST_CASE("counters are read only after the node said that its time is over (rule F7)") {
@@ -147,7 +249,9 @@ TEST_CASE("one that is too early does not keep another from its admission") {
   CHECK(story.unfenced(2) == "read 1 2 3 4 5");
   story.fenced(3, 9);
   story.fenced(4, 9);
-  CHECK(story.fenced(5, 9) == "withdraw 1 2; admit 9: 2");
+  story.fenced(5, 9);
+  story.unfenced(1, 0, 700ms);
+  CHECK(story.unfenced(2) == "admit 9: 2");
   story.ok(2);
   CHECK(story.machine.outcome() == Outcome::refused);
   CHECK(story.state(1) == State::early);
@@ -169,7 +273,9 @@ TEST_CASE("one that another coordinator admitted meanwhile is not asked again") 
   story.unfenced(5);
   story.fenced(5, 4);
   story.fenced(1, 4);
-  CHECK(story.fenced(2, 4) == "withdraw 3 4");
+  story.fenced(2, 4);
+  story.fenced(3, 4);
+  CHECK(story.fenced(4, 4).empty());
   CHECK(story.machine.outcome() == Outcome::done);
   CHECK(story.state(5) == State::fenced);
 }
@@ -196,13 +302,15 @@ TEST_CASE("nodes that are silent may be fenced: too few answered to know") {
   CHECK(story.machine.outcome() == Outcome::no_quorum);
 }
 
-TEST_CASE("a hung node costs nothing once a quorum has told its counters") {
+TEST_CASE("a hung node costs an admission the node timeout: it may be the one that knows") {
   Story story(nodes({1}));
   story.start();
   story.unfenced(1);
   story.fenced(3, 1);
   story.fenced(4, 1);
-  CHECK(story.fenced(5, 1) == "withdraw 1 2; admit 1: 1");
+  CHECK(story.fenced(5, 1).empty());
+  CHECK(story.unfenced(1).empty());
+  CHECK(story.time(501ms) == "admit 1: 1");
 }
 
 TEST_CASE("a candidate that has not answered by the node timeout was not heard") {
@@ -220,7 +328,8 @@ TEST_CASE("a floor gets the time that a disk takes") {
   story.start();
   story.unfenced(1);
   story.fenced(2, 8);
-  CHECK(story.fenced(3, 8) == "withdraw 1; admit 8: 1");
+  CHECK(story.fenced(3, 8).empty());
+  CHECK(story.unfenced(1) == "admit 8: 1");
   CHECK(story.machine.next_deadline() == at(1ms + Admission::kAdmitTimeMin));
   story.time(1ms + Admission::kAdmitTimeMin);
   CHECK(story.machine.outcome() == Outcome::refused);
@@ -231,7 +340,8 @@ TEST_CASE("a node that refuses the floor stays unfenced, and its words are kept"
   Story story(nodes({1}));
   story.start();
   story.unfenced(1);
-  for (const unsigned node : {2u, 3u, 4u}) story.fenced(node, 8);
+  for (const unsigned node : {2u, 3u, 4u, 5u}) story.fenced(node, 8);
+  story.unfenced(1);
   story.says(1, "-ERR too early for an admission");
   CHECK(story.machine.outcome() == Outcome::refused);
   CHECK(answer_text(story.machine.standing(0).answer) == "ERR too early for an admission");
@@ -250,8 +360,9 @@ TEST_CASE("an answer to an earlier question is not taken for one to this") {
                            .counter = 1000},
                           at(501ms), actions);
   CHECK(story.state(2) == State::unknown);
-  for (const unsigned node : {3u, 4u}) story.fenced(node, 8);
-  CHECK(story.fenced(5, 8) == "withdraw 1 2; admit 8: 1");
+  for (const unsigned node : {3u, 4u, 5u}) story.fenced(node, 8);
+  story.says(2, "refused");
+  CHECK(story.unfenced(1) == "admit 8: 1");
 }
 
 TEST_CASE("for people, every node is asked for its counter before it is said that too few told") {
@@ -268,7 +379,7 @@ TEST_CASE("for people, every node is asked for its counter before it is said tha
 }
 
 TEST_CASE("a new group is admitted at the floor that the operator vouches for") {
-  Story story(NewGroup{.floor = 1000});
+  Story story(new_group(1000));
   CHECK(story.start() == "look 1 2 3 4 5");
   for (const unsigned node : {1u, 2u, 3u, 4u}) CHECK(story.unfenced(node).empty());
   CHECK(story.unfenced(5) == "read 1 2 3 4 5");
@@ -278,16 +389,19 @@ TEST_CASE("a new group is admitted at the floor that the operator vouches for") 
   CHECK(story.machine.outcome() == Outcome::done);
 }
 
-TEST_CASE("a node that knows of a larger token than the operator is believed") {
-  Story story(NewGroup{});
+TEST_CASE("a new group gets no floor by default, and none below what its nodes tell") {
+  const std::optional<Token> floor = GENERATE(std::optional<Token>(), std::optional<Token>(43));
+  Story story(new_group(floor));
   story.start();
   for (const unsigned node : {1u, 2u, 3u, 4u, 5u}) story.unfenced(node);
   for (const unsigned node : {1u, 2u, 3u, 4u}) story.unfenced(node, 10);
-  CHECK(story.unfenced(5, 44) == "admit 44: 1 2 3 4 5");
+  CHECK(story.unfenced(5, 44).empty());
+  CHECK(story.machine.outcome() == (floor ? Outcome::floor_too_low : Outcome::floor_needed));
+  CHECK(story.machine.least_floor() == 44);
 }
 
 TEST_CASE("a new group needs all nodes, unfenced, serving and ready, and touches none otherwise") {
-  Story story(NewGroup{});
+  Story story(new_group(0));
   story.start();
   for (const unsigned node : {1u, 2u, 3u, 4u}) CHECK(story.unfenced(node).empty());
   SECTION("one is fenced") {
@@ -316,7 +430,7 @@ TEST_CASE("a new group needs all nodes, unfenced, serving and ready, and touches
 }
 
 TEST_CASE("a new group of which hardly anyone answers is no quorum") {
-  Story story(NewGroup{});
+  Story story(new_group(0));
   story.start();
   story.unfenced(1);
   story.unfenced(2);
@@ -325,7 +439,7 @@ TEST_CASE("a new group of which hardly anyone answers is no quorum") {
 }
 
 TEST_CASE("a new group in which one node could not write its floor says so") {
-  Story story(NewGroup{});
+  Story story(new_group(0));
   story.start();
   for (int question = 0; question < 2; ++question) {
     for (const unsigned node : {1u, 2u, 3u, 4u, 5u}) story.unfenced(node);

@@ -205,13 +205,14 @@ TEST_CASE("a token is wanted unless --no-fence, or the file, says otherwise (rul
   CHECK_THAT(wrong.text, Catch::Contains("'maybe' is neither yes nor no"));
 }
 
-TEST_CASE("admit takes a floor for a new group only, and no lock") {
+TEST_CASE("admit takes a floor and no lock") {
   const CommandLine plain = parsed("admit");
   CHECK(plain.word == Word::admit);
   CHECK_FALSE(plain.options.new_group);
   CHECK(parsed("admit --new-group").options.new_group);
   CHECK(parsed("admit --new-group --floor 9007199254740991").options.floor == kTokenMax);
-  for (const char* wrong : {"admit --floor 5", "admit --new-group --floor 9007199254740992",
+  CHECK(parsed("admit --floor 5").options.floor == 5);
+  for (const char* wrong : {"admit --new-group --floor 9007199254740992",
                             "admit --new-group --floor -1", "admit printer"}) {
     CHECK(parsed(wrong).exit_code == exit_code::kUsage);
   }

@@ -14,7 +14,7 @@ namespace {
 using Side = FarCounter::Side;
 using Counters = std::vector<std::optional<std::uint64_t>>;
 
-constexpr std::uint64_t kGap = kCounterGapMax;
+constexpr std::uint64_t kGap = kLeapMax;
 constexpr auto kMissing = std::nullopt;
 
 NodeState fenced(std::uint64_t counter) {

@@ -58,7 +58,7 @@ class FakeNode {
   bool holds(const std::string& key, Instant now) { return find(key, now) != nullptr; }
   // Of a lock that it holds.
   Token token(const std::string& key) { return keys_.at(key).token; }
-  // A restart: every lock is lost.
+  // Every lock is lost.
   void forget() { keys_.clear(); }
 
   // Answers what is in the inbox.
@@ -341,6 +341,13 @@ class FakeNodes {
     node(number).connected = false;
     group_->on_end(number - 1, "connection reset by peer", now_);
     settle();
+  }
+
+  // It loses every lock, and its connections; the group links it again.
+  void restart(unsigned number) {
+    node(number).forget();
+    cut(number);
+    advance(Pipeline::kBackoffMin);
   }
 
   std::optional<AcquireResult> acquire(std::string name, Duration ttl = 30s,

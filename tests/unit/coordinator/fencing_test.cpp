@@ -174,3 +174,47 @@ TEST_CASE("a plain Redis among redlock-nodes votes for locks and is never asked 
   CHECK(got->lock.token == 101);
   CHECK(world.log(1) == "SET printer v1 NX PX 30000");
 }
+
+TEST_CASE("one counter that somebody has set decides nothing (rule F3)") {
+  const Token poison = GENERATE(kTokenMax - 1, Token{1} << 52, (Token{1} << 32) + 100);
+  const unsigned poisoned = GENERATE(1u, 3u, 5u);
+  FakeNodes world;
+  world.fenced(41).start();
+  world.node(poisoned).counter = poison;
+  for (Token token = 42; token < 45; ++token) {
+    const auto got = world.acquire("printer");
+    CHECK(got->outcome == Acquired::acquired);
+    CHECK(got->lock.token == token);
+    world.release(got->lock);
+    world.settle();
+  }
+  for (unsigned i = 1; i <= 5; ++i) CHECK((i == poisoned || world.node(i).counter == 44));
+}
+
+TEST_CASE("a counter ahead by no more than the leap is taken up, as one of a node that came back") {
+  FakeNodes world;
+  world.fenced(41).start();
+  world.node(2).counter = 41 + kLeapMax;
+  CHECK(world.acquire("printer")->lock.token == 42 + kLeapMax);
+}
+
+TEST_CASE(
+    "where a quorum is far ahead its numbers count, and those that lag have no part in them") {
+  FakeNodes world;
+  world.fenced(41).start();
+  for (const unsigned i : {1u, 3u, 5u}) world.node(i).counter = Token{1} << 40;
+  const auto got = world.acquire("printer");
+  CHECK(got->outcome == Acquired::acquired);
+  CHECK(got->lock.token == (Token{1} << 40) + 1);
+}
+
+TEST_CASE("counters that no quorum shares give no token, and the error says where to look") {
+  FakeNodes world(3);
+  world.node(3).down = true;
+  world.fenced(41).start();
+  world.node(2).counter = Token{1} << 40;
+  const auto got = world.acquire("printer");
+  CHECK(got->outcome == Acquired::unfenced);
+  const Error error = acquisition_error(world.group().options().nodes, *got);
+  CHECK(error.text.find("too far apart") != std::string::npos);
+}

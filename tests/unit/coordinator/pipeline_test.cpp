@@ -27,7 +27,7 @@ class Wire {
     taken();
     receive("%1\r\n$5\r\nproto\r\n:3\r\n-ERR unknown command 'LOCK.STATUS'\r\n");
     receive("$13\r\nrun_id:abc1\r\n\r\n");
-    CHECK(pipeline.node_id() == "abc1");
+    CHECK(pipeline.facts().id == "abc1");
     CHECK(pipeline.facts().kind == NodeKind::plain_redis);
     pipeline.accept(now);
     return *this;
@@ -35,7 +35,7 @@ class Wire {
   Wire& greet_as_redlock_node() {
     taken();
     receive("%0\r\n%2\r\n$7\r\nnode_id\r\n$3\r\nn17\r\n$6\r\nfenced\r\n:1\r\n$-1\r\n");
-    CHECK(pipeline.node_id() == "n17");
+    CHECK(pipeline.facts().id == "n17");
     CHECK(pipeline.facts().kind == NodeKind::redlock_node);
     pipeline.accept(now);
     return *this;
@@ -138,7 +138,7 @@ TEST_CASE("a redlock-node counts by its node_id, whatever its INFO says (rule Q5
   wire.receive("%0\r\n*4\r\n$7\r\nnode_id\r\n$3\r\nn17\r\n$6\r\nfenced\r\n:0\r\n");
   CHECK(wire.pipeline.state() == Pipeline::State::greeting);
   wire.receive("$12\r\nrun_id:abc\r\n\r\n");
-  CHECK(wire.pipeline.node_id() == "n17");
+  CHECK(wire.pipeline.facts().id == "n17");
   CHECK(wire.pipeline.facts().kind == NodeKind::redlock_node);
 }
 
@@ -160,7 +160,7 @@ TEST_CASE("LOCK.STATUS without a node_id is an error: such a node cannot be coun
   wire.set(7);
   wire.connect();
   wire.receive("%0\r\n%1\r\n+fenced\r\n:1\r\n");
-  CHECK(wire.completions() == "7 error: its LOCK.STATUS tells no node_id");
+  CHECK(wire.completions() == "7 error: its LOCK.STATUS is not that of a node");
 }
 
 TEST_CASE("who may not use LOCK.STATUS speaks with a node as with a plain Redis") {
@@ -168,7 +168,7 @@ TEST_CASE("who may not use LOCK.STATUS speaks with a node as with a plain Redis"
   wire.connect();
   wire.receive("%0\r\n-NOPERM this user may not\r\n$26\r\nrun_id:abc1\r\nnode_id:n17\r\n\r\n");
   CHECK(wire.pipeline.facts().kind == NodeKind::plain_redis);
-  CHECK(wire.pipeline.node_id() == "n17");  // the same id as through a user who may (rule Q5)
+  CHECK(wire.pipeline.facts().id == "n17");  // the same id as through a user who may (rule Q5)
 }
 
 TEST_CASE("a server without HELLO is spoken to in RESP2") {
@@ -180,7 +180,7 @@ TEST_CASE("a server without HELLO is spoken to in RESP2") {
       "-ERR unknown command `HELLO`, with args beginning with: `3`, \r\n"
       "-ERR unknown command `LOCK.STATUS`, with args beginning with: \r\n"
       "$13\r\nrun_id:abc1\r\n\r\n");
-  CHECK(wire.pipeline.node_id() == "abc1");
+  CHECK(wire.pipeline.facts().id == "abc1");
   wire.pipeline.accept(wire.now);
   CHECK(wire.taken() == kSet);
 }
@@ -194,7 +194,7 @@ TEST_CASE("a server without HELLO gets the password in a second round") {
   wire.receive("-ERR unknown command `LOCK.STATUS`\r\n-NOAUTH Authentication required.\r\n");
   CHECK(wire.pipeline.state() == Pipeline::State::greeting);
   wire.receive("+OK\r\n-ERR unknown command `LOCK.STATUS`\r\n$13\r\nrun_id:abc1\r\n\r\n");
-  CHECK(wire.pipeline.node_id() == "abc1");
+  CHECK(wire.pipeline.facts().id == "abc1");
 }
 
 TEST_CASE("a server without HELLO that refuses the password denies") {

@@ -1,4 +1,4 @@
-#include "coordinator/quorum.h"
+#include "coordinator/ballot.h"
 
 #include <catch2/catch.hpp>
 
@@ -48,4 +48,20 @@ TEST_CASE("every order of every five votes ends with the same result") {
     }
     CHECK(decided == (yes >= 3 ? VoteResult::won : VoteResult::lost));
   }
+}
+
+TEST_CASE("a node that two addresses lead to votes once, whatever it says (rule Q5)") {
+  const AnswerKind vote = GENERATE(AnswerKind::yes, AnswerKind::no);
+  const AnswerKind other = GENERATE(AnswerKind::yes, AnswerKind::no);
+  constexpr NodeIdentity kOne{1}, kTwo{2};
+  Ballot ballot(5);
+  ballot.open(Instant(1s), 500ms);
+  CHECK(ballot.record(0, {.kind = vote, .from = kOne}, Instant(1s)));
+  CHECK(ballot.record(1, {.kind = other, .from = kOne}, Instant(1s)));
+  CHECK(ballot.answers()[1].kind == AnswerKind::broken);
+  CHECK(ballot.votes().yes() + ballot.votes().no() == 1);
+  CHECK(ballot.record(2, {.kind = other, .from = kTwo}, Instant(1s)));
+  CHECK(ballot.votes().yes() + ballot.votes().no() == 2);
+  CHECK(ballot.record(3, {.kind = AnswerKind::error, .from = kTwo}, Instant(1s)));
+  CHECK(ballot.answers()[3].kind == AnswerKind::error);
 }

@@ -12,8 +12,8 @@ namespace {
 HeldLock lock_with_two_nodes_lost(FakeNodes& world) {
   const auto got = world.acquire("printer", 5s);
   world.settle();
-  world.node(1).forget();
-  world.node(2).forget();
+  world.restart(1);
+  world.restart(2);
   for (unsigned i = 1; i <= 5; ++i) world.log(i);
   return got->lock;
 }
@@ -37,7 +37,7 @@ TEST_CASE("a lock outlives the restart of every node, one after the other (rule 
   world.fenced().start();
   HeldLock lock = world.acquire("printer", 5s)->lock;
   for (unsigned i = 1; i <= 5; ++i) {
-    world.node(i).forget();
+    world.restart(i);
     world.advance(1s);
     const ExtendResult extended = world.extend(lock);
     CHECK(extended.outcome == ExtensionOutcome::extended);
@@ -51,7 +51,7 @@ TEST_CASE("three nodes that lost it at once are topped up within the validity (r
   FakeNodes world;
   world.fenced().start();
   const HeldLock lock = lock_with_two_nodes_lost(world);
-  world.node(3).forget();
+  world.restart(3);
   CHECK(world.extend(lock).outcome == ExtensionOutcome::extended);
   world.settle();
   CHECK(world.node(3).holds("printer", world.now()));
@@ -66,7 +66,7 @@ TEST_CASE("a lock without a token is topped up with token 0 (rule Q4)") {
   world.settle();
   REQUIRE(lock.has_value());
   CHECK(lock->token == 0);
-  world.node(1).forget();
+  world.restart(1);
   world.log(1);
   world.extend(*lock);
   world.settle();
@@ -113,7 +113,7 @@ TEST_CASE("a node where another holds it is not topped up (rule Q4)") {
   FakeNodes world(3);
   world.fenced().start();
   HeldLock lock = world.acquire("printer", 5s)->lock;
-  world.node(1).forget();
+  world.restart(1);
   world.node(1).inbox +=
       "*5\r\n$12\r\nLOCK.ACQUIRE\r\n$7\r\nprinter\r\n$5\r\nother\r\n"
       "$2\r\nPX\r\n$5\r\n30000\r\n";
@@ -168,9 +168,10 @@ TEST_CASE("a late top-up is left alone when a newer extension may count on it (r
 TEST_CASE("an earlier extension's late top-up is no sign that the lock was held (rule Q4)") {
   FakeNodes world;
   world.fenced().start();
-  const HeldLock lock = world.acquire("printer", 5s)->lock;
+  HeldLock lock = world.acquire("printer", 5s)->lock;
   world.settle();
-  for (unsigned i = 1; i <= 5; ++i) world.node(i).forget();  // somebody released it
+  lock.witnesses = nullptr;                                  // who extends it knows of none,
+  for (unsigned i = 1; i <= 5; ++i) world.node(i).forget();  // and somebody released it
   world.node(5).hung = true;
   CHECK(world.extend(lock).outcome == ExtensionOutcome::no_quorum);
   std::optional<ExtendResult> second;
@@ -185,9 +186,10 @@ TEST_CASE("an earlier extension's late top-up is no sign that the lock was held 
 TEST_CASE("two extensions at once do not take each other's top-ups for held locks (rule Q4)") {
   FakeNodes world;
   world.fenced().start();
-  const HeldLock lock = world.acquire("printer", 5s)->lock;
+  HeldLock lock = world.acquire("printer", 5s)->lock;
   world.settle();
-  for (unsigned i = 1; i <= 5; ++i) world.node(i).forget();  // somebody released it
+  lock.witnesses = nullptr;                                  // who extends it knows of none,
+  for (unsigned i = 1; i <= 5; ++i) world.node(i).forget();  // and somebody released it
   std::optional<ExtendResult> second;
   world.group().extend(lock, world.now(), [](const ExtendResult&) {});
   world.group().extend(lock, world.now(), [&](ExtendResult got) { second = std::move(got); });
@@ -230,4 +232,74 @@ TEST_CASE("a cancelled extension takes its top-ups back (rule Q4)") {
   CHECK_FALSE(world.node(2).holds("printer", world.now()));
   CHECK(world.node(3).holds("printer", world.now()));
   CHECK_FALSE(told);
+}
+
+// A plain Redis keeps no mark of a release: that it lacks what it must hold is the proof (rule Q3).
+TEST_CASE("a lock that was released at a quorum is not topped up again (rule Q3)") {
+  FakeNodes world;
+  const bool is_plain = GENERATE(true, false);
+  if (!is_plain) world.fenced();
+  world.start();
+  const HeldLock lock = world.acquire("printer", 5s)->lock;
+  world.settle();
+  SECTION("by its holder's first extension") {}
+  SECTION("by a later one") {
+    world.advance(1s);
+    CHECK(world.extend(lock).outcome == ExtensionOutcome::extended);
+    world.settle();
+  }
+  for (const unsigned i : {1u, 2u, 3u}) world.node(i).forget();  // another process was there
+  CHECK(world.extend(lock).outcome == ExtensionOutcome::lost);
+  world.settle();
+  for (const unsigned i : {1u, 2u, 3u}) CHECK_FALSE(world.node(i).holds("printer", world.now()));
+}
+
+TEST_CASE("a node must hold a lock while its connection and its time last (rule Q3)") {
+  Witnesses witnesses(2);
+  CHECK_FALSE(witnesses.must_hold(0, 1, Instant(1s)));
+  witnesses.note(0, 7, Instant(5s));
+  CHECK(witnesses.must_hold(0, 7, Instant(4s)));
+  CHECK_FALSE(witnesses.must_hold(0, 8, Instant(4s)));  // it may have been restarted
+  CHECK_FALSE(witnesses.must_hold(0, 7, Instant(5s)));  // it may have run out there
+  CHECK_FALSE(witnesses.must_hold(1, 7, Instant(4s)));
+  witnesses.note_lack(0, 7, Instant(4s));  // it was released there, and that stays so
+  CHECK(witnesses.must_hold(0, 7, Instant(9s)));
+  CHECK_FALSE(witnesses.must_hold(0, 8, Instant(9s)));
+}
+
+TEST_CASE("releases that come slower than the lock runs out meet all the same (rule Q3)") {
+  FakeNodes world;
+  if (GENERATE(true, false)) world.fenced();
+  world.start();
+  HeldLock lock = world.acquire("printer", 5s)->lock;
+  ExtendResult extended{.outcome = ExtensionOutcome::extended, .valid_until = {}, .answers = {}};
+  for (const unsigned node : {1u, 2u, 3u}) {
+    for (int i = 0; i < 4; ++i) {
+      world.advance(1666ms);
+      extended = world.extend(lock);
+      lock.valid_until = extended.valid_until;
+      world.settle();
+    }
+    CHECK(extended.outcome == ExtensionOutcome::extended);
+    world.node(node).forget();  // somebody's DEL, and the next one a while later
+  }
+  CHECK(world.extend(lock).outcome == ExtensionOutcome::lost);
+}
+
+TEST_CASE("a release is final, the undo of a top-up is not (rule Q3)") {
+  FakeNodes world;
+  world.fenced().start();
+  const HeldLock lock = lock_with_two_nodes_lost(world);
+  for (const unsigned i : {3u, 4u, 5u}) world.node(i).hung = true;
+  CHECK(world.extend(lock).outcome == ExtensionOutcome::no_quorum);
+  world.settle();
+  CHECK(world.log(1).ends_with("LOCK.RELEASE printer v1"));
+  for (const unsigned i : {3u, 4u, 5u}) world.node(i).hung = false;
+  world.release(lock);
+  world.settle();
+  CHECK(world.log(1).ends_with("LOCK.RELEASE printer v1 FINAL"));
+  for (const unsigned i : {1u, 2u, 3u}) world.node(i).hung = true;
+  world.acquire("paper");
+  world.settle();
+  CHECK(world.log(4).ends_with("LOCK.RELEASE paper v2 FINAL"));
 }
