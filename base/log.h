@@ -18,7 +18,8 @@ class LogSink {
 };
 
 // One line in the shape of Redis's log, so that tools that read it keep working:
-// "4711:M 20 Nov 2026 20:05:57.123 * text\n"; the sign is . - * # by level. UTC.
+// "4711:M 20 Nov 2026 20:05:57.123 * text\n"; the sign is . - * # by level. UTC. What of the text
+// is not printable is escaped (printable.h): scripts and clients have a say in it.
 std::string log_line(int pid, WallTime when, LogLevel level, std::string_view text);
 
 }  // namespace redlock

@@ -1,5 +1,7 @@
 #include "coordinator/answer.h"
 
+#include "base/printable.h"
+
 #include <array>
 #include <limits>
 
@@ -77,7 +79,7 @@ constexpr std::string_view kRecoveringText = "ERR recovering after a restart";
 constexpr std::array<std::string_view, 3> kDeniedCodes = {"NOAUTH", "WRONGPASS", "NOPERM"};
 
 Answer classify_error(std::string_view text) {
-  Answer answer{.kind = AnswerKind::error, .text = std::string(text)};
+  Answer answer{.kind = AnswerKind::error, .text = printable(text)};
   if (text.starts_with(kRecoveringText)) answer.kind = AnswerKind::recovering;
   for (const std::string_view code : kDeniedCodes) {
     if (text.starts_with(code)) answer.kind = AnswerKind::denied;
@@ -86,7 +88,8 @@ Answer classify_error(std::string_view text) {
 }
 
 Answer unexpected(const Reply& reply) {
-  return {.kind = AnswerKind::error, .text = fmt::format("unexpected reply {}", reply.to_string())};
+  return {.kind = AnswerKind::error,
+          .text = fmt::format("unexpected reply {}", printable(reply.to_string()))};
 }
 
 bool is_between(const Reply& number, std::int64_t least, std::int64_t most) {

@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/number.h"
+#include "base/printable.h"
 
 #include <algorithm>
 
@@ -14,9 +15,10 @@ class Fields {
  public:
   explicit Fields(const std::vector<Reply>& items) : items_(items) {}
 
+  // To be shown: it is the node's.
   std::string text(std::string_view name) const {
     const Reply* value = find(name);
-    return value == nullptr ? std::string() : std::string(value->text());
+    return value == nullptr ? std::string() : printable(value->text());
   }
   std::int64_t number(std::string_view name) const {
     const Reply* value = find(name);

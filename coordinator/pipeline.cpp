@@ -2,7 +2,6 @@
 
 #include "base/duration_text.h"
 #include "base/invariant.h"
-#include "protocol/reply_parser.h"
 
 #include <algorithm>
 #include <utility>
@@ -12,8 +11,8 @@
 namespace redlock::coordinator {
 namespace {
 
-using protocol::ParsedReply;
 using protocol::Reply;
+using protocol::ReplyParser;
 
 bool is_unknown_script(const Reply& reply) {
   return reply.is_error() && reply.text().starts_with("NOSCRIPT");
@@ -123,20 +122,28 @@ void Pipeline::on_bytes(std::string_view bytes, Instant now) {
     bytes = received_;
   }
   while (!bytes.empty()) {
-    ParsedReply parsed = protocol::parse_reply(bytes);
-    if (parsed.state == ParsedReply::State::incomplete) break;
-    const bool is_due =
-        parsed.reply.is(Reply::Kind::push) || greeting_.is_under_way() || !in_flight_.empty();
-    if (parsed.state == ParsedReply::State::broken || !is_due) {
-      const std::string problem = is_due ? parsed.problem : "an answer to nothing";
-      received_.clear();
-      return give_up({.kind = AnswerKind::broken, .text = problem}, now);
+    const auto state = parser_.parse(bytes);
+    if (state == ReplyParser::State::incomplete) break;
+    if (state == ReplyParser::State::broken) {
+      return give_up({.kind = AnswerKind::broken, .text = parser_.problem()}, now);
     }
-    bytes.remove_prefix(parsed.consumed);
-    on_reply(std::move(parsed.reply), now);
+    Reply reply = parser_.take_reply();
+    if (!is_due(reply)) {
+      return give_up({.kind = AnswerKind::broken, .text = "an answer to nothing"}, now);
+    }
+    bytes.remove_prefix(parser_.consumed());
+    on_reply(std::move(reply), now);
     if (state_ == State::backing_off) return;
   }
-  received_ = std::string(bytes);
+  if (is_continued && !bytes.empty()) {
+    received_.erase(0, received_.size() - bytes.size());
+  } else {
+    received_ = std::string(bytes);
+  }
+}
+
+bool Pipeline::is_due(const Reply& reply) const {
+  return reply.is(Reply::Kind::push) || greeting_.is_under_way() || !in_flight_.empty();
 }
 
 void Pipeline::on_reply(Reply reply, Instant now) {
@@ -226,6 +233,7 @@ void Pipeline::give_up(Answer why, Instant now) {
   wish_ = Wish::hang_up;
   greeting_.clear();
   received_.clear();
+  parser_ = {};
   out_.clear();
   silence_check_ = kNever;
   problem_ = why;

@@ -39,6 +39,7 @@
 #include "coordinator/node_request.h"
 #include "protocol/output_buffer.h"
 #include "protocol/reply.h"
+#include "protocol/reply_parser.h"
 
 #include <deque>
 #include <optional>
@@ -138,6 +139,7 @@ class Pipeline {
   void write(NodeRequest request, ScriptForm form, Instant now);
   void complete(const NodeRequest& request, Answer answer, protocol::Reply reply = {});
   void fail(NodeRequest request, Answer answer);
+  bool is_due(const protocol::Reply& reply) const;
   void on_reply(protocol::Reply reply, Instant now);
   void on_greeting(const protocol::Reply& reply, Instant now);
   void send_in_full(InFlight unknown, Instant now);
@@ -166,6 +168,7 @@ class Pipeline {
 
   protocol::OutputBuffer out_;
   std::string received_;  // the beginning of a reply whose end has not come
+  protocol::ReplyParser parser_;
   std::vector<Completion> completed_;
   std::vector<protocol::Reply> pushes_;
 

@@ -1,6 +1,7 @@
 #include "coordinator/survey.h"
 
 #include "base/number.h"
+#include "base/printable.h"
 #include "coordinator/errors.h"
 #include "coordinator/quorum.h"
 
@@ -99,15 +100,15 @@ NodeState node_state(const std::string& node, const NodeFinding& finding) {
                  .state = answer_text(answer)};
   if (answer.kind != AnswerKind::yes) return told;
   const Fields info = fields_of(finding.replies[1].text());
-  told.clock = field(info, "source");
+  told.clock = printable(field(info, "source"));
   if (auto status = read_node_status(finding.replies[0])) {
     add_status(std::move(*status), told);
   } else {
     told.state = "serving";
     told.grants = true;
     told.locks = keys_of(info);
-    told.node_id = field(info, "run_id");
-    told.version = field(info, "redis_version");
+    told.node_id = printable(field(info, "run_id"));
+    told.version = printable(field(info, "redis_version"));
   }
   return told;
 }

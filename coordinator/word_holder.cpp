@@ -1,4 +1,5 @@
 // redlock holder NAME: which value a quorum holds, and for how long.
+#include "base/printable.h"
 #include "base/time.h"
 #include "coordinator/node_report.h"
 #include "coordinator/word.h"
@@ -25,8 +26,8 @@ void print_holder(const Options& options, const Holder& holder) {
     fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     return;
   }
-  fmt::print("value    {}\nleft_ms  {}\ntoken    {}\nnodes    {} of {}\n", holder.value, left_ms,
-             holder.token == 0 ? "-" : std::to_string(holder.token), holder.nodes,
+  fmt::print("value    {}\nleft_ms  {}\ntoken    {}\nnodes    {} of {}\n", printable(holder.value),
+             left_ms, holder.token == 0 ? "-" : std::to_string(holder.token), holder.nodes,
              options.node_count);
 }
 

@@ -1,6 +1,7 @@
 #include "protocol/reply_parser.h"
 
 #include "base/number.h"
+#include "base/printable.h"
 #include "protocol/limits.h"
 
 #include <algorithm>
@@ -18,17 +19,47 @@ using State = ParsedReply::State;
 
 // Room for what common answers have; a number of elements alone shall not take memory.
 constexpr std::int64_t kItemsReservedMax = 16;
+constexpr char kAttribute = '|';
 
-// One pass over the bytes. Every step returns false when it cannot go on; `state` says why.
-class Reader {
+bool is_aggregate(char type) {
+  return type == '*' || type == '~' || type == '>' || type == '%' || type == kAttribute;
+}
+
+Reply aggregate(char type, std::vector<Reply> items) {
+  switch (type) {
+    case '*':
+      return Reply::array(std::move(items));
+    case '~':
+      return Reply::set(std::move(items));
+    case '>':
+      return Reply::push(std::move(items));
+    default:
+      return Reply::map(std::move(items));
+  }
+}
+
+std::string not_a_number(std::string_view line) {
+  return fmt::format("'{}' is not a number", printable(line.substr(0, 32)));
+}
+
+}  // namespace
+
+// Reads what one line begins: a value, with its text if it has one, or the head of an aggregate.
+// Every step returns false when it cannot go on; `state` says why.
+class ReplyParser::Reader {
  public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+  Reader(std::string_view bytes, std::size_t position, std::size_t searched)
+      : bytes_(bytes), position_(position), searched_(searched) {}
 
-  bool read(Reply& reply, int depth);
+  bool read(Reply& reply);
 
   State state() const { return state_; }
   std::size_t position() const { return position_; }
+  std::size_t searched() const { return searched_; }
   std::string& problem() { return problem_; }
+  // Of an aggregate's head: its type, and how many elements are to come; 0: a value was read.
+  char type() const { return type_; }
+  std::int64_t count() const { return count_; }
 
  private:
   bool incomplete();
@@ -42,44 +73,48 @@ class Reader {
   bool read_big_number(std::string_view line, Reply& reply);
   bool read_boolean(std::string_view line, Reply& reply);
   bool read_real(std::string_view line, Reply& reply);
-  bool read_items(std::int64_t count, std::vector<Reply>& items, int depth);
-  bool read_aggregate(char type, std::string_view line, Reply& reply, int depth);
+  bool read_head(std::string_view line, Reply& reply);
 
   std::string_view bytes_;
-  std::size_t position_ = 0;
-  std::int64_t elements_ = 0;
+  std::size_t position_;
+  std::size_t searched_;  // no line ends before it
+  char type_ = 0;
+  std::int64_t count_ = 0;
   State state_ = State::complete;
   std::string problem_;
 };
 
-bool Reader::incomplete() {
+bool ReplyParser::Reader::incomplete() {
   if (bytes_.size() > kReplyBytesMax) return broken("a reply larger than is taken");
   state_ = State::incomplete;
   return false;
 }
 
-bool Reader::broken(std::string why) {
+bool ReplyParser::Reader::broken(std::string why) {
   state_ = State::broken;
   problem_ = std::move(why);
   return false;
 }
 
-bool Reader::read_line(std::string_view& line) {
-  const std::size_t end = bytes_.find("\r\n", position_);
-  if (end == std::string_view::npos) return incomplete();
+bool ReplyParser::Reader::read_line(std::string_view& line) {
+  const std::size_t end = bytes_.find("\r\n", std::max(position_, searched_));
+  if (end == std::string_view::npos) {
+    searched_ = bytes_.size() - 1;  // its \r may have come
+    return incomplete();
+  }
   line = bytes_.substr(position_, end - position_);
   position_ = end + 2;
   return true;
 }
 
-bool Reader::read_number(std::string_view line, std::int64_t& number) {
+bool ReplyParser::Reader::read_number(std::string_view line, std::int64_t& number) {
   const auto parsed = parse_int64(line);
-  if (!parsed) return broken(fmt::format("'{}' is not a number", line.substr(0, 32)));
+  if (!parsed) return broken(not_a_number(line));
   number = *parsed;
   return true;
 }
 
-bool Reader::read_text(std::string_view line, std::string_view& text) {
+bool ReplyParser::Reader::read_text(std::string_view line, std::string_view& text) {
   std::int64_t length = 0;
   if (!read_number(line, length)) return false;
   if (length < 0 || length > static_cast<std::int64_t>(kReplyBytesMax)) {
@@ -93,7 +128,7 @@ bool Reader::read_text(std::string_view line, std::string_view& text) {
   return true;
 }
 
-bool Reader::read_bulk(std::string_view line, Reply& reply) {
+bool ReplyParser::Reader::read_bulk(std::string_view line, Reply& reply) {
   if (line == "-1") {
     reply = Reply::null();
     return true;
@@ -104,7 +139,7 @@ bool Reader::read_bulk(std::string_view line, Reply& reply) {
   return true;
 }
 
-bool Reader::read_verbatim(std::string_view line, Reply& reply) {
+bool ReplyParser::Reader::read_verbatim(std::string_view line, Reply& reply) {
   std::string_view text;
   if (!read_text(line, text)) return false;
   if (text.size() < 4 || text[3] != ':') return broken("a verbatim text without its format");
@@ -112,87 +147,64 @@ bool Reader::read_verbatim(std::string_view line, Reply& reply) {
   return true;
 }
 
-bool Reader::read_blob_error(std::string_view line, Reply& reply) {
+bool ReplyParser::Reader::read_blob_error(std::string_view line, Reply& reply) {
   std::string_view text;
   if (!read_text(line, text)) return false;
   reply = Reply::error(std::string(text));
   return true;
 }
 
-bool Reader::read_big_number(std::string_view line, Reply& reply) {
+bool ReplyParser::Reader::read_big_number(std::string_view line, Reply& reply) {
   const std::string_view digits = line.starts_with('-') ? line.substr(1) : line;
   if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos) {
-    return broken(fmt::format("'{}' is not a number", line.substr(0, 32)));
+    return broken(not_a_number(line));
   }
   reply = Reply::big_number(std::string(line));
   return true;
 }
 
-bool Reader::read_boolean(std::string_view line, Reply& reply) {
+bool ReplyParser::Reader::read_boolean(std::string_view line, Reply& reply) {
   if (line != "t" && line != "f") return broken("a boolean that is neither t nor f");
   reply = Reply::boolean(line == "t");
   return true;
 }
 
-bool Reader::read_real(std::string_view line, Reply& reply) {
+bool ReplyParser::Reader::read_real(std::string_view line, Reply& reply) {
   double value = 0;
   const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
   if (error != std::errc() || end != line.data() + line.size()) {
-    return broken(fmt::format("'{}' is not a number", line.substr(0, 32)));
+    return broken(not_a_number(line));
   }
   reply = Reply::real(value);
   return true;
 }
 
-bool Reader::read_items(std::int64_t count, std::vector<Reply>& items, int depth) {
-  elements_ += count;
-  if (elements_ > kReplyElementsMax) {
-    return broken(fmt::format("a reply of {} elements", count));
-  }
-  items.reserve(static_cast<std::size_t>(std::min(count, kItemsReservedMax)));
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (!read(items.emplace_back(), depth + 1)) return false;
-  }
-  return true;
-}
-
-bool Reader::read_aggregate(char type, std::string_view line, Reply& reply, int depth) {
+// A map's elements are counted by two, key and value; what stands behind an attribute is one of its
+// own, or a chain of them would be nested without a bound.
+bool ReplyParser::Reader::read_head(std::string_view line, Reply& reply) {
   std::int64_t count = 0;
   if (!read_number(line, count)) return false;
-  if (count == -1 && type == '*') {
+  if (count == -1 && type_ == '*') {
     reply = Reply::null_array();
     return true;
   }
   if (count < 0 || count > kReplyElementsMax) {
     return broken(fmt::format("a reply of {} elements", count));
   }
-  const bool is_map = type == '%';
-  std::vector<Reply> items;
-  if (!read_items(is_map ? count * 2 : count, items, depth)) return false;
-  switch (type) {
-    case '*':
-      reply = Reply::array(std::move(items));
-      break;
-    case '~':
-      reply = Reply::set(std::move(items));
-      break;
-    case '>':
-      reply = Reply::push(std::move(items));
-      break;
-    default:
-      reply = Reply::map(std::move(items));
-  }
+  const bool is_map = type_ == '%' || type_ == kAttribute;
+  count_ = is_map ? count * 2 : count;
+  if (count_ == 0 && type_ != kAttribute) reply = aggregate(type_, {});
   return true;
 }
 
-bool Reader::read(Reply& reply, int depth) {
-  if (depth > kReplyDepthMax) return broken("a reply nested deeper than is taken");
+bool ReplyParser::Reader::read(Reply& reply) {
   if (position_ == bytes_.size()) return incomplete();
-  const char type = bytes_[position_++];
+  type_ = bytes_[position_++];
   std::string_view line;
   if (!read_line(line)) return false;
+  if (is_aggregate(type_)) return read_head(line, reply);
   std::int64_t number = 0;
-  switch (type) {
+  switch (type_) {
     case '+':
       reply = Reply::status(std::string(line));
       return true;
@@ -218,27 +230,79 @@ bool Reader::read(Reply& reply, int depth) {
       return read_blob_error(line, reply);
     case '=':
       return read_verbatim(line, reply);
-    case '|':  // an attribute counts as a level, or a chain of them would be a recursion without
-               // end
-      return read_aggregate('%', line, reply, depth) && read(reply, depth + 1);
-    case '*':
-    case '~':
-    case '>':
-    case '%':
-      return read_aggregate(type, line, reply, depth);
     default:
       return broken(
-          fmt::format("a reply that starts with byte 0x{:02x}", static_cast<unsigned char>(type)));
+          fmt::format("a reply that starts with byte 0x{:02x}", static_cast<unsigned char>(type_)));
   }
 }
 
-}  // namespace
+void ReplyParser::begin() {
+  position_ = 0;
+  searched_ = 0;
+  elements_ = 0;
+  open_.clear();
+  is_within_reply_ = true;
+}
+
+State ReplyParser::broken(std::string why) {
+  problem_ = std::move(why);
+  is_within_reply_ = false;
+  return State::broken;
+}
+
+State ReplyParser::parse(std::string_view bytes) {
+  if (!is_within_reply_) begin();
+  while (true) {
+    if (open_.size() > static_cast<std::size_t>(kReplyDepthMax)) {
+      return broken("a reply nested deeper than is taken");
+    }
+    Reader reader(bytes, position_, searched_);
+    Reply value;
+    if (!reader.read(value)) {
+      if (reader.state() == State::broken) return broken(std::move(reader.problem()));
+      searched_ = reader.searched();
+      return State::incomplete;
+    }
+    position_ = reader.position();
+    elements_ += reader.count();
+    if (elements_ > kReplyElementsMax) {
+      return broken(fmt::format("a reply of {} elements", reader.count()));
+    }
+    const bool is_open = reader.count() > 0 || reader.type() == kAttribute;
+    if (is_open) {
+      open(reader.type(), reader.count());
+    } else if (close_with(std::move(value))) {
+      is_within_reply_ = false;
+      return State::complete;
+    }
+  }
+}
+
+void ReplyParser::open(char type, std::int64_t count) {
+  open_.push_back({type, count + (type == kAttribute ? 1 : 0), {}});
+  open_.back().items.reserve(static_cast<std::size_t>(std::min(count, kItemsReservedMax)));
+}
+
+// Hands the value to the innermost aggregate, that one, if it is full now, to the next, and so on.
+// True when the reply is complete.
+bool ReplyParser::close_with(Reply value) {
+  while (!open_.empty()) {
+    Open& innermost = open_.back();
+    innermost.items.push_back(std::move(value));
+    if (--innermost.left > 0) return false;
+    value = innermost.type == kAttribute ? std::move(innermost.items.back())
+                                         : aggregate(innermost.type, std::move(innermost.items));
+    open_.pop_back();
+  }
+  reply_ = std::move(value);
+  return true;
+}
 
 ParsedReply parse_reply(std::string_view bytes) {
-  Reader reader(bytes);
-  Reply reply;
-  if (!reader.read(reply, 0)) return {reader.state(), 0, {}, std::move(reader.problem())};
-  return {State::complete, reader.position(), std::move(reply), {}};
+  ReplyParser parser;
+  const State state = parser.parse(bytes);
+  if (state != State::complete) return {state, 0, {}, parser.problem()};
+  return {state, parser.consumed(), parser.take_reply(), {}};
 }
 
 }  // namespace redlock::protocol

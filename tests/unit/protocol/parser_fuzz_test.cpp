@@ -143,18 +143,19 @@ std::string parse_requests_in_batches(std::string_view bytes) {
 }
 
 std::string parse_replies(std::string_view bytes, std::uint64_t piece_max, Random& random) {
+  ReplyParser parser;
   std::string told;
   std::string received(piece_max == 0 ? bytes : "");
   if (piece_max == 0) bytes = {};
   while (true) {
     const Exact given(received);
-    const ParsedReply result = parse_reply(given.view());
-    if (result.state == ParsedReply::State::broken) return told + result.problem;
-    if (result.state == ParsedReply::State::complete) {
-      REQUIRE(result.consumed > 0);
-      REQUIRE(result.consumed <= received.size());
-      told += result.reply.to_string() + '\n';
-      received.erase(0, result.consumed);
+    const ReplyParser::State state = parser.parse(given.view());
+    if (state == ReplyParser::State::broken) return told + parser.problem();
+    if (state == ReplyParser::State::complete) {
+      REQUIRE(parser.consumed() > 0);
+      REQUIRE(parser.consumed() <= received.size());
+      told += parser.take_reply().to_string() + '\n';
+      received.erase(0, parser.consumed());
       continue;
     }
     if (bytes.empty()) return told + received;

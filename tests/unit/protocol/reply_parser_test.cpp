@@ -133,3 +133,47 @@ TEST_CASE("a reply that never ends is refused at the bound on its bytes") {
   endless += 'x';
   CHECK(parsed(endless) == "broken: a reply larger than is taken");
 }
+
+TEST_CASE("what was understood is not looked at again when more comes") {
+  ReplyParser parser;
+  std::string bytes = "*3\r\n$5\r\nalice\r\n|1\r\n+ttl\r\n:1\r\n*1\r\n:7\r\n";
+  REQUIRE(parser.parse(bytes) == State::incomplete);
+  bytes.assign(bytes.size(), '#');
+  bytes += "+last\r\n+NEXT\r\n";
+  REQUIRE(parser.parse(bytes) == State::complete);
+  CHECK(parser.take_reply().to_string() == R"(["alice", [(integer) 7], +last])");
+  bytes.erase(0, parser.consumed());
+  REQUIRE(parser.parse(bytes) == State::complete);
+  CHECK(parser.take_reply() == Reply::status("NEXT"));
+}
+
+TEST_CASE("a line's beginning is not searched again for its end") {
+  ReplyParser parser;
+  std::string bytes = "+a long li";
+  REQUIRE(parser.parse(bytes) == State::incomplete);
+  bytes.replace(2, 2, "\r\n");
+  bytes += "ne\r";
+  REQUIRE(parser.parse(bytes) == State::incomplete);
+  bytes += '\n';
+  REQUIRE(parser.parse(bytes) == State::complete);
+  CHECK(parser.take_reply().text() == "a\r\nong line");
+}
+
+// Read from its start at each byte, this would be 10^11 elements.
+TEST_CASE("a reply that comes byte by byte costs time by its bytes") {
+  std::string bytes = "*500000\r\n" + repeated(":1\r\n", 500'000);
+  ReplyParser parser;
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    if (parser.parse(std::string_view(bytes).substr(0, size)) != State::incomplete) FAIL(size);
+  }
+  REQUIRE(parser.parse(bytes) == State::complete);
+  CHECK(parser.take_reply().items().size() == 500'000);
+}
+
+TEST_CASE("after what is broken a parser begins anew") {
+  ReplyParser parser;
+  CHECK(parser.parse("*2\r\n:1\r\n") == State::incomplete);
+  CHECK(parser.parse("*2\r\n:1\r\nx\r\n") == State::broken);
+  REQUIRE(parser.parse("+OK\r\n") == State::complete);
+  CHECK(parser.take_reply() == Reply::ok());
+}
