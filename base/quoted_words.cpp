@@ -7,7 +7,7 @@ namespace redlock {
 namespace {
 
 bool is_blank(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r') || c == '\0';
+  return kWordBlanks.find(c) != std::string_view::npos;
 }
 
 class Splitter {

@@ -1,4 +1,5 @@
 #include "base/duration_text.h"
+#include "base/net/text_file.h"
 #include "base/number.h"
 #include "base/version.h"
 #include "coordinator/command_line_parts.h"
@@ -8,9 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <fstream>
+#include <filesystem>
 #include <iostream>
-#include <iterator>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -122,13 +122,14 @@ Problem read_all(const Settings& settings, bool no_wait, CommandLine& line) {
 
 Problem read_file(const std::string& given, Settings& settings) {
   const std::string file = given.empty() ? std::string(kDefaultSettingsFile) : given;
-  std::ifstream stream(file);
-  if (!stream) {
-    if (given.empty()) return {};
-    return Mistake{exit_code::kConfiguration, fmt::format("{} cannot be read", file)};
+  std::error_code ignored;
+  if (given.empty() && !std::filesystem::exists(file, ignored)) return {};
+  const auto text = net::read_text_file(file);
+  if (!text) {
+    return Mistake{exit_code::kConfiguration,
+                   fmt::format("{} cannot be read: {}", file, text.error())};
   }
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  const Status status = add_settings_file(file, text, settings);
+  const Status status = add_settings_file(file, text.value(), settings);
   if (!status) return Mistake{exit_code::kConfiguration, status.error()};
   return {};
 }

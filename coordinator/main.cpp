@@ -1,4 +1,5 @@
 // The program `redlock`.
+#include "base/net/standard_streams.h"
 #include "coordinator/command_line.h"
 #include "coordinator/node_report.h"
 #include "coordinator/shell_lines.h"
@@ -7,8 +8,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -49,20 +48,10 @@ int run_word(Word word, const Options& options) {
   return exit_code::kUsage;
 }
 
-// A standard stream that is closed would have the next socket take its number. What stands in for
-// standard output refuses to be written to, so that a lock that is lost does not look printed;
-// complaints that nobody wants to see just go.
-void fill_closed_streams() {
-  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
-    if (fcntl(stream, F_GETFD) != -1) continue;
-    static_cast<void>(open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY));
-  }
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  fill_closed_streams();
+  redlock::net::fill_closed_streams();
   std::signal(SIGPIPE, SIG_IGN);  // a node that is gone, or nobody who reads, is an error to handle
   const CommandLine line = parse_command_line(argc, argv);
   if (!line.word) {

@@ -92,6 +92,7 @@ Result<NodeAddress> parse_node_address(std::string_view text) {
     if (!text.starts_with('/')) {
       return Failure{fmt::format("'unix://{}' is no absolute path: {}", text, kForm)};
     }
+    if (Status fits = net::check_unix_path(text); !fits) return fits.failure();
     node.address = {std::string(text), 0};
     return node;
   }

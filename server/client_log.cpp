@@ -15,6 +15,8 @@ std::string_view text_of(ClientLog::Kind kind) {
       return "of clients that leave too much unread";
     case ClientLog::Kind::script_overrun:
       return "of scripts that run too long";
+    case ClientLog::Kind::ledger:
+      return "of a ledger that cannot be written";
     case ClientLog::Kind::setting:
       return "of CONFIG SET";
     default:
@@ -26,7 +28,8 @@ std::string_view text_of(ClientLog::Kind kind) {
 
 std::array<ClientLog::Entry, ClientLog::kKinds> ClientLog::entries() {
   std::array<Entry, kKinds> entries;
-  for (const Kind kind : {Kind::http, Kind::slow_reader, Kind::script_overrun}) {
+  for (const Kind kind : {Kind::http, Kind::slow_reader,
+                          Kind::script_overrun, Kind::ledger}) {
     entries[static_cast<std::size_t>(kind)].limit = LineLimit(kLinesASecond);
   }
   return entries;

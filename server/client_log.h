@@ -22,6 +22,7 @@ class ClientLog {
     http,            // speaks HTTP
     slow_reader,     // leaves too much unread
     script_overrun,  // its script runs for too long
+    ledger,          // cannot be written, so locks are refused
     setting,         // CONFIG SET of what has no effect
     script_debug,  // redis.log: a level of its own each, as what nobody sees must not hide the rest
     script_verbose,

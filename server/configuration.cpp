@@ -1,5 +1,6 @@
 #include "server/configuration.h"
 
+#include "base/invariant.h"
 #include "base/number.h"
 #include "base/quoted_words.h"
 #include "server/setting_table.h"
@@ -13,12 +14,11 @@ namespace redlock::server {
 namespace {
 
 constexpr int kIncludeDepthMax = 16;  // deeper is a file that includes itself
-constexpr std::string_view kBlanks = " \t\r\n";
 
 std::string_view trimmed(std::string_view text) {
-  const std::size_t start = text.find_first_not_of(kBlanks);
+  const std::size_t start = text.find_first_not_of(kWordBlanks);
   if (start == std::string_view::npos) return {};
-  return text.substr(start, text.find_last_not_of(kBlanks) - start + 1);
+  return text.substr(start, text.find_last_not_of(kWordBlanks) - start + 1);
 }
 
 // Takes the first line off the text, without its end.
@@ -31,7 +31,7 @@ std::string_view take_line(std::string_view& text) {
 
 // The line as a message may show it: a password stays out of logs.
 std::string shown(std::string_view line) {
-  const std::string_view name = line.substr(0, line.find_first_of(" \t"));
+  const std::string_view name = line.substr(0, line.find_first_of(kWordBlanks));
   if (name.size() < line.size() && is_secret(name)) return fmt::format("{} (not shown)", name);
   return std::string(line);
 }
@@ -108,6 +108,7 @@ class Reader {
                    "the quotes of this line do not balance: a word starts and ends with the same "
                    "quote, and a blank follows it");
     }
+    INVARIANT(!words->empty(), "a line of nothing but blanks was passed over");
     const std::string name = std::move(words->front());
     words->erase(words->begin());
     return read_words(name, *words, line, number);

@@ -41,11 +41,11 @@ std::int64_t lock_holder(std::string_view proc_locks, LedgerFile::Place place) {
 
 Result<LedgerFile> LedgerFile::open(std::string path) {
   constexpr mode_t kOwnerOnly = 0600;
-  FileDescriptor file = open_file(path, O_RDWR);
-  const bool is_new = !file.is_open() && errno == ENOENT;
-  if (is_new) file = open_file(path, O_RDWR | O_CREAT, kOwnerOnly);
-  if (!file.is_open()) return file_failure("open", path, errno);
-  LedgerFile ledger(std::move(path), std::move(file), is_new);
+  auto file = open_own_file(path, O_RDWR);
+  const bool is_new = file && !file.value().is_open();
+  if (is_new) file = open_own_file(path, O_RDWR | O_CREAT, kOwnerOnly);
+  if (!file) return file.failure();
+  LedgerFile ledger(std::move(path), std::move(file).value(), is_new);
   if (auto locked = ledger.lock(); !locked) return locked.failure();
   return ledger;
 }
@@ -58,12 +58,21 @@ Status LedgerFile::lock() {
         "folder with --dir",
         path_, holder_text(place()))};
   }
-  struct stat status {};
-  if (fstat(file_.raw(), &status) < 0) return file_failure("read", path_, errno);
-  if (status.st_nlink == 0) {
-    return Failure{fmt::format("{} was removed while it was being opened; start again", path_)};
-  }
-  return Done{};
+  place_ = place();
+  return check_place();
+}
+
+// The next start finds what has the ledger's name, so that alone is worth writing.
+Status LedgerFile::check_place() const {
+  struct stat named {};
+  const bool is_there = stat(path_.c_str(), &named) == 0;
+  if (is_there && named.st_dev == place_.device && named.st_ino == place_.inode) return Done{};
+  if (!is_there && errno != ENOENT) return file_failure("find", path_, errno);
+  return Failure{
+      fmt::format("{} was {} while this node has it open, so that the next start would "
+                  "not know what it tells: put that very file back, or stop this node "
+                  "and start it again",
+                  path_, is_there ? "replaced" : "removed or renamed")};
 }
 
 Result<LedgerContent> LedgerFile::read() const {
@@ -85,6 +94,7 @@ Status LedgerFile::fill() {
 }
 
 Status LedgerFile::write_latest_deadline(Instant latest_deadline) {
+  if (auto there = check_place(); !there) return there;
   const auto bytes = encode_latest_deadline(latest_deadline);
   return write_at(file_, path_, std::string_view(bytes.data(), bytes.size()), 0);
 }
@@ -94,6 +104,7 @@ Status LedgerFile::write_boot(const BootIdentity& boot) {
 }
 
 Status LedgerFile::write_copy(std::size_t copy, const LedgerPage& page) {
+  if (auto there = check_place(); !there) return there;
   return write_at(file_, path_, std::string_view(page.data(), page.size()),
                   static_cast<off_t>(ledger_copy_offset(copy)));
 }

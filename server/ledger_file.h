@@ -12,6 +12,8 @@
 
 namespace redlock::server {
 
+// A file that is removed, renamed or replaced meanwhile counts as a disk that fails: the write of a
+// deadline or of a copy then tells, as the next start would read another.
 class LedgerFile final : public LedgerPages {
  public:
   // Opens it, or makes an empty one, and locks it before a byte is read. A second process, or a
@@ -42,10 +44,12 @@ class LedgerFile final : public LedgerPages {
       : path_(std::move(path)), file_(std::move(file)), is_new_(is_new) {}
 
   Status lock();
+  Status check_place() const;
 
   std::string path_;
   FileDescriptor file_;
   bool is_new_;  // there was none before
+  Place place_;  // when it was locked
 };
 
 // Which process holds the flock of the file, out of the text of /proc/locks; 0: not told there.

@@ -6,6 +6,8 @@
 #include "base/net/log_file.h"
 #include "base/net/loop.h"
 #include "base/net/signal.h"
+#include "base/net/standard_streams.h"
+#include "base/net/text_file.h"
 #include "base/version.h"
 #include "server/command_line.h"
 #include "server/node_run.h"
@@ -18,8 +20,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <iostream>
-#include <iterator>
 #include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -53,16 +53,6 @@ void ignore_stray_signals() {
 int fail(std::string_view text) {
   net::say_last_words(fmt::format("redlock-node: {}\n", text));
   return kFailed;
-}
-
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Failure{std::strerror(errno)};
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-Result<std::string> read_standard_input() {
-  return std::string(std::istreambuf_iterator<char>(std::cin), {});
 }
 
 // Each client needs a descriptor; keep some for the node itself.
@@ -178,12 +168,14 @@ int bootstrap_node(const CommandLine& command) {
 }
 
 int main(std::span<char*> arguments) {
+  net::fill_closed_streams();
   ignore_stray_signals();
   // Chunks of the lock arena come from mmap, so that memory goes back to the system with them.
   mallopt(M_MMAP_THRESHOLD, 64 * 1024);
   mallopt(M_ARENA_MAX, 1);
   const std::vector<std::string> words(arguments.begin() + 1, arguments.end());
-  auto command = read_command_line(words, {read_file, read_standard_input});
+  auto command =
+      read_command_line(words, {net::read_text_file, [] { return net::read_text(STDIN_FILENO); }});
   if (!command) return fail(command.error());
   switch (command.value().deed) {
     case CommandLine::Deed::show_version:

@@ -78,6 +78,9 @@ Reply Node::settle_deadlines(Session::Id caller, Reply reply, std::span<const st
     return Reply::later();
   }
   if (const Status covered = ledger_.cover(latest); !covered) {
+    client_log_.log(ClientLog::Kind::ledger, LogLevel::warning,
+                    fmt::format("no lock is granted or extended: {}", covered.error()),
+                    now.monotonic);
     return pull_back(keys, covered.error(), now.monotonic);
   }
   return reply;

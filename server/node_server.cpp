@@ -2,8 +2,6 @@
 
 #include "base/net/clock.h"
 
-#include <sys/stat.h>
-
 #include <fmt/format.h>
 
 namespace redlock::server {
@@ -108,15 +106,13 @@ Result<std::unique_ptr<Doors>> Doors::open(net::Loop& loop, const Settings& sett
   std::string problems;
   for (const std::string& name : bind) {
     const bool optional = name.starts_with('-');
-    const auto added =
-        doors->add(loop, {name.substr(optional ? 1 : 0), port}, settings.tcp_backlog);
+    const auto added = doors->add(loop, {name.substr(optional ? 1 : 0), port}, settings);
     if (!added && !optional) return added.failure();
     if (!added) problems = added.error();
   }
   if (!settings.unixsocket.empty()) {
-    const auto added = doors->add(loop, {settings.unixsocket, 0}, settings.tcp_backlog);
+    const auto added = doors->add(loop, {settings.unixsocket, 0}, settings);
     if (!added) return added.failure();
-    if (settings.unixsocketperm != 0) chmod(settings.unixsocket.c_str(), settings.unixsocketperm);
   }
   if (doors->listeners_.empty()) {
     return Failure{problems.empty() ? "nowhere to listen: set port or unixsocket" : problems};
@@ -124,10 +120,12 @@ Result<std::unique_ptr<Doors>> Doors::open(net::Loop& loop, const Settings& sett
   return doors;
 }
 
-Result<bool> Doors::add(net::Loop& loop, const net::Address& address, int backlog) {
-  auto listener = net::Listener::listen(loop, address, backlog, [this](auto stream) {
+Result<bool> Doors::add(net::Loop& loop, const net::Address& address, const Settings& settings) {
+  const auto on_connection = [this](auto stream) {
     if (on_connection_) on_connection_(std::move(stream));
-  });
+  };
+  auto listener = net::Listener::listen(loop, address, settings.tcp_backlog, on_connection,
+                                        settings.unixsocketperm);
   if (!listener) return listener.failure();
   listeners_.push_back(std::move(listener).value());
   return true;

@@ -44,7 +44,7 @@ class Doors {
   std::string addresses() const;  // for the log
 
  private:
-  Result<bool> add(net::Loop& loop, const net::Address& address, int backlog);
+  Result<bool> add(net::Loop& loop, const net::Address& address, const Settings& settings);
 
   OnConnection on_connection_;
   std::vector<std::unique_ptr<net::Listener>> listeners_;

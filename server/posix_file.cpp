@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -23,11 +24,33 @@ std::string_view advice(int error) {
     case ENOENT:
     case ENOTDIR:
       return "; make the folder above it, or name another with --dir";
+    case ELOOP:
+      return "; it is a symbolic link, which is not followed: put the file itself there, or name "
+             "another folder with --dir";
     case EIO:
       return "; the disk may be failing: name a folder on another with --dir";
     default:
       return "";
   }
+}
+
+// Why others may have a hand in it: whoever can write a ledger can make a node forget its locks.
+Status check_owner(const std::string& path, const struct stat& status) {
+  if (status.st_uid != geteuid() && status.st_uid != 0) {
+    return Failure{
+        fmt::format("{} belongs to user {}, and this node runs as user {}: run it as that "
+                    "user, give the folder and what is in it to this one (chown -R), or "
+                    "name another folder with --dir",
+                    path, status.st_uid, geteuid())};
+  }
+  if ((status.st_mode & S_IWOTH) != 0) {
+    return Failure{
+        fmt::format("everybody may write {}, and so could make this node forget its "
+                    "locks: take that right away (chmod o-w), or name another folder "
+                    "with --dir, one within it if need be",
+                    path)};
+  }
+  return Done{};
 }
 
 // A system call again as long as a signal interrupts it.
@@ -50,6 +73,26 @@ Failure file_failure(std::string_view deed, std::string_view path, int error) {
 
 FileDescriptor open_file(const std::string& path, int flags, mode_t mode) {
   return FileDescriptor(retry([&] { return open(path.c_str(), flags | O_CLOEXEC, mode); }));
+}
+
+// O_NONBLOCK: a pipe of that name does not hold the start up.
+Result<FileDescriptor> open_own_file(const std::string& path, int flags, mode_t mode) {
+  FileDescriptor file = open_file(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode);
+  if (!file.is_open() && errno == ENOENT && (flags & O_CREAT) == 0) return file;
+  struct stat status {};
+  if (!file.is_open() || fstat(file.raw(), &status) < 0) return file_failure("open", path, errno);
+  if (!S_ISREG(status.st_mode)) {
+    return Failure{fmt::format("{} is no regular file: move it away and start again", path)};
+  }
+  if (auto ours = check_owner(path, status); !ours) return ours.failure();
+  return file;
+}
+
+Status check_own_folder(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) < 0) return file_failure("open", path, errno);
+  if (!S_ISDIR(status.st_mode)) return file_failure("open", path, ENOTDIR);
+  return check_owner(path, status);
 }
 
 Status write_at(const FileDescriptor& file, const std::string& path, std::string_view bytes,

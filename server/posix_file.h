@@ -38,6 +38,13 @@ Failure file_failure(std::string_view deed, std::string_view path, int error);
 // open(2) with O_CLOEXEC, again after EINTR; errno tells why none is open.
 FileDescriptor open_file(const std::string& path, int flags, mode_t mode = 0);
 
+// A file in a folder that others might have had a hand in: a regular one, of this user or root,
+// that no other may write; a symbolic link is not followed. None open, and no failure: there is
+// none, and the flags make none.
+Result<FileDescriptor> open_own_file(const std::string& path, int flags, mode_t mode = 0);
+// The same for a folder; on the way to it links are followed.
+Status check_own_folder(const std::string& path);
+
 // All of it, in as many calls as it takes.
 Status write_at(const FileDescriptor& file, const std::string& path, std::string_view bytes,
                 off_t at);

@@ -244,6 +244,10 @@ Status check(const Settings& settings) {
         "nobody could reach this node: it has neither a port with an address (port, bind) nor a "
         "unixsocket"};
   }
+  if (!settings.unixsocket.empty() && !settings.unixsocket.starts_with('/')) {
+    return Failure{fmt::format("unixsocket: '{}' is no absolute path: it begins with a /",
+                               settings.unixsocket)};
+  }
   return Done{};
 }
 

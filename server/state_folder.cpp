@@ -30,7 +30,7 @@ std::string folder_above(const std::string& folder) {
 Status make_folder(const std::string& folder) {
   if (mkdir(folder.c_str(), kFolderMode) == 0) return sync_folder(folder_above(folder));
   if (errno != EEXIST) return file_failure("make", folder, errno);
-  return Done{};
+  return check_own_folder(folder);
 }
 
 BootIdentity read_boot_identity(LedgerFile::Place place) {
@@ -40,11 +40,13 @@ BootIdentity read_boot_identity(LedgerFile::Place place) {
           .inode = place.inode};
 }
 
-// Removes what a stop that failed half-way would leave.
+// A new file, whatever had its name. Removes what a stop that failed half-way would leave.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(std::string path)
-      : path_(std::move(path)), file_(open_file(path_, O_WRONLY | O_CREAT | O_TRUNC, kFileMode)) {}
+  explicit TemporaryFile(std::string path) : path_(std::move(path)) {
+    unlink(path_.c_str());
+    file_ = open_file(path_, O_WRONLY | O_CREAT | O_EXCL, kFileMode);
+  }
   ~TemporaryFile() {
     if (!path_.empty()) unlink(path_.c_str());
   }
@@ -91,14 +93,15 @@ Result<Found> StateFolder::find() {
 
 SnapshotContent StateFolder::read_snapshot_file(const SavedLockVisitor& visit,
                                                 const SavedMarkVisitor& visit_mark) const {
-  const FileDescriptor file = open_file(snapshot_path(), O_RDONLY);
-  if (!file.is_open()) {
+  const auto opened = open_own_file(snapshot_path(), O_RDONLY);
+  if (!opened) {
     SnapshotContent content;
-    if (errno == ENOENT) return content;
     content.state = SnapshotContent::State::damaged;
-    content.trouble = file_failure("open", snapshot_path(), errno).text;
+    content.trouble = opened.error();
     return content;
   }
+  const FileDescriptor& file = opened.value();
+  if (!file.is_open()) return {};
   int error = 0;
   // The reader asks for a few bytes at a time, and there may be hundreds of thousands of records.
   std::vector<char> piece(kPieceBytes);

@@ -51,6 +51,12 @@ Result<sockaddr_storage> numeric_socket_address(const Address& address) {
   return Failure{fmt::format("'{}' is not a numeric address", address.host)};
 }
 
+Status check_unix_path(std::string_view path) {
+  if (path.size() <= kUnixPathBytesMax) return Done{};
+  return Failure{fmt::format("the path of a unix socket has at most {} bytes, and {} has {}",
+                             kUnixPathBytesMax, path, path.size())};
+}
+
 Address address_of(const sockaddr* raw) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   if (raw->sa_family == AF_INET) {

@@ -1,7 +1,9 @@
 #include "base/net/listener.h"
 
+#include <cerrno>
 #include <cstring>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -11,18 +13,32 @@
 namespace redlock::net {
 namespace {
 
-// Whether somebody accepts at this path. A socket file that a killed process left behind refuses.
-bool is_answered(const std::string& path) {
+// Whether the file is a socket that a killed process left behind: nobody listens at it. A listener
+// whose backlog is full, or which does not let this user in, is one all the same.
+bool is_left_behind(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return false;
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (probe < 0) return true;
-  const bool answered =
-      connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (probe < 0) return false;
+  const bool refused =
+      connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
+      errno == ECONNREFUSED;
   close(probe);
-  return answered;
+  return refused;
+}
+
+// Makes the path free for a unix socket, if it is free but for a dead one.
+Status make_way(const std::string& path) {
+  if (Status fits = check_unix_path(path); !fits) return fits;
+  struct stat file {};
+  if (lstat(path.c_str(), &file) != 0) return Done{};  // bind tells what else is wrong
+  if (!S_ISSOCK(file.st_mode)) {
+    return Failure{
+        fmt::format("{} is there already and is no socket: it stays; name another path", path)};
+  }
+  if (is_left_behind(path)) unlink(path.c_str());
+  return Done{};
 }
 
 }  // namespace
@@ -33,9 +49,12 @@ Listener::Listener(Loop& loop, OnConnection on_connection)
 Listener::~Listener() = default;
 
 Result<std::unique_ptr<Listener>> Listener::listen(Loop& loop, const Address& address, int backlog,
-                                                   OnConnection on_connection) {
+                                                   OnConnection on_connection, mode_t unix_mode) {
   std::unique_ptr<Listener> listener(new Listener(loop, std::move(on_connection)));
-  const int status = address.is_unix() ? listener->open_unix(address, backlog)
+  if (address.is_unix()) {
+    if (Status way = make_way(address.host); !way) return way.failure();
+  }
+  const int status = address.is_unix() ? listener->open_unix(address, backlog, unix_mode)
                                        : listener->open_tcp(address, backlog);
   if (status != 0) {
     return Failure{fmt::format("cannot listen at {}: {}", address.text(), uv_strerror(status))};
@@ -60,13 +79,14 @@ int Listener::open_tcp(const Address& address, int backlog) {
   return 0;
 }
 
-int Listener::open_unix(const Address& address, int backlog) {
-  if (!is_answered(address.host)) unlink(address.host.c_str());
+// The mode is set between bind and listen, as nobody can connect in between.
+int Listener::open_unix(const Address& address, int backlog, mode_t mode) {
   auto& pipe = handle_.emplace<Handle<uv_pipe_t>>();
   if (const int status = uv_pipe_init(loop_.raw(), pipe.raw(), 0); status != 0) return status;
   pipe.opened(this);
   local_ = address;
   if (const int status = uv_pipe_bind(pipe.raw(), address.host.c_str()); status != 0) return status;
+  if (mode != 0 && chmod(address.host.c_str(), mode) != 0) return uv_translate_sys_error(errno);
   return uv_listen(pipe.stream(), backlog, on_waiting);
 }
 

@@ -17,10 +17,12 @@ class Listener {
  public:
   using OnConnection = std::function<void(std::unique_ptr<Stream>)>;
 
-  // Binds and listens. Port 0 takes a free one: local() tells which. A path of a unix socket that
-  // nobody answers at is replaced. The error names the address and what the system said.
+  // Binds and listens. Port 0 takes a free one: local() tells which. A unix socket that nobody
+  // answers at, left behind by a killed process, is replaced; any other file at its path stays. The
+  // error names the address and what the system said. unix_mode: who may connect to a unix socket,
+  // from its first moment on; 0: as the umask has it.
   static Result<std::unique_ptr<Listener>> listen(Loop& loop, const Address& address, int backlog,
-                                                  OnConnection on_connection);
+                                                  OnConnection on_connection, mode_t unix_mode = 0);
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -30,7 +32,7 @@ class Listener {
  private:
   Listener(Loop& loop, OnConnection on_connection);
   int open_tcp(const Address& address, int backlog);
-  int open_unix(const Address& address, int backlog);
+  int open_unix(const Address& address, int backlog, mode_t mode);
   static void on_waiting(uv_stream_t* handle, int status);
 
   Loop& loop_;

@@ -33,6 +33,7 @@ TEST_CASE("a name that cannot be meant is refused with what is accepted, never w
   CHECK_THAT(parsed("node1:"), Catch::Contains("redis://host:port"));
   CHECK_THAT(parsed("rediss://node1:1"), Catch::Contains("TLS"));
   CHECK_THAT(parsed("unix://node.sock"), Catch::Contains("no absolute path"));
+  CHECK_THAT(parsed("unix:///" + std::string(107, 's')), Catch::Contains("at most 107 bytes"));
   CHECK_THAT(parsed("redis://alice:secret@node1:x"), !Catch::Contains("secret"));
 }
 

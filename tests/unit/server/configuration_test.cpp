@@ -45,6 +45,16 @@ TEST_CASE("comments, blank lines, blanks around and Windows line ends are passed
   CHECK(outcome.configuration.warnings.empty());
 }
 
+TEST_CASE("a line of nothing but blanks is passed over, whatever the blanks") {
+  for (const std::string_view blank : {"\f", "\v", "\r", " \t\f\v", ""}) {
+    const auto outcome = read(std::string(blank) + "\nport 7001\n" + std::string(blank));
+    CHECK(outcome.error.empty());
+    CHECK(outcome.configuration.settings.port == 7001);
+  }
+  CHECK(read(std::string(3, '\0')).error.empty());
+  CHECK(read("\f# a comment\vof words").error.empty());
+}
+
 TEST_CASE("the last line for a name wins, and the last line needs no end") {
   const auto outcome = read("port 7001\nport 7002");
   CHECK(outcome.configuration.settings.port == 7002);

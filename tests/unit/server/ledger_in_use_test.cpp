@@ -101,6 +101,8 @@ TEST_CASE("a ledger that cannot be written refuses the grant, and leaves no lock
   CHECK_THAT(node("EVAL \"return redis.call('set', KEYS[1], 'v', 'PX', 500)\" 1 printer"),
              Contains("no lock is granted"));
   CHECK(node("EXISTS printer") == "(integer) 0");
+  CHECK(node.log().lines ==
+        std::vector<std::string>{"no lock is granted or extended: No space left on device"});
   node.page.fails = false;
   CHECK(node("SET printer alice NX PX 30000") == "+OK");
 }

@@ -330,6 +330,111 @@ TEST_CASE("a read-only folder is told with its path and what to do") {
              Contains("node/ledger: Permission denied") && Contains("--dir"));
 }
 
+TEST_CASE("a folder, or a file in it, in which others have a hand is refused with what to do") {
+  const TemporaryFolder temporary;
+  const std::string dir = temporary / "node";
+  { Process first(dir); }
+  SECTION("everybody may write the folder") {
+    fs::permissions(dir, fs::perms::all);
+    CHECK_THAT(StateFolder::open(dir).error(), Contains(dir) && Contains("chmod o-w"));
+  }
+  SECTION("everybody may write the ledger") {
+    fs::permissions(dir + "/ledger", fs::perms::others_write, fs::perm_options::add);
+    CHECK_THAT(StateFolder::open(dir).error(), Contains(dir + "/ledger") && Contains("chmod o-w"));
+  }
+  SECTION("another user's folder") {
+    if (geteuid() != 0) return;  // who alone can give it away
+    REQUIRE(chown(dir.c_str(), 12345, 12345) == 0);
+    CHECK_THAT(StateFolder::open(dir).error(), Contains("belongs to user 12345"));
+  }
+  SECTION("another user's ledger") {
+    if (geteuid() != 0) return;
+    REQUIRE(chown((dir + "/ledger").c_str(), 12345, 12345) == 0);
+    CHECK_THAT(StateFolder::open(dir).error(), Contains("belongs to user 12345"));
+  }
+  SECTION("a ledger that is a link") {
+    fs::rename(dir + "/ledger", temporary / "elsewhere");
+    fs::create_symlink(temporary / "elsewhere", dir + "/ledger");
+    CHECK_THAT(StateFolder::open(dir).error(), Contains("symbolic link"));
+  }
+  SECTION("a ledger that is a link to nothing") {
+    fs::remove(dir + "/ledger");
+    fs::create_symlink(temporary / "elsewhere", dir + "/ledger");
+    CHECK_THAT(StateFolder::open(dir).error(), Contains("symbolic link"));
+    CHECK_FALSE(fs::exists(temporary / "elsewhere"));
+  }
+  SECTION("a ledger that is a pipe") {
+    fs::remove(dir + "/ledger");
+    REQUIRE(mkfifo((dir + "/ledger").c_str(), 0600) == 0);
+    CHECK_THAT(StateFolder::open(dir).error(), Contains("no regular file"));
+  }
+}
+
+TEST_CASE("the folder itself may be a link, as service managers make them") {
+  const TemporaryFolder temporary;
+  { Process first(temporary / "node"); }
+  fs::create_directory_symlink(temporary / "node", temporary / "link");
+  CHECK(Process(temporary / "link").decision.cause == RestartCause::crash);
+}
+
+TEST_CASE("a snapshot that is no file of this node's is none, and holds nobody up") {
+  const TemporaryFolder temporary;
+  const std::string dir = temporary / "node";
+  {
+    Process first(dir);
+    REQUIRE(first.stop(Instant(1100s), {{"printer", "alice", Instant(1120s), 5}}));
+  }
+  SECTION("a link") {
+    fs::rename(dir + "/snapshot", temporary / "elsewhere");
+    fs::create_symlink(temporary / "elsewhere", dir + "/snapshot");
+  }
+  SECTION("a pipe that nobody writes") {
+    fs::remove(dir + "/snapshot");
+    REQUIRE(mkfifo((dir + "/snapshot").c_str(), 0600) == 0);
+  }
+  const Process second(dir, Instant(1101s));
+  CHECK(second.decision.cause == RestartCause::crash);
+  CHECK(second.restored.empty());
+}
+
+TEST_CASE("a snapshot is written into a file of its own, whatever has its name") {
+  const TemporaryFolder temporary;
+  const std::string dir = temporary / "node";
+  Process process(dir);
+  write_file(temporary / "precious", "precious");
+  fs::create_symlink(temporary / "precious", dir + "/snapshot.tmp");
+  CHECK(process.stop(Instant(2000s), {}));
+  CHECK(content_of(temporary / "precious") == "precious");
+  CHECK(fs::is_regular_file(fs::symlink_status(dir + "/snapshot")));
+}
+
+TEST_CASE("a ledger that is taken away counts as a disk that fails, until it is back (rule R2)") {
+  const TemporaryFolder temporary;
+  const std::string dir = temporary / "node";
+  auto folder = StateFolder::open(dir);
+  REQUIRE(folder);
+  auto found = folder.value().find();
+  REQUIRE(found);
+  const Decision decision = decide(found.value(), Settings(), Instant(1000s), kFreshNode);
+  REQUIRE(folder.value().begin_run(decision));
+  const auto write = [&] {
+    return folder.value().latest_deadline_page().write_latest_deadline(Instant(1100s));
+  };
+  REQUIRE(write());
+  fs::rename(dir + "/ledger", dir + "/away");
+  SECTION("removed") {
+    CHECK_THAT(write().error(), Contains(dir + "/ledger was removed"));
+  }
+  SECTION("replaced") {
+    fs::copy(dir + "/away", dir + "/ledger");
+    CHECK_THAT(write().error(), Contains(dir + "/ledger was replaced"));
+  }
+  CHECK_FALSE(folder.value().write_record(decision.record));
+  fs::rename(dir + "/away", dir + "/ledger");
+  CHECK(write());
+  CHECK(folder.value().write_record(decision.record));
+}
+
 TEST_CASE("the boot is told, so that a restart in the same boot keeps exact deadlines (rule R6)") {
   const TemporaryFolder temporary;
   const auto folder = StateFolder::open(temporary / "node");

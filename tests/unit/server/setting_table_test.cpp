@@ -339,6 +339,8 @@ TEST_CASE("a node that nobody could reach does not start") {
   CHECK_FALSE(check(settings));
   settings.unixsocket = "/run/node.sock";
   CHECK(check(settings));
+  settings.unixsocket = "node.sock";
+  CHECK_THAT(check(settings).error(), Catch::Contains("no absolute path"));
   settings = Settings{};
   settings.bind.clear();
   CHECK_FALSE(check(settings));
