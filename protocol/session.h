@@ -130,6 +130,7 @@ class Session {
   std::string_view last_command = "NULL";  // the name in a CommandSpec
   bool no_evict = false;
   bool no_touch = false;
+  std::uint32_t refused_passwords = 0;  // since it gave the right one
   std::uint32_t watched_keys = 0;
   bool watch_is_broken = false;  // one of them changed: EXEC will do nothing
   bool is_paused = false;        // the request that was postponed waits for the end of CLIENT PAUSE

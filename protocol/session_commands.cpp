@@ -12,6 +12,13 @@ namespace {
 
 constexpr std::string_view kDefaultUser = "default";
 
+bool takes_password(SessionCall& call, std::string_view user, std::string_view password) {
+  const bool is_right = call.access.admits(user, password);
+  call.session.refused_passwords = is_right ? 0 : call.session.refused_passwords + 1;
+  if (is_right) call.session.set_authenticated(true);
+  return is_right;
+}
+
 // Of "HELLO 3 [AUTH user password] [SETNAME name]", from the left and each at once, as Redis 7.0
 // does it: what stands before a word that is wrong has been done.
 std::optional<Reply> take_hello_options(SessionCall& call) {
@@ -19,8 +26,7 @@ std::optional<Reply> take_hello_options(SessionCall& call) {
   for (std::size_t i = 2; i < words.size(); ++i) {
     const std::size_t left = words.size() - i - 1;
     if (equals_ignoring_case(words[i], "AUTH") && left >= 2) {
-      if (!call.access.admits(words[i + 1], words[i + 2])) return Reply::error_view(kWrongPass);
-      call.session.set_authenticated(true);
+      if (!takes_password(call, words[i + 1], words[i + 2])) return Reply::error_view(kWrongPass);
       i += 2;
     } else if (equals_ignoring_case(words[i], "SETNAME") && left >= 1) {
       if (!is_printable_word(words[i + 1])) return Reply::error_view(kBadClientName);
@@ -79,9 +85,8 @@ Reply auth(SessionCall& call) {
         "sure your configuration is correct?");
   }
   const std::string_view user = names_user ? call.words[1] : kDefaultUser;
-  if (!call.access.admits(user, call.words.back())) return Reply::error_view(kWrongPass);
-  call.session.set_authenticated(true);
-  return Reply::ok();
+  return takes_password(call, user, call.words.back()) ? Reply::ok()
+                                                       : Reply::error_view(kWrongPass);
 }
 
 Reply select(SessionCall& call) {

@@ -11,6 +11,10 @@ std::string_view text_of(ClientLog::Kind kind) {
   switch (kind) {
     case ClientLog::Kind::http:
       return "of clients that speak HTTP";
+    case ClientLog::Kind::password:
+      return "of wrong passwords";
+    case ClientLog::Kind::newcomer:
+      return "of clients that gave no password";
     case ClientLog::Kind::slow_reader:
       return "of clients that leave too much unread";
     case ClientLog::Kind::script_overrun:
@@ -28,7 +32,7 @@ std::string_view text_of(ClientLog::Kind kind) {
 
 std::array<ClientLog::Entry, ClientLog::kKinds> ClientLog::entries() {
   std::array<Entry, kKinds> entries;
-  for (const Kind kind : {Kind::http, Kind::slow_reader,
+  for (const Kind kind : {Kind::http, Kind::password, Kind::newcomer, Kind::slow_reader,
                           Kind::script_overrun, Kind::ledger}) {
     entries[static_cast<std::size_t>(kind)].limit = LineLimit(kLinesASecond);
   }

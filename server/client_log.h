@@ -20,6 +20,8 @@ class ClientLog {
  public:
   enum class Kind {
     http,            // speaks HTTP
+    password,        // gave a wrong one
+    newcomer,        // gave none in time
     slow_reader,     // leaves too much unread
     script_overrun,  // its script runs for too long
     ledger,          // cannot be written, so locks are refused

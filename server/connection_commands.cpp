@@ -14,9 +14,16 @@ Reply client_help(Call& call) {
   return container_help(call.node.commands().specs(), "client");
 }
 
+// A command that may let the session in, or out.
+template <Reply (*SessionCommand)(SessionCall&)>
+Reply at_the_door(Call& call) {
+  const std::uint32_t refused_before = call.session.refused_passwords;
+  return call.node.settle_password(call, refused_before, SessionCommand(call));
+}
+
 Reply reset_all(Call& call) {
   call.node.forget_wishes(call.session);
-  return reset(call);
+  return at_the_door<reset>(call);
 }
 
 // CLIENT PAUSE timeout-ms [WRITE|ALL]
@@ -51,11 +58,11 @@ constexpr std::uint32_t kHandshake = kSession | kFast | kNoAuth | kAllowBusy;
 constexpr Command kCommands[] = {
     {{"auth", -2, kHandshake, 0, 0, 0, "connection", "1.0.0", "Authenticates the connection.",
       "[username] password"},
-     of_session<auth>},
+     at_the_door<auth>},
     {{"hello", -1, kHandshake, 0, 0, 0, "connection", "6.0.0",
       "Handshakes with the server: protocol version, password, name.",
       "[protover] [AUTH username password] [SETNAME clientname]"},
-     of_session<hello>},
+     at_the_door<hello>},
     {{"select", 2, kLoading | kStale | kFast, 0, 0, 0, "connection", "1.0.0",
       "Changes the selected database; there is one, 0.", "index"},
      of_session<select>},

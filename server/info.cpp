@@ -133,6 +133,8 @@ void stats_section(Section& s) {
   s.field("pubsub_patterns", s.node.pubsub().count(PubSub::Kind::pattern));
   s.field("pubsubshard_channels", s.node.pubsub().count(PubSub::Kind::shard_channel));
   s.field("total_error_replies", stats.error_replies);
+  s.field("acl_access_denied_auth", stats.passwords_refused);
+  s.field("unauthenticated_closed", stats.newcomers_closed);
 }
 
 void replication_section(Section& s) {

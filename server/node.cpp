@@ -69,30 +69,11 @@ void Node::apply_settings() {
   locks_.note_expired(are_told(settings_.notify_keyspace_events, kExpiredEvent));
 }
 
-Session& Node::open_session(protocol::Peer peer, Now now) {
-  const bool is_local = peer.is_local;
-  Session& session = sessions_.open(std::move(peer), !access_.is_required(), now.monotonic);
-  ++stats_.connections_received;
-  const bool is_full = sessions_.count() > settings_.maxclients;
-  if (is_full || access_.refuses_peer(is_local)) {
-    ++stats_.connections_rejected;
-    session.write(
-        Reply::error_view(is_full ? protocol::kMaxClients : protocol::kProtectedModeError));
-    session.close_after_output();
-  }
-  return session;
-}
-
 bool Node::owes_work(const Session& session) const {
   const auto is_of_it = [&session](const HeldReply& held) { return held.session == session.id(); };
   if (transaction_ && transaction_->caller == session.id()) return true;
   if (session.is_postponed() && !session.is_paused) return true;
   return std::any_of(held_.begin(), held_.end(), is_of_it);
-}
-
-void Node::close_session(Session::Id id) {
-  if (Session* session = sessions_.find(id)) forget_wishes(*session);
-  sessions_.close(id);
 }
 
 void Node::forget_wishes(Session& session) {
@@ -448,6 +429,8 @@ std::optional<Instant> Node::next_work() const {
   if (const auto end = release_marks_.next_reclaim()) sooner(*end);
   if (const auto telling = client_log_.next_work()) sooner(*telling);
   if (const auto wait = waiters_.next_deadline()) sooner(*wait);
+  if (const auto newcomer = newcomers_.next_deadline()) sooner(*newcomer);
+  if (!late_refusals_.empty()) sooner(late_refusals_.front().first);
   if (pause_.is_on() && pause_.ends_at() != kNever) sooner(pause_.ends_at());
   if (settings_.timeout > 0ns && sessions_.count() > 0) {
     sooner(idle_check_ + kIdleCheckInterval);
@@ -467,6 +450,8 @@ std::optional<Instant> Node::do_due_work(Now now) {
   }
   look_at_pause(now);
   close_idle_sessions(now.monotonic);
+  close_late_newcomers(now.monotonic);
+  tell_late_refusals(now);
   lower_ledger(now.monotonic);
   const LockTable::Reclaimed reclaimed = locks_.reclaim(now.monotonic, kReclaimBudget);
   tell_expired();

@@ -31,6 +31,7 @@
 #include "server/key_list.h"
 #include "server/ledger_keeper.h"
 #include "server/lock_table.h"
+#include "server/newcomers.h"
 #include "server/node_start.h"
 #include "server/observers.h"
 #include "server/pause.h"
@@ -45,12 +46,14 @@
 #include "server/watches.h"
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace redlock::server {
@@ -86,6 +89,9 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   // A new client. One that is refused (protected mode, maxclients) is told so and is closing.
   protocol::Session& open_session(protocol::Peer peer, Now now);
   void close_session(protocol::Session::Id id);
+  // AUTH and HELLO have looked at a password; RESET asks for it anew. Who gave many wrong ones is
+  // told so late: Kind::later. refused_before: the session's, before they looked.
+  protocol::Reply settle_password(Call& call, std::uint32_t refused_before, protocol::Reply reply);
   // What the session asked to be told of: as a new connection's, nothing (RESET).
   void forget_wishes(protocol::Session& session);
   // Whether a request of the session waits for the node's own disk, and not for another client. It
@@ -317,6 +323,10 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   void deliver_late_reply(Now now);
   void deliver_wakes(Now now);
   void close_idle_sessions(Instant now);
+  void note_newcomer(protocol::Session& session, Instant now);
+  void close_late_newcomers(Instant now);
+  void close_newcomer(std::string_view why, Instant now);
+  void tell_late_refusals(Now now);
 
   Settings& settings_;
   const NodeStart start_;
@@ -332,6 +342,8 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   Waiters waiters_{locks_};
   Watches watches_{locks_};
   Pause pause_;
+  Newcomers newcomers_;
+  std::deque<std::pair<Instant, LateReply>> late_refusals_;  // of passwords; the first is due first
   PubSub pubsub_;
   std::vector<std::string> expired_keys_;  // kept for its memory
   Fence fence_;
