@@ -8,6 +8,7 @@
 #include "base/net/signal.h"
 #include "base/net/standard_streams.h"
 #include "base/net/text_file.h"
+#include "base/net/timer.h"
 #include "base/version.h"
 #include "server/command_line.h"
 #include "server/node_run.h"
@@ -92,7 +93,8 @@ class Process {
       : settings_(settings),
         log_(log),
         supervisor_(settings.supervised),
-        run_(loop_, settings, log, {.config_file = std::move(config_file)}) {}
+        run_(loop_, settings, log, {.config_file = std::move(config_file)}),
+        watchdog_(loop_, net::ClockKind::monotonic, [this] { feed_watchdog(); }) {}
 
   int run() {
     if (const Status opened = run_.open(); !opened) return give_up(opened.error());
@@ -102,6 +104,7 @@ class Process {
     const net::Signal on_term(loop_, SIGTERM, [this] { run_.stop(); });
     const net::Signal on_int(loop_, SIGINT, [this] { run_.stop(); });
     const net::Signal on_hup(loop_, SIGHUP, [this] { open_log_anew(); });
+    feed_watchdog();
     const Status served = run_.serve({.begun = [this] { tell_supervisor(); },
                                       .recovered = [this] { supervisor_.status("serving"); }});
     if (!served) return give_up(served.error());
@@ -124,6 +127,14 @@ class Process {
       log_.log(LogLevel::notice, "SIGHUP: the log file is opened anew");
   }
 
+  // From the loop, so that a loop which stands still is noticed.
+  void feed_watchdog() {
+    const auto interval = supervisor_.watchdog_interval();
+    if (!interval) return;
+    supervisor_.watchdog();
+    watchdog_.set(net::read_clock(net::ClockKind::monotonic) + *interval);
+  }
+
   void tell_supervisor() {
     const Instant now = net::read_clock(net::ClockKind::monotonic);
     if (!run_.node().is_recovering(now)) return supervisor_.ready("serving");
@@ -136,6 +147,7 @@ class Process {
   Supervisor supervisor_;
   net::Loop loop_;
   NodeRun run_;
+  net::Timer watchdog_;
 };
 
 int run_node(CommandLine& command) {

@@ -1,5 +1,7 @@
 #include "server/supervisor.h"
 
+#include "base/number.h"
+
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -11,9 +13,21 @@
 
 namespace redlock::server {
 
+std::optional<Duration> watchdog_interval(const char* usec, const char* pid, long own_pid) {
+  constexpr std::int64_t kUsecMax = Duration::max() / 1us;
+  if (usec == nullptr) return std::nullopt;
+  if (pid != nullptr && parse_int64(pid) != own_pid) return std::nullopt;
+  const auto whole = parse_int64(usec);
+  if (!whole || *whole < 1 || *whole > kUsecMax) return std::nullopt;
+  return std::chrono::microseconds(*whole) / 2;
+}
+
 Supervisor::Supervisor(Settings::Supervised mode) {
   const char* path = std::getenv("NOTIFY_SOCKET");
-  if (mode != Settings::Supervised::no && path != nullptr) socket_ = path;
+  if (mode == Settings::Supervised::no || path == nullptr) return;
+  socket_ = path;
+  watchdog_interval_ = server::watchdog_interval(std::getenv("WATCHDOG_USEC"),
+                                                 std::getenv("WATCHDOG_PID"), getpid());
 }
 
 void Supervisor::ready(std::string_view status) const {
@@ -26,6 +40,10 @@ void Supervisor::status(std::string_view text) const {
 
 void Supervisor::stopping() const {
   send("STOPPING=1\n");
+}
+
+void Supervisor::watchdog() const {
+  send("WATCHDOG=1\n");
 }
 
 void Supervisor::send(std::string_view message) const {
