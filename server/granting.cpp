@@ -1,5 +1,7 @@
 #include "server/granting.h"
 
+#include "base/printable.h"
+#include "base/quoted_words.h"
 #include "server/node.h"
 
 #include <fmt/format.h>
@@ -13,9 +15,11 @@ Reply needs_ttl(std::string_view advice) {
       fmt::format("ERR a lock needs a TTL: {} (this node has require-ttl yes)", advice));
 }
 
-std::string_view key_in_text(std::string_view key) {
+std::string key_in_text(std::string_view key) {
   constexpr std::size_t kReadable = 64;
-  return key.size() <= kReadable ? key : "key";
+  if (key.size() > kReadable || !is_printable(key)) return "key";
+  const bool is_one_word = !key.empty() && key.find_first_of(" '\"\\") == std::string_view::npos;
+  return is_one_word ? std::string(key) : quoted_word(key);
 }
 
 bool answers_held_while_recovering(const Call& call) {

@@ -15,8 +15,9 @@ namespace redlock::server {
 // Why a key is not left without a deadline where TTLs are required (rule L2). `advice` is what to
 // do instead.
 protocol::Reply needs_ttl(std::string_view advice);
-// The key in such an advice, unless it is too long to be read there.
-std::string_view key_in_text(std::string_view key);
+// The key in such an advice, in quotes where it would not stand as one word; "key" where it is too
+// long to be read there, or no text: a client could not read the reply.
+std::string key_in_text(std::string_view key);
 
 // A recovering node and SET … NX in restart-reply held: nil, so that libraries which give up on any
 // error ask the other nodes too (rule R10). Never inside a script.

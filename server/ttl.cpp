@@ -25,7 +25,14 @@ TtlReading invalid(const Call& call) {
       Reply::error(fmt::format("ERR invalid expire time in '{}' command", call.command.spec.name)));
 }
 
+// Advice to raise max-ttl is for a TTL that it can be raised to.
 TtlReading above_max_ttl(const Call& call, std::int64_t ms) {
+  if (ms > kDurationTextMax / 1ms) {
+    return refused(Reply::error(fmt::format(
+        "ERR a TTL of {} ms is above this node's max-ttl ({} ms), and above any that a node can "
+        "have ({}): ask for less",
+        ms, ceil_ms(call.node.settings().max_ttl), duration_text(kDurationTextMax))));
+  }
   return refused(Reply::error(fmt::format(
       "ERR a TTL of {} ms is above this node's max-ttl ({} ms): ask for less, or raise max-ttl in "
       "its configuration",

@@ -6,6 +6,7 @@
 
 using namespace redlock;
 using namespace redlock::server;
+using Catch::Contains;
 
 TEST_CASE("a lock is granted to the first caller and refused to the second") {
   NodeFixture node;
@@ -41,6 +42,18 @@ TEST_CASE("max-ttl caps every TTL that a command can set, and the error names it
     CHECK(answer.find("max-ttl (60000 ms)") != std::string::npos);
   }
   CHECK(node("PTTL k") == "(integer) 60000");
+  CHECK_THAT(node("SET k v EX 3153600000"), Contains("or raise max-ttl"));
+  CHECK_THAT(node("SET k v EX 3153600001"), !Contains("raise") && Contains("36500d"));
+}
+
+TEST_CASE("a refusal names the key so that every client can read it") {
+  NodeFixture node;
+  CHECK_THAT(node("SET printer v NX"), Contains("as in SET printer value"));
+  CHECK_THAT(node("SET Drücker v NX"), Contains("as in SET Drücker value"));
+  CHECK_THAT(node("SET 'my \"printer\"' v NX"), Contains(R"(as in SET "my \"printer\"" value)"));
+  CHECK_THAT(node("SET '' v NX"), Contains(R"(as in SET "" value)"));
+  CHECK_THAT(node("SET \"\\xff\\xfe\" v NX"), Contains("as in SET key value"));
+  CHECK_THAT(node("SET \"a\\x1b[2J\" v NX"), Contains("as in SET key value"));
 }
 
 TEST_CASE("a SET that would leave a key without a TTL is refused and says what to add (rule L2)") {
