@@ -71,13 +71,10 @@ class Elements {
   std::size_t looked_at_ = 0;
 };
 
-}  // namespace
-
 // Only the last star seen is ever tried again, with one byte more: had an earlier star taken more,
 // the later one could have taken that much less. So nothing is exponential.
-bool glob_matches(std::string_view pattern, std::string_view text, LetterCase letter_case) {
+bool matches(Elements& elements, std::string_view pattern, std::string_view text) {
   if (text.empty()) return pattern.empty();  // no star takes it, as in Redis
-  Elements elements(pattern, letter_case);
   constexpr std::size_t kNone = std::string_view::npos;
   std::size_t in_pattern = 0;
   std::size_t in_text = 0;
@@ -97,6 +94,20 @@ bool glob_matches(std::string_view pattern, std::string_view text, LetterCase le
     }
   }
   return pattern.find_first_not_of('*', in_pattern) == kNone;
+}
+
+}  // namespace
+
+bool glob_matches(std::string_view pattern, std::string_view text, LetterCase letter_case) {
+  Elements elements(pattern, letter_case);
+  return matches(elements, pattern, text);
+}
+
+bool glob_matches(std::string_view pattern, std::string_view text, std::size_t& steps) {
+  Elements elements(pattern, LetterCase::exact);
+  const bool does_match = matches(elements, pattern, text);
+  steps += elements.looked_at();
+  return does_match;
 }
 
 }  // namespace redlock::protocol

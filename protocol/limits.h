@@ -10,7 +10,10 @@ namespace redlock::protocol {
 // Redis's PROTO_INLINE_MAX_SIZE: a line without an end, and the header lines of a request.
 inline constexpr std::size_t kInlineBytesMax = 64 * 1024;
 // Redis's bound on the count of words in a request.
-inline constexpr std::int64_t kWordsMax = 1024 * 1024;
+inline constexpr std::int64_t kRedisWordsMax = 1024 * 1024;
+// Ours: a command may look at a key for each of its words, and some take microseconds for it, while
+// everybody waits.
+inline constexpr std::int64_t kWordsMax = 16 * 1024;
 // A word: a key, a value, a script. Redis takes 512 MB (proto-max-bulk-len); nothing that has to do
 // with locks comes near 16.
 inline constexpr std::int64_t kBulkBytesMax = 16 * 1024 * 1024;

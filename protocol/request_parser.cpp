@@ -86,10 +86,16 @@ RequestParser::Step RequestParser::read_header(std::string_view bytes, char type
   }
   const auto parsed = parse_int64(bytes.substr(position_ + 1, end - position_ - 1));
   const std::int64_t most = is_count ? words_max_ : bulk_bytes_max_;
-  const std::int64_t most_of_all = is_count ? kWordsMax : kBulkBytesMax;
+  const std::int64_t most_of_all = is_count ? kRedisWordsMax : kBulkBytesMax;
   if (!parsed || *parsed > most_of_all || (!is_count && *parsed < 0)) {
     broken(is_count ? "Protocol error: invalid multibulk length"
                     : "Protocol error: invalid bulk length");
+    return Step::broken;
+  }
+  if (is_count && most == kWordsMax && *parsed > most) {
+    broken(fmt::format(
+        "Protocol error: a request of {} words, this node takes {} at once: send several", *parsed,
+        kWordsMax));
     return Step::broken;
   }
   if (*parsed > most) {

@@ -89,7 +89,7 @@ bool Session::execute(Request request, Now now, Service& service) {
   last_request_ = now.monotonic;
   const Reply reply = service.execute(*this, request, now);
   if (reply.is(Reply::Kind::postponed)) {
-    waiting_for_ = WaitingFor::retry;
+    if (!has_given_way()) waiting_for_ = WaitingFor::retry;
     return false;
   }
   if (reply.is(Reply::Kind::later)) waiting_for_ = WaitingFor::reply;
@@ -109,6 +109,20 @@ void Session::retry(Now now, Service& service) {
   waiting_for_ = WaitingFor::nothing;
   touch();  // also one that is closing and executes nothing: its shell may have waited for this
   receive({}, now, service);
+}
+
+// Touched also when nothing is left to execute: its shell reads on.
+void Session::go_on(Now now, Service& service) {
+  INVARIANT(has_given_way(), "a turn for a session that waits for none");
+  waiting_for_ = WaitingFor::nothing;
+  touch();
+  receive({}, now, service);
+}
+
+void Session::answer_and_give_way(const Reply& reply) {
+  INVARIANT(waiting_for_ == WaitingFor::reply, "a late reply for a session that waits for none");
+  waiting_for_ = WaitingFor::turn;
+  answer(reply);
 }
 
 void Session::write(const Reply& reply) {

@@ -8,7 +8,8 @@
 //
 // A request whose reply is Kind::later leaves the session waiting: what follows is kept, unread,
 // until resume() brings the reply. Kind::postponed leaves it waiting too, with the request itself
-// kept: retry() executes it.
+// kept: retry() executes it. One that has had its share of a turn is told to give_way(): what it
+// sent beyond is kept until go_on().
 //
 // Most sessions are plain: each request is executed as it comes. A Mode is what makes whoever
 // executes look twice.
@@ -79,6 +80,12 @@ class Session {
   void resume(const Reply& reply, Now now, Service& service);
   // Executes the request that was postponed, and what had come after it.
   void retry(Now now, Service& service);
+  // By whoever executes, for the sake of other sessions: the request under way is the last of this
+  // turn; if it is postponed, it comes again. go_on() is the next turn.
+  void give_way() { waiting_for_ = WaitingFor::turn; }
+  void go_on(Now now, Service& service);
+  // The reply that a Kind::later promised, at the end of a turn.
+  void answer_and_give_way(const Reply& reply);
   // A reply of no request: a refusal at the door, a push.
   void write(const Reply& reply);
   // The same to one that is told what others do, and may not read it: more than so many bytes
@@ -92,6 +99,7 @@ class Session {
   OutputBuffer& output() { return output_; }
   bool is_waiting() const { return waiting_for_ != WaitingFor::nothing; }
   bool is_postponed() const { return waiting_for_ == WaitingFor::retry; }
+  bool has_given_way() const { return waiting_for_ == WaitingFor::turn; }
   bool is_closing() const { return closing_; }
   std::size_t backlog_bytes() const { return backlog_.size(); }
   // With all that it keeps.
@@ -149,7 +157,7 @@ class Session {
 
  private:
   friend class Sessions;
-  enum class WaitingFor : std::uint8_t { nothing, reply, retry };
+  enum class WaitingFor : std::uint8_t { nothing, reply, retry, turn };
 
   std::size_t consume(std::string_view bytes, Now now, Service& service);
   void write_pushes(const Reply& reply);

@@ -117,7 +117,7 @@ Reply shutdown(Call& call) {
       return Reply::error_view(kSyntaxError);
     }
   }
-  if (request.save && call.node.has_suspended_script()) {
+  if (request.save && call.node.has_suspended()) {
     return Reply::error_view(kBusyRunningScript);
   }
   call.node.stop(request);

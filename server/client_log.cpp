@@ -21,6 +21,8 @@ std::string_view text_of(ClientLog::Kind kind) {
       return "of scripts that run too long";
     case ClientLog::Kind::ledger:
       return "of a ledger that cannot be written";
+    case ClientLog::Kind::events_dropped:
+      return "of keyspace events";
     case ClientLog::Kind::setting:
       return "of CONFIG SET";
     default:
@@ -33,7 +35,7 @@ std::string_view text_of(ClientLog::Kind kind) {
 std::array<ClientLog::Entry, ClientLog::kKinds> ClientLog::entries() {
   std::array<Entry, kKinds> entries;
   for (const Kind kind : {Kind::http, Kind::password, Kind::newcomer, Kind::slow_reader,
-                          Kind::script_overrun, Kind::ledger}) {
+                          Kind::script_overrun, Kind::ledger, Kind::events_dropped}) {
     entries[static_cast<std::size_t>(kind)].limit = LineLimit(kLinesASecond);
   }
   return entries;

@@ -25,6 +25,7 @@ class ClientLog {
     slow_reader,     // leaves too much unread
     script_overrun,  // its script runs for too long
     ledger,          // cannot be written, so locks are refused
+    events_dropped,  // keyspace events
     setting,         // CONFIG SET of what has no effect
     script_debug,  // redis.log: a level of its own each, as what nobody sees must not hide the rest
     script_verbose,

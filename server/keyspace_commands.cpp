@@ -4,7 +4,9 @@
 #include "protocol/glob.h"
 #include "server/command.h"
 #include "server/node.h"
+#include "server/piece.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
@@ -23,17 +25,46 @@ Reply dbsize(Call& call) {
 }
 
 // `*` is all of them without a look, as in Redis: also the empty key, which no other glob matches.
-bool matches(std::string_view pattern, std::string_view key) {
-  return pattern == "*" || glob_matches(pattern, key);
+bool matches(std::string_view pattern, std::string_view key, std::size_t& steps) {
+  return pattern == "*" || glob_matches(pattern, key, steps);
 }
 
+// How many keys to look at before what they took is added up. As a key may take kGlobStepsMax,
+// their number grows only while they take little.
+class Stride {
+ public:
+  std::size_t keys() const { return keys_; }
+  void adapt(std::size_t steps) {
+    constexpr std::size_t kKeysMax = 32;  // then a look at the index is shared by enough
+    const bool is_little = steps < kStepsOfPiece / 64;
+    keys_ = is_little ? std::min(2 * keys_, kKeysMax) : 1;
+  }
+
+ private:
+  std::size_t keys_ = 1;
+};
+
+// In pieces, so that many keys, or a pattern that is hard to match, hold nobody up (key_walks.h).
 Reply keys(Call& call) {
-  Reply found = Reply::array();
-  call.node.locks().for_each([&](const Lock& lock) {
-    if (lock.is_over(call.instant()) || !matches(call.word(1), lock.key())) return;
-    found.add(Reply::bulk(std::string(lock.key())));
-  });
-  return found;
+  KeyWalk walk = call.node.key_walks().take(call.session.id());
+  Stride stride;
+  for (std::size_t steps = 0; steps < kStepsOfPiece;) {
+    const std::size_t before = steps;
+    walk.next = call.node.locks().scan(walk.next, stride.keys(), [&](const Lock& lock) {
+      steps += kStepsOfKey;
+      if (lock.is_over(call.instant()) || !matches(call.word(1), lock.key(), steps)) return;
+      walk.found.add(Reply::bulk(std::string(lock.key())));
+    });
+    if (walk.next == 0) return std::move(walk.found);
+    stride.adapt(steps - before);
+  }
+  if (call.from_script || call.in_transaction) {
+    return Reply::error_view(
+        "ERR KEYS would hold everybody up, as nothing comes between the commands of a script or a "
+        "transaction: use SCAN");
+  }
+  call.node.key_walks().keep(call.session.id(), std::move(walk));
+  return call.node.in_next_turn(call.session);
 }
 
 // SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]
@@ -74,10 +105,30 @@ std::optional<std::uint64_t> read_cursor(std::string_view word) {
   return cursor;
 }
 
-bool is_wanted(const ScanOptions& options, const Lock& lock, Instant now) {
+bool is_wanted(const ScanOptions& options, const Lock& lock, Instant now, std::size_t& steps) {
   if (lock.is_over(now)) return false;
-  if (options.pattern && !matches(*options.pattern, lock.key())) return false;
+  if (options.pattern && !matches(*options.pattern, lock.key(), steps)) return false;
   return !options.type || equals_ignoring_case(*options.type, kind_name(lock.kind()));
+}
+
+// As many as are asked for, or a piece of them: COUNT is a wish. Returns where to go on.
+std::uint32_t scan_some(const Call& call, std::uint32_t next, const ScanOptions& options,
+                        Reply& found) {
+  std::size_t left = options.count;
+  std::size_t steps = 0;
+  Stride stride;
+  do {
+    const std::size_t before = steps;
+    const std::size_t part = std::min(left, stride.keys());
+    next = call.node.locks().scan(next, part, [&](const Lock& lock) {
+      steps += kStepsOfKey;
+      if (!is_wanted(options, lock, call.instant(), steps)) return;
+      found.add(Reply::bulk(std::string(lock.key())));
+    });
+    left -= part;
+    stride.adapt(steps - before);
+  } while (next != 0 && left > 0 && steps < kStepsOfPiece);
+  return next;
 }
 
 // The cursor is a place in the order of the keys' hashes: what is there from the first call to the
@@ -90,11 +141,7 @@ Reply scan(Call& call) {
   Reply found = Reply::array();
   std::uint32_t next = 0;
   if (*cursor <= std::numeric_limits<std::uint32_t>::max()) {
-    next = call.node.locks().scan(static_cast<std::uint32_t>(*cursor), options.count,
-                                  [&](const Lock& lock) {
-                                    if (!is_wanted(options, lock, call.instant())) return;
-                                    found.add(Reply::bulk(std::string(lock.key())));
-                                  });
+    next = scan_some(call, static_cast<std::uint32_t>(*cursor), options, found);
   }
   Reply answer = Reply::array();
   answer.add(Reply::bulk(std::to_string(next))).add(std::move(found));
@@ -138,7 +185,7 @@ constexpr Command kCommands[] = {
       ""},
      dbsize},
     {{"keys", 2, kReadOnly | kTimed, 0, 0, 0, "generic", "1.0.0",
-      "Answers all keys that match a pattern; holds everybody up while it looks.", "pattern"},
+      "Answers all keys that match a pattern.", "pattern"},
      keys},
     {{"scan", -2, kReadOnly | kTimed, 0, 0, 0, "generic", "2.8.0",
       "Answers all keys, a part a call.", "cursor [MATCH pattern] [COUNT count] [TYPE type]"},

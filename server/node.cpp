@@ -17,11 +17,6 @@ using protocol::Session;
 
 namespace {
 
-// Steps of giving back locks in one turn: some 50 µs of work between two looks at the sockets (rule
-// C5).
-constexpr std::size_t kReclaimBudget = 256;
-constexpr Duration kIdleCheckInterval = 1s;
-
 // Tells nothing of a lock and changes nothing but its own session.
 bool is_harmless(const protocol::CommandSpec& spec) {
   return spec.group == "connection" ||
@@ -73,10 +68,12 @@ bool Node::owes_work(const Session& session) const {
   const auto is_of_it = [&session](const HeldReply& held) { return held.session == session.id(); };
   if (transaction_ && transaction_->caller == session.id()) return true;
   if (session.is_postponed() && !session.is_paused) return true;
+  if (session.has_given_way() && !session.is_closing()) return true;
   return std::any_of(held_.begin(), held_.end(), is_of_it);
 }
 
 void Node::forget_wishes(Session& session) {
+  key_walks_.forget(session.id());
   waiters_.forget(session.id());
   watches_.forget(session);
   pubsub_.forget(session);
@@ -88,7 +85,7 @@ void Node::receive(Session& session, std::string_view bytes, Now now) {
   clock_.observe(now.monotonic);
   session.receive(bytes, now, *this);
   settle_ended_write(now);
-  deliver_late_reply(now);
+  deliver_late_reply();
   deliver_wakes(now);
   look_at_pause(now);
 }
@@ -121,6 +118,13 @@ std::optional<Reply> Node::refuse(const Session& session, const protocol::Comman
 }
 
 Reply Node::execute(Session& session, Request request, Now now) {
+  Reply reply = execute_now(session, request, now);
+  work_ += request.size();
+  if (work_ >= kWordsBetweenLooks) give_way_if_due(session, reply, now);
+  return reply;
+}
+
+Reply Node::execute_now(Session& session, Request request, Now now) {
   if (stop_) return Reply::none();
   const CommandTable::Found found = commands_.find(request);
   std::optional<Reply> refusal;
@@ -142,6 +146,7 @@ Reply Node::execute(Session& session, Request request, Now now) {
   }
   if (refusal) {
     stats_.count_error(refusal->text());
+    key_walks_.forget(session.id());
     const protocol::CommandSpec* spec =
         found.entry != nullptr ? &found.entry->command->spec : nullptr;
     return refuse_in_transaction(session, spec, request, now, std::move(*refusal));
@@ -234,16 +239,6 @@ void Node::begin_run(Now now) {
   retry_postponed(now);
 }
 
-void Node::retry_postponed(Now now) {
-  for (const auto& [id, session] : sessions_.all()) {
-    if (!session->is_postponed()) continue;
-    session->is_paused = false;
-    session->retry(now, *this);
-  }
-  deliver_late_reply(now);
-  deliver_wakes(now);
-}
-
 bool Node::restore(const SavedLock& saved) {
   return locks_.put(saved.key, saved.value, saved.deadline, saved.token, start_.started_at,
                     saved.kind) != nullptr;
@@ -308,7 +303,13 @@ void Node::extend(std::string_view key, Instant deadline, Instant now) {
 void Node::tell_event(EventFlag kind, std::string_view event, std::string_view key) {
   tell_expired();
   const EventFlags asked = settings_.notify_keyspace_events;
-  if (are_told(asked, kind)) pubsub_.publish_event(asked, event, key);
+  if (!are_told(asked, kind)) return;
+  if (pubsub_.is_full()) {
+    client_log_.log(ClientLog::Kind::events_dropped, LogLevel::warning,
+                    "keyspace events are dropped: their listeners cannot be told as fast",
+                    clock_.latest());
+  }
+  pubsub_.publish_event(asked, event, key);
 }
 
 void Node::tell_expired_keys() {
@@ -346,7 +347,7 @@ Reply Node::run_script(Call& call, const lua::Script& script,
   if (progress == lua::Engine::Progress::suspended) {
     // Of a transaction it may be the second script, which began later than its `now`.
     const Instant began = transaction_ ? clock_.latest() : call.instant();
-    suspended_ = SuspendedScript{call.session.id(), began, std::nullopt};
+    suspended_ = Suspended{call.session.id(), began, std::nullopt};
     client_log_.log(
         ClientLog::Kind::script_overrun, LogLevel::warning,
         "a script runs longer than busy-reply-threshold: other clients are answered -BUSY; SCRIPT "
@@ -360,7 +361,7 @@ Reply Node::run_script(Call& call, const lua::Script& script,
 
 Reply Node::kill_script() {
   if (!suspended_) return Reply::error_view("NOTBUSY No scripts in execution right now.");
-  if (script_wrote_) {
+  if (script_wrote_ || !engine_.is_suspended()) {
     return Reply::error_view(
         "UNKILLABLE Sorry the script already executed write commands against the dataset. You can "
         "either wait the script termination or kill the server in a hard way using the SHUTDOWN "
@@ -371,7 +372,8 @@ Reply Node::kill_script() {
   return Reply::ok();
 }
 
-void Node::resume_script(Now now) {
+void Node::resume_suspended(Now now) {
+  if (!engine_.is_suspended()) return resume_transaction(now);
   if (now.monotonic - suspended_->began >= settings_.script_time_limit) {
     engine_.kill(lua::kTimeLimitError);
     return finish_script();
@@ -387,92 +389,14 @@ void Node::finish_script() {
   suspended_.reset();
   Reply reply = engine_.take_reply();
   if (transaction_) reply = continue_transaction_after(std::move(reply));
-  if (suspended_) return;  // the next script of the same transaction
+  finish_suspended(caller, std::move(reply));
+}
+
+void Node::finish_suspended(Session::Id caller, Reply reply) {
+  if (suspended_) return;  // the next script of the same transaction, or its next piece
   settle_imposed_ttls();
   reply = settle_uncovered(caller, std::move(reply), script_now_);
   if (!reply.is(Reply::Kind::later)) late_reply_ = LateReply{caller, std::move(reply)};
-}
-
-void Node::deliver_late_reply(Now now) {
-  while (late_reply_) {
-    const LateReply late = std::move(*late_reply_);
-    late_reply_.reset();
-    if (Session* session = sessions_.find(late.session)) {
-      session->resume(late.reply, now, *this);
-    }
-  }
-}
-
-// From a loop of its own, not from inside the command that freed the key: a session that goes on
-// may free others.
-void Node::deliver_wakes(Now now) {
-  while (waiters_.has_wakes()) {
-    for (Waiters::Wake& wake : waiters_.take_wakes()) {
-      Session* session = sessions_.find(wake.session);
-      if (session == nullptr) continue;
-      if (wake.form == Waiters::Form::blocking) {
-        session->resume(Reply::integer(wake.is_free ? 1 : 0), now, *this);
-      } else {
-        push_wake(*session, std::move(wake.key), wake.is_free);
-      }
-    }
-    deliver_late_reply(now);
-  }
-}
-
-std::optional<Instant> Node::next_work() const {
-  if (suspended_) return Instant{};  // at once; and expiry stands still, as the script's time does
-  std::optional<Instant> next = locks_.next_reclaim();
-  const auto sooner = [&next](Instant other) { next = next ? std::min(*next, other) : other; };
-  if (has_begun_ && locks_.latest_deadline().has_fallen()) sooner(lower_at_);
-  if (const auto window_end = ledger_.window_end()) sooner(std::max(*window_end, lower_at_));
-  if (const auto end = release_marks_.next_reclaim()) sooner(*end);
-  if (const auto telling = client_log_.next_work()) sooner(*telling);
-  if (const auto wait = waiters_.next_deadline()) sooner(*wait);
-  if (const auto newcomer = newcomers_.next_deadline()) sooner(*newcomer);
-  if (!late_refusals_.empty()) sooner(late_refusals_.front().first);
-  if (pause_.is_on() && pause_.ends_at() != kNever) sooner(pause_.ends_at());
-  if (settings_.timeout > 0ns && sessions_.count() > 0) {
-    sooner(idle_check_ + kIdleCheckInterval);
-  }
-  return next;
-}
-
-std::optional<Instant> Node::do_due_work(Now now) {
-  clock_.observe(now.monotonic);
-  if (suspended_) {
-    resume_script(now);
-    suspended_ ? cover_early() : look_at_notes(now.monotonic);
-    settle_ended_write(now);
-    deliver_late_reply(now);
-    deliver_wakes(now);
-    return std::nullopt;
-  }
-  look_at_pause(now);
-  close_idle_sessions(now.monotonic);
-  close_late_newcomers(now.monotonic);
-  tell_late_refusals(now);
-  lower_ledger(now.monotonic);
-  const LockTable::Reclaimed reclaimed = locks_.reclaim(now.monotonic, kReclaimBudget);
-  tell_expired();
-  release_marks_.reclaim(now.monotonic);
-  client_log_.tell_left_out(now.monotonic);
-  waiters_.time_out(now.monotonic);
-  look_at_notes(now.monotonic);
-  deliver_wakes(now);
-  if (reclaimed.count == 0) return std::nullopt;
-  return reclaimed.last_deadline;
-}
-
-void Node::close_idle_sessions(Instant now) {
-  if (settings_.timeout == 0ns || now < idle_check_ + kIdleCheckInterval) return;
-  idle_check_ = now;
-  for (const auto& [id, session] : sessions_.all()) {
-    const bool is_idle = now - session->last_request() > settings_.timeout;
-    const bool is_told = session->is_listening() || session->is_in(Session::kMonitoring);
-    const bool waits = session->is_waiting() || waiters_.has_any_of(id) || is_told;
-    if (is_idle && !waits) session->close_after_output();
-  }
 }
 
 }  // namespace redlock::server

@@ -29,6 +29,7 @@
 #include "server/command_table.h"
 #include "server/fence.h"
 #include "server/key_list.h"
+#include "server/key_walks.h"
 #include "server/ledger_keeper.h"
 #include "server/lock_table.h"
 #include "server/newcomers.h"
@@ -100,13 +101,20 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   bool owes_work(const protocol::Session& session) const;
   void receive(protocol::Session& session, std::string_view bytes, Now now);
   protocol::Reply execute(protocol::Session& session, protocol::Request request, Now now) override;
+  // What one session may execute before the others are asked what they want: a tenth of what
+  // another client is to wait at most.
+  static constexpr Duration kTurnMax = 5ms;
+  // Words of requests between two looks at the clock, as a look takes as long as a part of one. A
+  // command that takes more than microseconds is timed anyway (Observers).
+  static constexpr std::size_t kWordsBetweenLooks = 64;
   // Have memory fetch the locks of what will be executed next: of a session's requests; of what was
   // received from several clients, the first request of each. More than so many are not looked at.
   static constexpr std::size_t kExpectedMax = LockTable::kExpectedMax;
   void expect(std::span<const protocol::Request> requests) override;
   void expect_first_of(std::span<const std::string_view> received);
 
-  // Work that no request brings: expiry, a slice of a suspended script, idle clients.
+  // Work that no request brings: expiry, a slice of a suspended script, the next turn of a session
+  // that gave way, idle clients.
   std::optional<Instant> next_work() const;
   // Returns the deadline of the lock that was given back last, if any was: the shell reads the
   // clock anew and tells note_reclaimed().
@@ -145,6 +153,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   Waiters& waiters() { return waiters_; }
   const Waiters& waiters() const { return waiters_; }
   Watches& watches() { return watches_; }
+  KeyWalks& key_walks() { return key_walks_; }
   Pause& pause() { return pause_; }
   Observers& observers() { return observers_; }
   PubSub& pubsub() { return pubsub_; }
@@ -223,14 +232,18 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   protocol::Reply run_script(Call& call, const lua::Script& script,
                              std::span<const std::string_view> keys,
                              std::span<const std::string_view> arguments);
+  // The reply of a command that has done a piece of its work, and goes on when it comes again in
+  // the session's next turn. REQUIRES: called in none of a script or of EXEC.
+  protocol::Reply in_next_turn(protocol::Session& session);
   // EXEC: the replies of what the session has queued, or Kind::later when a script among it was
   // suspended.
   protocol::Reply execute_transaction(Call& call);
-  // For a command that is served while a script is suspended: its time stands still (rule C4).
+  // For a command that is served while a script or an EXEC is suspended: its time stands still
+  // (rule C4).
   Instant instant_to_look_at(Instant now) const { return suspended_ ? script_now_.monotonic : now; }
   // SCRIPT KILL.
   protocol::Reply kill_script();
-  bool has_suspended_script() const { return suspended_.has_value(); }
+  bool has_suspended() const { return suspended_.has_value(); }
 
   // CONFIG SET changed something that is also kept elsewhere.
   void apply_settings();
@@ -241,8 +254,9 @@ class Node final : public protocol::Service, private lua::ScriptHost {
 
  private:
   class ExpectedKeys;
-  // A script that overran its time: others are answered -BUSY until it ends.
-  struct SuspendedScript {
+  // A script, or an EXEC between two of its commands, that overran its time: others are answered
+  // -BUSY until it ends.
+  struct Suspended {
     protocol::Session::Id caller;
     Instant began;
     std::optional<Observers::Kept> observed;
@@ -253,7 +267,9 @@ class Node final : public protocol::Service, private lua::ScriptHost {
     std::unique_ptr<protocol::Transaction> queue;
     std::size_t next;  // of the queue
     protocol::Reply replies;
-    Now now;  // stays the same (rule C4)
+    Now now;           // stays the same (rule C4)
+    Instant pause_at;  // from when on others are to be heard
+    bool has_overrun = false;
   };
   // Its reply, on the way to the session that waits for it.
   struct LateReply {
@@ -270,6 +286,10 @@ class Node final : public protocol::Service, private lua::ScriptHost {
     std::string refusal = {};  // why a lock that it tells of was pulled back; empty: none was
   };
 
+  protocol::Reply execute_now(protocol::Session& session, protocol::Request request, Now now);
+  void give_way_if_due(protocol::Session& session, const protocol::Reply& reply, Now now);
+  void let_one_go_on(Now now);
+  void tell_more_listeners(Now now);
   protocol::Reply call(protocol::Request request) override;   // redis.call
   void log(LogLevel level, std::string_view text) override {  // redis.log
     client_log_.log_of_script(level, text, script_now_.monotonic);
@@ -318,9 +338,13 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   void retry_postponed(Now now);
   Bound ask_ledger(Now now) const;
   void lower_ledger(Instant now);
-  void resume_script(Now now);
+  void resume_suspended(Now now);
   void finish_script();
-  void deliver_late_reply(Now now);
+  void finish_suspended(protocol::Session::Id caller, protocol::Reply reply);
+  void resume_transaction(Now now);
+  bool is_transaction_due_to_pause();
+  protocol::Reply pause_transaction(protocol::Session& session);
+  void deliver_late_reply();
   void deliver_wakes(Now now);
   void close_idle_sessions(Instant now);
   void note_newcomer(protocol::Session& session, Instant now);
@@ -341,6 +365,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   ReleaseMarks release_marks_;
   Waiters waiters_{locks_};
   Watches watches_{locks_};
+  KeyWalks key_walks_;
   Pause pause_;
   Newcomers newcomers_;
   std::deque<std::pair<Instant, LateReply>> late_refusals_;  // of passwords; the first is due first
@@ -353,12 +378,14 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   ClockWatch clock_;
   Random random_;
   Stats stats_;
-  Now script_now_{};  // stays the same inside a script (rule C4)
+  Now script_now_{};  // stays the same inside a script, or an EXEC (rule C4)
   bool script_is_read_only_ = false;
   bool script_wrote_ = false;  // then it cannot be killed: half of what it does would stay
-  std::optional<SuspendedScript> suspended_;
+  std::optional<Suspended> suspended_;
   std::optional<RunningTransaction> transaction_;
   std::optional<LateReply> late_reply_;
+  std::deque<protocol::Session::Id> gave_way_;  // in the order of their next turns
+  std::size_t work_ = 0;                        // since the clock was last read: words executed
   std::set<std::string, std::less<>> imposed_ttls_;  // keys of the call under way; EXEC's are many
   KeyList uncovered_;              // the same: their deadlines may not be in the ledger
   std::size_t covered_early_ = 0;  // so many of uncovered_, by a script that is suspended

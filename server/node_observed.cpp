@@ -39,8 +39,9 @@ Reply Node::run_timed(Call& call) {
   const bool goes_on_later = reply.is(Reply::Kind::later) && suspended_;
   const bool comes_again = reply.is(Reply::Kind::postponed);
   if (!goes_on_later && !comes_again) {
-    const Duration took = observers_.read_end(now, stats_.commands_processed) - began;
-    observers_.note_time(subject_of(call), call.now.wall, took);
+    const Instant end = observers_.read_end(now, stats_.commands_processed);
+    observers_.note_time(subject_of(call), call.now.wall, end - began);
+    if (end - now >= kTurnMax) work_ = kWordsBetweenLooks;
   } else if (goes_on_later && !suspended_->observed) {  // the script, and not EXEC around it
     suspended_->observed = Observers::keep(subject_of(call), call.now.wall, began);
   }

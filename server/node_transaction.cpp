@@ -64,11 +64,15 @@ Reply Node::execute_transaction(Call& call) {
     return Reply::error(
         fmt::format("EXECABORT Transaction discarded because of: {}", kOutOfMemory));
   }
-  transaction_ = RunningTransaction{session.id(), std::move(queue), 0, Reply::array(), call.now};
+  transaction_ = RunningTransaction{
+      session.id(),   std::move(queue), 0,
+      Reply::array(), call.now,         later(call.instant(), settings_.busy_reply_threshold)};
+  script_now_ = call.now;
   return continue_transaction(session);
 }
 
-// Kind::later when a script among them was suspended: finish_script() comes back here.
+// Kind::later when a script among them was suspended, or the transaction itself: finish_script() or
+// resume_transaction() comes back here.
 Reply Node::continue_transaction(Session& session) {
   while (transaction_->next < transaction_->queue->size()) {
     Reply reply = execute_queued(session, transaction_->queue->request(transaction_->next++));
@@ -76,6 +80,7 @@ Reply Node::continue_transaction(Session& session) {
     INVARIANT(!reply.is(Reply::Kind::later) && !reply.is(Reply::Kind::postponed),
               "a command that may answer later, in a transaction");
     transaction_->replies.add(reply.owned());
+    if (is_transaction_due_to_pause()) return pause_transaction(session);
   }
   Reply replies = std::move(transaction_->replies);
   transaction_.reset();
@@ -86,6 +91,7 @@ Reply Node::execute_queued(Session& session, Request request) {
   CommandTable::Entry* entry = commands_.find(request).entry;
   INVARIANT(entry != nullptr, "a queued command that is unknown");
   ++stats_.commands_processed;
+  work_ += request.size();
   session.last_command = entry->command->spec.name;
   Call call{{session, sessions_, access_, kRedisVersion, request, transaction_->now},
             *this,
@@ -95,9 +101,44 @@ Reply Node::execute_queued(Session& session, Request request) {
   return run(call, *entry);
 }
 
+// Nothing to pause for, when it has come to its end.
+bool Node::is_transaction_due_to_pause() {
+  if (work_ < kWordsBetweenLooks || world_.stopwatch == nullptr) return false;
+  work_ = 0;
+  return transaction_->next < transaction_->queue->size() &&
+         world_.stopwatch() >= transaction_->pause_at;
+}
+
+Reply Node::pause_transaction(Session& session) {
+  const Instant began = transaction_->now.monotonic;
+  suspended_ = Suspended{session.id(), began, std::nullopt};
+  if (std::exchange(transaction_->has_overrun, true)) return Reply::later();
+  client_log_.log(ClientLog::Kind::script_overrun, LogLevel::warning,
+                  "a transaction runs longer than busy-reply-threshold: other clients are answered "
+                  "-BUSY until it has ended",
+                  began);
+  return Reply::later();
+}
+
+// The next piece, as long as a session's turn. What observes the EXEC sees it end with the last.
+void Node::resume_transaction(Now now) {
+  Suspended before = std::move(*std::exchange(suspended_, std::nullopt));
+  Session* session = sessions_.find(before.caller);
+  INVARIANT(session != nullptr, "a session was closed that owed the rest of a transaction");
+  transaction_->pause_at = now.monotonic + kTurnMax;
+  Reply reply = continue_transaction(*session);
+  if (suspended_ && !engine_.is_suspended()) {
+    suspended_ = std::move(before);
+  } else if (!suspended_ && before.observed) {
+    observers_.note_time(std::move(*before.observed));
+  }
+  finish_suspended(session->id(), std::move(reply));
+}
+
 // All or nothing, also when the client is gone by now: owes_work() keeps its session.
 Reply Node::continue_transaction_after(Reply script_reply) {
   transaction_->replies.add(std::move(script_reply));
+  transaction_->pause_at = Instant{};  // the script has had its time: others first
   Session* session = sessions_.find(transaction_->caller);
   INVARIANT(session != nullptr, "a session was closed that owed the rest of a transaction");
   return continue_transaction(*session);

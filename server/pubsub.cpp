@@ -2,6 +2,7 @@
 
 #include "base/invariant.h"
 #include "protocol/glob.h"
+#include "server/piece.h"
 
 #include <algorithm>
 
@@ -31,6 +32,19 @@ std::uint32_t& counter_of(Session& session, PubSub::Kind kind) {
       break;
   }
   return session.listens_to.shard_channels;
+}
+
+// To look at a pattern that needs no matching, as memory fetches it.
+constexpr std::size_t kStepsOfPattern = 32;
+
+// A listener's output has to be found, written and sent, which is a system call; the bytes are
+// copied twice.
+std::size_t steps_to_tell(const Reply& message) {
+  constexpr std::size_t kStepsToWrite = 4096;
+  constexpr std::size_t kBytesPerStep = 4;
+  std::size_t bytes = 0;
+  for (const Reply& item : message.items()) bytes += item.text().size();
+  return kStepsToWrite + bytes / kBytesPerStep;
 }
 
 Reply message_to(PubSub::Kind kind, std::string_view channel, std::string_view text) {
@@ -98,28 +112,80 @@ std::vector<std::string> PubSub::names_of(const Session& session, Kind kind) con
   return {names.begin(), names.end()};
 }
 
-std::size_t PubSub::publish(std::string_view channel, std::string_view message, Kind kind) {
-  std::size_t receivers = 0;
-  const auto entry = names(kind).find(channel);
-  if (entry != names(kind).end()) {
-    receivers += write_to_all(entry->second, message_to(kind, channel, message));
-  }
-  if (kind == Kind::shard_channel) return receivers;
-  for (const auto& [pattern, listeners] : names(Kind::pattern)) {
-    if (!protocol::glob_matches(pattern, channel)) continue;
-    receivers += write_to_all(listeners, message_by(pattern, channel, message));
-  }
-  return receivers;
+PubSub::Published PubSub::publish(std::string_view channel, std::string_view text, Kind kind) {
+  Progress progress;
+  const bool is_first = unfinished_.empty();
+  if (is_first && tell(channel, text, kind, progress)) return {progress.receivers, true};
+  const std::size_t receivers = progress.receivers;
+  unfinished_.push_back(
+      {std::string(channel), std::string(text), kind, std::move(progress), std::nullopt});
+  unfinished_bytes_ += sizeof(Message) + channel.size() + text.size();
+  return {receivers, false};
 }
 
-// One that does not read what it is told costs no more than its limit: the shell closes it.
-std::size_t PubSub::write_to_all(const Listeners& listeners, const Reply& message) const {
-  for (const auto& [id, session] : listeners) session->tell(message, output_bytes_max_);
-  return listeners.size();
+void PubSub::tell_when_whole(Session::Id publisher) {
+  INVARIANT(!unfinished_.empty(), "the end of a message that is whole");
+  unfinished_.back().publisher = publisher;
+}
+
+void PubSub::go_on(std::vector<Whole>& whole) {
+  if (unfinished_.empty()) return;
+  Message& message = unfinished_.front();
+  if (!tell(message.channel, message.text, message.kind, message.progress)) return;
+  if (message.publisher) whole.push_back({*message.publisher, message.progress.receivers});
+  unfinished_bytes_ -= sizeof(Message) + message.channel.size() + message.text.size();
+  unfinished_.pop_front();
+}
+
+// A piece of it. True: all have been told.
+bool PubSub::tell(std::string_view channel, std::string_view text, Kind kind,
+                  Progress& progress) const {
+  std::size_t steps = 0;
+  if (!progress.is_at_patterns) {
+    const auto entry = names(kind).find(channel);
+    if (entry != names(kind).end() &&
+        !tell_some(entry->second, message_to(kind, channel, text), progress, steps)) {
+      return false;
+    }
+    if (kind == Kind::shard_channel) return true;
+    progress.is_at_patterns = true;
+    progress.told = 0;
+  }
+  const Names& patterns = names(Kind::pattern);
+  for (auto at = patterns.lower_bound(progress.pattern); at != patterns.end(); ++at) {
+    if (at->first != progress.pattern) progress.told = 0;
+    if (steps >= kStepsOfPiece) {
+      progress.pattern = at->first;
+      return false;
+    }
+    steps += kStepsOfPattern;
+    if (!protocol::glob_matches(at->first, channel, steps)) continue;
+    if (!tell_some(at->second, message_by(at->first, channel, text), progress, steps)) {
+      progress.pattern = at->first;
+      return false;
+    }
+  }
+  return true;
+}
+
+// Those behind the one that was told last. One that does not read what it is told costs no more
+// than its limit: the shell closes it. False: the piece is at its end before the listeners.
+bool PubSub::tell_some(const Listeners& listeners, const Reply& message, Progress& progress,
+                       std::size_t& steps) const {
+  const std::size_t steps_each = steps_to_tell(message);
+  for (auto at = listeners.upper_bound(progress.told); at != listeners.end(); ++at) {
+    if (steps >= kStepsOfPiece) return false;
+    at->second->tell(message, output_bytes_max_);
+    progress.told = at->first;
+    ++progress.receivers;
+    steps += steps_each;
+  }
+  progress.told = 0;
+  return true;
 }
 
 void PubSub::publish_event(EventFlags asked, std::string_view event, std::string_view key) {
-  if (count(Kind::channel) + count(Kind::pattern) == 0) return;
+  if (count(Kind::channel) + count(Kind::pattern) == 0 || is_full()) return;
   if ((asked & kToKeyspace) != 0) publish(fmt::format("__keyspace@0__:{}", key), event);
   if ((asked & kToKeyevent) != 0) publish(fmt::format("__keyevent@0__:{}", event), key);
 }
@@ -129,10 +195,15 @@ std::size_t PubSub::listeners(Kind kind, std::string_view name) const {
   return entry == names(kind).end() ? 0 : entry->second.size();
 }
 
-std::vector<std::string> PubSub::matching(Kind kind, std::string_view pattern) const {
+std::optional<std::vector<std::string>> PubSub::matching(Kind kind,
+                                                         std::string_view pattern) const {
+  constexpr std::size_t kPieces = 8;  // nobody goes on with it, and a hundred thousand are too many
   std::vector<std::string> matching;
+  std::size_t steps = 0;
   for (const auto& [name, listeners] : names(kind)) {
-    if (protocol::glob_matches(pattern, name)) matching.push_back(name);
+    if (steps >= kPieces * kStepsOfPiece) return std::nullopt;
+    steps += kStepsOfPattern;
+    if (protocol::glob_matches(pattern, name, steps)) matching.push_back(name);
   }
   return matching;
 }

@@ -15,6 +15,9 @@ namespace {
 using namespace protocol;  // flags and error texts
 using Kind = PubSub::Kind;
 
+constexpr std::string_view kTooManyMessages =
+    "ERR messages are published faster than their listeners can be told: this one was not";
+
 // What clients are told: shard channels count by themselves.
 std::int64_t count_of(const Session& session, Kind kind) {
   const Session::ListensTo& to = session.listens_to;
@@ -73,8 +76,17 @@ Reply unsubscribe(Call& call) {
 template <Kind kind>
 Reply publish(Call& call) {
   call.node.tell_expired();  // what the script around it came upon stands before
-  const std::size_t receivers = call.node.pubsub().publish(call.word(1), call.word(2), kind);
-  return Reply::integer(static_cast<std::int64_t>(receivers));
+  PubSub& pubsub = call.node.pubsub();
+  const bool must_answer = call.from_script || call.in_transaction;
+  if (pubsub.is_full()) {
+    return must_answer ? Reply::error_view(kTooManyMessages) : call.node.in_next_turn(call.session);
+  }
+  const PubSub::Published published = pubsub.publish(call.word(1), call.word(2), kind);
+  if (published.is_whole || must_answer) {
+    return Reply::integer(static_cast<std::int64_t>(published.receivers));
+  }
+  pubsub.tell_when_whole(call.session.id());
+  return Reply::later();
 }
 
 template <Kind kind>
@@ -84,7 +96,11 @@ Reply active_channels(Call& call) {
   }
   Reply answer = Reply::array();
   const std::string_view pattern = call.words.size() == 3 ? call.word(2) : "*";
-  for (std::string& name : call.node.pubsub().matching(kind, pattern)) {
+  auto matching = call.node.pubsub().matching(kind, pattern);
+  if (!matching) {
+    return Reply::error_view("ERR there are too many channels to match each with this pattern");
+  }
+  for (std::string& name : *matching) {
     answer.add(Reply::bulk(std::move(name)));
   }
   // Without a pattern all are told; the one whose name is empty no pattern would match.

@@ -30,9 +30,9 @@
 
 namespace redlock::server {
 
-// What one connection's watches may take: as much as the transaction that they stand before. A
-// bound on their number alone would not do, as a word may have megabytes.
-inline constexpr std::size_t kWatchedBytesMax = 16 * 1024 * 1024;
+// What one connection's watches may take, as all of them are forgotten at once. A bound on their
+// number alone would not do, as a word may have megabytes.
+inline constexpr std::size_t kWatchedBytesMax = 4 * 1024 * 1024;
 
 class Watches {
  public:

@@ -320,8 +320,8 @@ struct BusyLedgerFixture {
   void end_write(const Status& written = Done{}) { busy.node.end_ledger_write(written, busy.now); }
   void begin_write() { REQUIRE(busy.node.begin_ledger_write(busy.now)); }
   void finish_script() {
-    for (int slice = 0; slice < 1000 && busy.node.has_suspended_script(); ++slice) busy.pass(0ns);
-    REQUIRE_FALSE(busy.node.has_suspended_script());
+    for (int slice = 0; slice < 1000 && busy.node.has_suspended(); ++slice) busy.pass(0ns);
+    REQUIRE_FALSE(busy.node.has_suspended());
   }
 };
 
@@ -336,12 +336,12 @@ TEST_CASE("what a script may have told of is in the ledger when it is suspended 
       "EVAL \"redis.call('set', KEYS[1], 'v', 'PX', 5000) redis.call('publish', 'news', 'mine') "
       "redis.call('INFO') for i = 1, 300000 do end redis.call('set', KEYS[1], 'v', 'PX', 50000) "
       "redis.call('INFO') for i = 1, 300000 do end return redis.call('del', KEYS[1])\" 1 door");
-  REQUIRE(busy.node.has_suspended_script());
+  REQUIRE(busy.node.has_suspended());
   CHECK_THAT(world.carol.receive(), Contains("mine"));
   CHECK(world.page.latest == busy.now.monotonic + 5s);
   SECTION("a slice later too, as far as no bound has to be raised") {
     for (int i = 0; i < 1000 && world.page.latest == busy.now.monotonic + 5s; ++i) busy.pass(0ns);
-    REQUIRE(busy.node.has_suspended_script());
+    REQUIRE(busy.node.has_suspended());
     CHECK(world.page.latest == busy.now.monotonic + 10s);
   }
   world.finish_script();

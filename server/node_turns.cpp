@@ -1,0 +1,156 @@
+// The node's turns: what it does when no request has come, and whose turn it is when many have.
+#include "server/node.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace redlock::server {
+
+using protocol::Reply;
+using protocol::Session;
+
+namespace {
+
+// Steps of giving back locks in one turn: some 50 µs of work between two looks at the sockets (rule
+// C5).
+constexpr std::size_t kReclaimBudget = 256;
+constexpr Duration kIdleCheckInterval = 1s;
+
+}  // namespace
+
+// One that waits for a reply, or for the disk, gives way as it is.
+void Node::give_way_if_due(Session& session, const Reply& reply, Now now) {
+  work_ = 0;
+  if (reply.is(Reply::Kind::later) || reply.is(Reply::Kind::postponed)) return;
+  if (world_.stopwatch == nullptr || world_.stopwatch() - now.monotonic < kTurnMax) return;
+  session.give_way();
+  gave_way_.push_back(session.id());
+}
+
+Reply Node::in_next_turn(Session& session) {
+  session.give_way();
+  gave_way_.push_back(session.id());
+  return Reply::postponed();
+}
+
+// One a turn: between any two of them come those who sent something new.
+void Node::let_one_go_on(Now now) {
+  while (!gave_way_.empty()) {
+    Session* session = sessions_.find(gave_way_.front());
+    gave_way_.pop_front();
+    if (session == nullptr || !session->has_given_way()) continue;
+    return session->go_on(now, *this);
+  }
+}
+
+void Node::retry_postponed(Now now) {
+  for (const auto& [id, session] : sessions_.all()) {
+    if (!session->is_postponed()) continue;
+    session->is_paused = false;
+    session->retry(now, *this);
+  }
+  deliver_late_reply();
+  deliver_wakes(now);
+}
+
+void Node::deliver_late_reply() {
+  if (!late_reply_) return;
+  const LateReply late = std::move(*late_reply_);
+  late_reply_.reset();
+  if (Session* session = sessions_.find(late.session)) {
+    session->answer_and_give_way(late.reply);  // the next script that it sent may overrun, too
+    gave_way_.push_back(session->id());
+  }
+}
+
+// From a loop of its own, not from inside the command that freed the key: a session that goes on
+// may free others.
+void Node::deliver_wakes(Now now) {
+  while (waiters_.has_wakes()) {
+    for (Waiters::Wake& wake : waiters_.take_wakes()) {
+      Session* session = sessions_.find(wake.session);
+      if (session == nullptr) continue;
+      if (wake.form == Waiters::Form::blocking) {
+        session->resume(Reply::integer(wake.is_free ? 1 : 0), now, *this);
+      } else {
+        push_wake(*session, std::move(wake.key), wake.is_free);
+      }
+    }
+    deliver_late_reply();
+  }
+}
+
+void Node::tell_more_listeners(Now now) {
+  if (!pubsub_.has_unfinished()) return;
+  std::vector<PubSub::Whole> whole;
+  pubsub_.go_on(whole);
+  for (const auto [publisher, receivers] : whole) {
+    Session* session = sessions_.find(publisher);
+    if (session == nullptr) continue;
+    session->resume(Reply::integer(static_cast<std::int64_t>(receivers)), now, *this);
+  }
+}
+
+std::optional<Instant> Node::next_work() const {
+  if (!gave_way_.empty() || pubsub_.has_unfinished()) return Instant{};  // at once
+  if (suspended_) return Instant{};  // and expiry stands still, as the script's time does
+  std::optional<Instant> next = locks_.next_reclaim();
+  const auto sooner = [&next](Instant other) { next = next ? std::min(*next, other) : other; };
+  if (has_begun_ && locks_.latest_deadline().has_fallen()) sooner(lower_at_);
+  if (const auto window_end = ledger_.window_end()) sooner(std::max(*window_end, lower_at_));
+  if (const auto end = release_marks_.next_reclaim()) sooner(*end);
+  if (const auto telling = client_log_.next_work()) sooner(*telling);
+  if (const auto wait = waiters_.next_deadline()) sooner(*wait);
+  if (const auto newcomer = newcomers_.next_deadline()) sooner(*newcomer);
+  if (!late_refusals_.empty()) sooner(late_refusals_.front().first);
+  if (pause_.is_on() && pause_.ends_at() != kNever) sooner(pause_.ends_at());
+  if (settings_.timeout > 0ns && sessions_.count() > 0) {
+    sooner(idle_check_ + kIdleCheckInterval);
+  }
+  return next;
+}
+
+std::optional<Instant> Node::do_due_work(Now now) {
+  clock_.observe(now.monotonic);
+  if (suspended_) {
+    resume_suspended(now);
+    tell_more_listeners(now);
+    let_one_go_on(now);
+    suspended_ ? cover_early() : look_at_notes(now.monotonic);
+    settle_ended_write(now);
+    deliver_late_reply();
+    deliver_wakes(now);
+    return std::nullopt;
+  }
+  close_idle_sessions(now.monotonic);
+  close_late_newcomers(now.monotonic);
+  lower_ledger(now.monotonic);
+  const LockTable::Reclaimed reclaimed = locks_.reclaim(now.monotonic, kReclaimBudget);
+  tell_expired();
+  release_marks_.reclaim(now.monotonic);
+  client_log_.tell_left_out(now.monotonic);
+  waiters_.time_out(now.monotonic);
+  look_at_notes(now.monotonic);
+  // What sessions execute comes last: a script among it may be suspended, and time stands still.
+  look_at_pause(now);
+  tell_late_refusals(now);
+  tell_more_listeners(now);
+  let_one_go_on(now);
+  deliver_late_reply();
+  deliver_wakes(now);
+  if (reclaimed.count == 0) return std::nullopt;
+  return reclaimed.last_deadline;
+}
+
+void Node::close_idle_sessions(Instant now) {
+  if (settings_.timeout == 0ns || now < idle_check_ + kIdleCheckInterval) return;
+  idle_check_ = now;
+  for (const auto& [id, session] : sessions_.all()) {
+    const bool is_idle = now - session->last_request() > settings_.timeout;
+    const bool is_told = session->is_listening() || session->is_in(Session::kMonitoring);
+    const bool waits = session->is_waiting() || waiters_.has_any_of(id) || is_told;
+    if (is_idle && !waits) session->close_after_output();
+  }
+}
+
+}  // namespace redlock::server

@@ -1,0 +1,17 @@
+// What a command does at most while nobody else is heard: work whose size others choose is done in
+// pieces.
+//
+// Counted, not timed, so that the same commands do the same in every run. In steps of some
+// nanoseconds: a byte of a glob pattern that is looked at is one.
+#pragma once
+
+#include <cstddef>
+
+namespace redlock::server {
+
+// Some milliseconds.
+inline constexpr std::size_t kStepsOfPiece = 512 * 1024;
+// To visit a key, which memory has to fetch, and to copy its name.
+inline constexpr std::size_t kStepsOfKey = 64;
+
+}  // namespace redlock::server

@@ -1,0 +1,155 @@
+"""One client at its worst: whoever else asks is answered within 50 ms."""
+
+import threading
+import time
+
+from harness import SANITIZED, Client, ProcessTest, main, request
+
+SILENCE_MAX_S = 1.0 if SANITIZED else 0.05
+# A process that shares its cores may not run for that long itself.
+SILENCE_MAX_OF_ALL_S = 10 * SILENCE_MAX_S
+KEYS = 20_000 if SANITIZED else 200_000
+
+LAST = "the-last-answer"
+
+
+def read_until(client, word):
+    """Reads, and does not look at what it reads but for its end."""
+    end = f"{word}\r\n".encode()
+    last = b""
+    while not last.endswith(end):
+        data = client.socket.recv(1 << 20)
+        if not data:
+            raise ConnectionError("the node closed the connection")
+        last = (last + data)[-len(end):]
+
+
+class Probe:
+    """Asks as fast as it is answered, and keeps how long each answer took."""
+
+    def __init__(self, port):
+        self.client = Client(port, timeout_s=60)
+        self.took = []
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        number = 0
+        while not self.over.is_set():
+            number += 1
+            began = time.monotonic()
+            self.client("SET", f"probe{number % 100}", "p", "PX", 1000)
+            self.client("PING")
+            self.took.append((time.monotonic() - began) / 2)
+            time.sleep(0.001)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+        self.client.close()
+
+    def percentile(self, share):
+        return sorted(self.took)[int(len(self.took) * share)]
+
+
+class OneClient(ProcessTest):
+    def setUp(self):
+        self.served = self.node()
+
+    def fill(self, keys, key_bytes=0):
+        with self.served.client(timeout_s=60) as client:
+            for first in range(0, keys, 1000):
+                client.send(b"".join(
+                    request("SET", str(i).zfill(key_bytes), "v", "PX", 60_000)
+                    for i in range(first, min(first + 1000, keys))))
+                for _ in range(first, min(first + 1000, keys)):
+                    self.assertEqual(client.reply(), "OK")
+
+    def assert_others_are_answered(self, name, requests):
+        """While one client sends the requests at once, and reads the answers."""
+        with self.served.client(timeout_s=60) as hostile, Probe(self.served.port) as probe:
+            time.sleep(0.05)
+            began = time.monotonic()
+            requests = b"".join(requests) + request("ECHO", LAST)
+            sending = threading.Thread(target=hostile.send, args=(requests,))
+            sending.start()
+            read_until(hostile, LAST)
+            took = time.monotonic() - began
+            sending.join()
+        print(f"\n  {name}: {took:.2f} s; others: {len(probe.took)} asked, "
+              f"median {probe.percentile(0.5) * 1e3:.1f} ms, 99 % "
+              f"{probe.percentile(0.99) * 1e3:.1f} ms, longest {max(probe.took) * 1e3:.1f} ms",
+              end="", flush=True)
+        self.assertLess(probe.percentile(0.99), SILENCE_MAX_S)
+        self.assertLess(max(probe.took), SILENCE_MAX_OF_ALL_S)
+
+    def test_many_small_requests(self):
+        self.assert_others_are_answered("300,000 GETs", [request("GET", "printer")] * 300_000)
+
+    def test_keys_of_many_keys(self):
+        self.fill(KEYS)
+        self.assert_others_are_answered("KEYS 40 times", [request("KEYS", "*x*")] * 40)
+        self.assert_others_are_answered(
+            "KEYS of long keys", [request("KEYS", "*" + "0" * 1000 + "y")] * 10)
+        self.assert_others_are_answered("FLUSHALL", [request("FLUSHALL")])
+
+    def test_patterns_that_are_hard_to_match(self):
+        self.fill(500, key_bytes=60_000)
+        hard = "*" + "0" * 100 + "y"
+        self.assert_others_are_answered("KEYS", [request("KEYS", hard)] * 5)
+        self.assert_others_are_answered(
+            "SCAN", [request("SCAN", "0", "COUNT", "1000000", "MATCH", hard)] * 100)
+
+    def test_a_message_to_many_patterns(self):
+        with self.served.client(timeout_s=60) as listener:
+            patterns = 1_000 if SANITIZED else 4_000
+            for first in range(0, patterns, 1000):
+                listener.send(request("PSUBSCRIBE", *(
+                    "*" + "x" * 50 + str(i) for i in range(first, first + 1000))))
+            listener.send(request("PING", LAST))
+            read_until(listener, LAST)
+            self.assert_others_are_answered(
+                "PUBLISH", [request("PUBLISH", "x" * 4000, "hello")])
+            began = time.monotonic()
+            listener.close()
+            with self.served.client() as client:
+                client("PING")
+            print(f"\n  forgotten in {(time.monotonic() - began) * 1e3:.1f} ms", end="")
+
+    def test_a_message_to_many_listeners(self):
+        listeners = [self.served.client() for _ in range(500)]
+        for listener in listeners:
+            listener("SUBSCRIBE", "news")
+        self.assert_others_are_answered(
+            "PUBLISH", [request("PUBLISH", "news", "x" * 10_000)] * 20)
+        for listener in listeners:
+            listener.close()
+
+    def test_requests_of_many_words(self):
+        words = 16_000
+        for name in (("MGET",), ("DEL",), ("EXISTS",), ("COMMAND", "INFO"), ("CONFIG", "GET"),
+                     ("SCRIPT", "EXISTS"), ("PUBSUB", "NUMSUB"), ("WATCH",), ("HMGET", "hash")):
+            self.assert_others_are_answered(
+                " ".join(name), [request(*name, *(f"word{i}" for i in range(words)))] * 10)
+
+    def test_subscriptions_of_many_names(self):
+        names = [f"name{i}" for i in range(16_000)]
+        self.assert_others_are_answered(
+            "SUBSCRIBE and UNSUBSCRIBE",
+            [request("SUBSCRIBE", *names), request("UNSUBSCRIBE")] * 5)
+
+    def test_a_long_transaction(self):
+        commands = 20_000 if SANITIZED else 250_000
+        requests = [request("MULTI")] + [request("GET", "printer")] * commands + [request("EXEC")]
+        self.assert_others_are_answered("EXEC", requests)
+
+    def test_a_batch_of_scripts(self):
+        script = "for i = 1, 300000 do end"
+        self.assert_others_are_answered("EVAL", [request("EVAL", script, "0")] * 100)
+
+
+main()

@@ -1,0 +1,288 @@
+// One client that asks for much, and the others: who gives way, and when.
+#include "protocol/glob.h"
+#include "protocol/request_writer.h"
+#include "server/piece.h"
+#include "tests/support/node_fixture.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+using namespace redlock;
+using namespace redlock::server;
+
+namespace {
+
+// The clock moves when it is read. One that reads it often takes long, as if it worked.
+struct SlowNode {
+  Settings settings;
+  CollectedLog log;
+  Now now{Instant(24h), WallTime(0s)};
+  Duration reading_takes{};
+  Node node;
+  TestClient alice{node, now};
+  TestClient bob{node, now};
+
+  SlowNode()
+      : node(settings, start(),
+             {[] { return ProcessFacts{}; }, log, nullptr, nullptr, nullptr,
+              [this] { return now.monotonic += reading_takes; }}) {
+    node.begin_run(now);
+  }
+  static NodeStart start() {
+    NodeStart start;
+    start.started_at = Instant(24h);
+    return start;
+  }
+
+  std::string ask(TestClient& client, std::string_view line) {
+    client.send(line, now);
+    return client.receive();
+  }
+  void send_many(TestClient& client, std::string_view line, int count) {
+    protocol::OutputBuffer bytes;
+    const auto words = split_quoted_words(line);
+    const std::vector<std::string_view> views(words->begin(), words->end());
+    for (int i = 0; i < count; ++i) protocol::write_request(views, bytes);
+    node.receive(client.session(), bytes.view(), now);
+  }
+  int answers(TestClient& client) {
+    int count = 0;
+    while (client.receive() != "(none)") ++count;
+    return count;
+  }
+  bool is_due() const { return node.next_work() == Instant{}; }
+  void turn() { node.do_due_work(now); }
+  // Until nothing more is to be done at once.
+  int turns() {
+    int count = 0;
+    for (; is_due(); ++count) turn();
+    return count;
+  }
+  void fill(int keys, std::size_t key_bytes = 0) {
+    for (int i = 0; i < keys; ++i) {
+      const std::string key = fmt::format("{:x>{}}", i, key_bytes);
+      node.receive(bob.session(),
+                   fmt::format("*5\r\n$3\r\nSET\r\n${}\r\n{}\r\n$1\r\nv\r\n$2\r\nPX\r\n"
+                               "$5\r\n60000\r\n",
+                               key.size(), key),
+                   now);
+      bob.session().output().clear();
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a client that sends much gives way after five milliseconds, and goes on in its turns") {
+  SlowNode world;
+  world.reading_takes = 1ms;  // 64 words of work
+  world.send_many(world.alice, "GET printer", 1000);
+  const int first = world.answers(world.alice);
+  CHECK(first < 200);
+  CHECK(world.alice.session().has_given_way());
+  CHECK(world.is_due());
+
+  SECTION("another is answered between its turns") {
+    world.reading_takes = 0ms;
+    CHECK(world.ask(world.bob, "PING") == "+PONG");
+    world.reading_takes = 1ms;
+  }
+  SECTION("what it sends meanwhile comes behind, and in order") {
+    world.send_many(world.alice, "PING", 1);
+    CHECK(world.alice.receive() == "(none)");
+    CHECK(world.turns() > 4);
+    const int rest = 1000 - first;
+    for (int i = 0; i < rest; ++i) CHECK(world.alice.receive() == "(nil)");
+    CHECK(world.alice.receive() == "+PONG");
+    CHECK(world.alice.receive() == "(none)");
+    return;
+  }
+  SECTION("two of them take turns") {
+    world.send_many(world.bob, "GET printer", 1000);
+    world.answers(world.bob);
+    for (int i = 0; i < 3; ++i) {
+      world.turn();
+      const bool is_alices = world.answers(world.alice) > 0;
+      CHECK(world.answers(world.bob) == 0);
+      CHECK(is_alices);
+      world.turn();
+      CHECK(world.answers(world.alice) == 0);
+      CHECK(world.answers(world.bob) > 0);
+    }
+  }
+  world.turns();
+  CHECK(world.alice.session().backlog_bytes() == 0);
+  CHECK_FALSE(world.alice.session().is_waiting());
+}
+
+TEST_CASE("a client that gave way and is closed has its requests executed, a killed one has not") {
+  SlowNode world;
+  world.reading_takes = 1ms;
+  world.send_many(world.alice, "GET printer", 1000);
+  CHECK(world.node.owes_work(world.alice.session()));
+  SECTION("killed") {
+    world.alice.session().close_after_output();
+    CHECK_FALSE(world.node.owes_work(world.alice.session()));
+    CHECK(world.turns() <= 1);
+  }
+  SECTION("gone") {
+    world.node.close_session(world.alice.session().id());
+    CHECK(world.turns() == 1);
+  }
+}
+
+TEST_CASE("clients that send a request at a time never give way") {
+  SlowNode world;
+  for (int i = 0; i < 1000; ++i) CHECK(world.ask(world.alice, "GET printer") == "(nil)");
+  CHECK_FALSE(world.is_due());
+}
+
+TEST_CASE("KEYS of many keys goes on in pieces") {
+  SlowNode world;
+  constexpr int kKeys = 3 * kStepsOfPiece / kStepsOfKey;
+  world.fill(kKeys);
+  world.alice.send("KEYS *", world.now);
+  CHECK(world.alice.receive() == "(none)");
+  CHECK(world.ask(world.bob, "PING") == "+PONG");
+  SECTION("and answers all of them") {
+    CHECK(world.turns() >= 2);
+    const std::string found = world.alice.receive();
+    CHECK(std::count(found.begin(), found.end(), ',') == kKeys - 1);
+    CHECK(world.ask(world.alice, "PING") == "+PONG");
+    CHECK(world.ask(world.bob, "INFO commandstats").find("cmdstat_keys:calls=1,") !=
+          std::string::npos);
+  }
+  SECTION("which are nobody's when its client has gone") {
+    world.node.close_session(world.alice.session().id());
+    CHECK(world.turns() == 1);
+  }
+}
+
+TEST_CASE("KEYS of many keys is refused where nothing may come between") {
+  SlowNode world;
+  world.fill(3 * kStepsOfPiece / kStepsOfKey);
+  CHECK(world.ask(world.alice, "EVAL \"return redis.call('KEYS', '*')\" 0")
+            .starts_with("-ERR KEYS would hold everybody up"));
+  world.ask(world.alice, "MULTI");
+  world.ask(world.alice, "KEYS *");
+  CHECK(world.ask(world.alice, "EXEC").starts_with("[-ERR KEYS would hold everybody up"));
+  CHECK_FALSE(world.is_due());
+}
+
+TEST_CASE("a pattern that is hard to match shortens a piece of KEYS, and of SCAN") {
+  SlowNode world;
+  constexpr int kKeys = 200;
+  world.fill(kKeys, 60'000);
+  const std::string hard = "*" + std::string(40, 'x') + "y";
+  world.alice.send("KEYS " + hard, world.now);
+  CHECK(world.turns() > 4);
+  CHECK(world.alice.receive() == "[]");
+  const std::string part = world.ask(world.alice, "SCAN 0 COUNT 100000 MATCH " + hard);
+  CHECK_FALSE(part.starts_with("[\"0\""));
+  CHECK(world.ask(world.alice, "SCAN 0 COUNT 100000 MATCH *").starts_with("[\"0\""));
+}
+
+TEST_CASE("a message to many listeners is told in pieces") {
+  SlowNode world;
+  std::vector<TestClient> listeners;
+  constexpr int kListeners = 3000;
+  for (int i = 0; i < kListeners; ++i) {
+    listeners.emplace_back(world.node, world.now);
+    world.ask(listeners.back(), i % 2 == 0 ? "SUBSCRIBE news" : "PSUBSCRIBE n*");
+  }
+  world.alice.send("PUBLISH news first", world.now);
+  CHECK(world.alice.receive() == "(none)");
+  CHECK(world.ask(world.bob, "PING") == "+PONG");
+
+  SECTION("all of them get it once, its publisher is told how many") {
+    CHECK(world.turns() >= 2);
+    CHECK(world.alice.receive() == "(integer) 3000");
+    for (TestClient& listener : listeners) {
+      CHECK(world.answers(listener) == 1);
+    }
+  }
+  SECTION("what others publish meanwhile comes behind") {
+    world.bob.send("PUBLISH news second", world.now);
+    CHECK(world.bob.receive() == "(none)");
+    world.turns();
+    CHECK(world.bob.receive() == "(integer) 3000");
+    for (TestClient& listener : listeners) {
+      CHECK(listener.receive().find("first") != std::string::npos);
+      CHECK(listener.receive().find("second") != std::string::npos);
+      CHECK(listener.receive() == "(none)");
+    }
+  }
+  SECTION("a script's comes behind, too, and does not wait") {
+    CHECK(world.ask(world.bob, "EVAL \"return redis.call('PUBLISH', 'news', 'third')\" 0") ==
+          "(integer) 0");
+    world.turns();
+    CHECK(listeners.back().receive().find("first") != std::string::npos);
+    CHECK(listeners.back().receive().find("third") != std::string::npos);
+  }
+  SECTION("listeners that leave in the middle are not told") {
+    for (TestClient& listener : listeners) world.node.close_session(listener.session().id());
+    world.turns();
+    CHECK_FALSE(world.alice.receive() == "(none)");
+  }
+}
+
+TEST_CASE("patterns that are hard to match do not hold up what publishes") {
+  SlowNode world;
+  constexpr int kPatterns = 100;
+  for (int i = 0; i < kPatterns; ++i) {
+    world.ask(world.alice, fmt::format("PSUBSCRIBE *{}{}", std::string(100, 'x'), i));
+  }
+  const std::string channel(4000, 'x');
+  world.bob.send("PUBLISH " + channel + " hello", world.now);
+  CHECK(world.bob.receive() == "(none)");
+  CHECK(world.turns() > kPatterns / 8);
+  CHECK(world.bob.receive() == "(integer) 0");
+}
+
+TEST_CASE("messages that are not told wait in a bounded room") {
+  SlowNode world;
+  std::vector<TestClient> listeners;
+  for (int i = 0; i < 3000; ++i) {
+    listeners.emplace_back(world.node, world.now);
+    world.ask(listeners.back(), "SUBSCRIBE news");
+  }
+  const std::string script =
+      "EVAL \"for i = 1, 20 do redis.call('PUBLISH', 'news', "
+      "string.rep('x', 60000)) end\" 0";
+  std::string answer;
+  for (int i = 0; i < 100 && !answer.starts_with("-"); ++i) {
+    answer = world.ask(world.bob, script);
+  }
+  CHECK(answer.starts_with("-ERR messages are published faster than their listeners can be told"));
+  CHECK(world.node.pubsub().bytes() < 2 * kUnfinishedBytesMax);
+  world.alice.send("PUBLISH news patient", world.now);
+  CHECK(world.alice.receive() == "(none)");
+  for (TestClient& listener : listeners) world.node.close_session(listener.session().id());
+  world.turns();
+  CHECK(world.alice.receive() == "(integer) 0");
+}
+
+TEST_CASE("a long transaction goes on in pieces, while others are told that it is busy") {
+  SlowNode world;
+  world.ask(world.alice, "MULTI");
+  constexpr int kCommands = 20'000;
+  world.send_many(world.alice, "GET printer", kCommands);
+  CHECK(world.answers(world.alice) == kCommands);
+  world.reading_takes = 10ms;  // 64 words
+  world.alice.send("EXEC", world.now);
+  CHECK(world.alice.receive() == "(none)");
+  world.reading_takes = 1ms;
+  CHECK(world.ask(world.bob, "GET printer").starts_with("-BUSY"));
+  CHECK(world.ask(world.bob, "SCRIPT KILL").starts_with("-UNKILLABLE"));
+  CHECK(world.turns() > 10);
+  const std::string replies = world.alice.receive();
+  CHECK(std::count(replies.begin(), replies.end(), ',') == kCommands - 1);
+  CHECK(world.ask(world.bob, "GET printer") == "(nil)");
+  CHECK(world.log.lines.size() == 1);
+  CHECK(world.log.lines[0].starts_with("a transaction runs longer than busy-reply-threshold"));
+}
