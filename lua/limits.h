@@ -25,10 +25,6 @@ struct Limits {
 // Of the memory limit, the share that compiled scripts may take: the rest is for those that run.
 inline constexpr std::size_t kCompiledShare = 4;
 
-// A pattern match backtracks: its work can grow with a power of the subject's length. The bound is
-// computed before the match (pattern_cost.h); a step is about 10 ns, so this is about a second.
-inline constexpr double kPatternStepsMax = 1e8;
-
 // Elements that one call of a table function may walk: concat, insert, remove, foreachi. An honest
 // array of this size takes 16 MB; a length that __len or a sparse table pretends can be 2^62.
 inline constexpr std::int64_t kTableItemsMax = 1 << 20;

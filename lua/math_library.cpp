@@ -1,4 +1,5 @@
 // math: Lua's own, the names of Lua 5.1, max and min that take numeric strings, and Redis's random.
+#include "lua/arguments.h"
 #include "lua/sandbox.h"
 #include "lua/script_context.h"
 
@@ -6,16 +7,6 @@
 
 namespace redlock::lua {
 namespace {
-
-// As a cast in C, but defined for every number.
-lua_Integer checked_integer(lua_State* lua, int argument) {
-  if (lua_isinteger(lua, argument) != 0) return lua_tointeger(lua, argument);
-  lua_Integer integer = 0;
-  const lua_Number truncated = std::trunc(luaL_checknumber(lua, argument));
-  luaL_argcheck(lua, lua_numbertointeger(truncated, &integer), argument,
-                "number has no integer representation");
-  return integer;
-}
 
 // Scripts pass ARGV. Lua's own max converts strings to check them, and then compares them as such.
 int pick(lua_State* lua, bool (*is_better)(lua_State*, int candidate, int best)) {

@@ -39,6 +39,7 @@ void push_plain_globals(lua_State* lua);
 // adds to the globals on top of the stack.
 void open_base_library(lua_State* lua);
 void open_string_library(lua_State* lua);
+void set_pattern_functions(lua_State* lua);  // of the table of strings on top of the stack
 void open_table_library(lua_State* lua);
 void open_math_library(lua_State* lua);
 void open_bit_library(lua_State* lua);

@@ -1,71 +1,78 @@
-// string: Lua's own, with guards where one call can work for minutes or walk for ever.
+// string: Lua's own, the functions that match patterns over a matcher of ours, and numbers taken as
+// in Lua 5.1.
+#include "lua/arguments.h"
 #include "lua/limits.h"
-#include "lua/pattern_cost.h"
 #include "lua/sandbox.h"
 #include "lua/script_context.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
 
 namespace redlock::lua {
 namespace {
 
-std::string_view checked_text(lua_State* lua, int argument) {
-  std::size_t bytes = 0;
-  const char* const text = luaL_checklstring(lua, argument, &bytes);
-  return {text, bytes};
-}
-
-void require_affordable(lua_State* lua, double steps) {
-  if (steps > kPatternStepsMax) {
-    luaL_error(lua, "pattern is too costly for a subject of this length");
-  }
-}
-
-// Bytes behind the third argument's position.
-std::size_t searched_bytes(lua_State* lua, std::size_t subject_bytes) {
-  const lua_Integer start = luaL_optinteger(lua, 3, 1);
-  if (start <= 0) return subject_bytes;
-  const auto skipped = static_cast<std::size_t>(start) - 1;
-  return skipped >= subject_bytes ? 0 : subject_bytes - skipped;
-}
-
-int find(lua_State* lua) {
-  stop_if_aborted(lua);
-  const std::size_t bytes = searched_bytes(lua, checked_text(lua, 1).size());
-  const std::string_view pattern = checked_text(lua, 2);
-  const bool is_search = lua_toboolean(lua, 4) != 0 || is_plain(pattern);
-  require_affordable(
-      lua, is_search ? plain_search_steps(pattern.size(), bytes) : pattern_steps(pattern, bytes));
+// byte(text, first, last) and sub().
+int with_range(lua_State* lua) {
+  truncate_argument(lua, 2);
+  truncate_argument(lua, 3);
   return call_original(lua);
 }
 
-int match(lua_State* lua) {
-  stop_if_aborted(lua);
-  const std::size_t bytes = searched_bytes(lua, checked_text(lua, 1).size());
-  require_affordable(lua, pattern_steps(checked_text(lua, 2), bytes));
-  return call_original(lua);
-}
-
-// gsub, and gmatch with all that its iterator will do: each place is tried once, as in a search.
-int match_all(lua_State* lua) {
-  stop_if_aborted(lua);
-  const std::size_t bytes = checked_text(lua, 1).size();
-  require_affordable(lua, pattern_steps(checked_text(lua, 2), bytes));
+// char(code, …).
+int with_codes(lua_State* lua) {
+  for (int i = lua_gettop(lua); i > 0; --i) truncate_argument(lua, i);
   return call_original(lua);
 }
 
 // A string of no bytes can be repeated 2^63 times, which takes no memory but for ever.
 int repeat(lua_State* lua) {
   stop_if_aborted(lua);
-  const double bytes = static_cast<double>(checked_text(lua, 1).size());
-  const double count = static_cast<double>(luaL_checkinteger(lua, 2));
-  std::size_t separator_bytes = 0;
-  luaL_optlstring(lua, 3, "", &separator_bytes);
-  const double all_bytes = (bytes + static_cast<double>(separator_bytes)) * count;
-  if (count > 0 && all_bytes == 0) {
+  const std::string_view text = checked_text(lua, 1);
+  const lua_Integer count = checked_integer(lua, 2);
+  if (count <= 0 || text.empty()) {
     lua_pushliteral(lua, "");
     return 1;
   }
-  const auto bytes_max = static_cast<double>(script_context(lua).string_bytes_max);
-  if (all_bytes > bytes_max) return luaL_error(lua, "resulting string too large");
+  const std::size_t bytes_max = script_context(lua).string_bytes_max;
+  if (static_cast<std::size_t>(count) > bytes_max / text.size()) {
+    return luaL_error(lua, "resulting string too large");
+  }
+  const std::size_t bytes = text.size() * static_cast<std::size_t>(count);
+  luaL_Buffer buffer;
+  char* const begin = luaL_buffinitsize(lua, &buffer, bytes);
+  std::memcpy(begin, text.data(), text.size());
+  for (std::size_t done = text.size(); done < bytes;) {  // each time as much again
+    const std::size_t more = std::min(done, bytes - done);
+    std::memcpy(begin + done, begin, more);
+    done += more;
+  }
+  luaL_pushresultsize(&buffer, bytes);
+  return 1;
+}
+
+// Where an integer is to be written Lua 5.1 takes any number, writes 5.0 as "5", and knows %u.
+int format(lua_State* lua) {
+  stop_if_aborted(lua);
+  const std::string_view text = checked_text(lua, 1);
+  std::string without_u;
+  int argument = 1;
+  for (std::size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
+    at = text.find_first_not_of("-+ #0123456789.", at + 1);
+    if (at == std::string_view::npos) break;
+    if (text[at] == '%') continue;
+    if (lua_isnumber(lua, ++argument) == 0) continue;
+    if (text[at] == 's') write_float(lua, argument);
+    if (std::string_view("cdiouxX").find(text[at]) == std::string_view::npos) continue;
+    truncate_argument(lua, argument);
+    if (text[at] != 'u') continue;
+    if (without_u.empty()) without_u = text;
+    without_u[at] = 'd';
+  }
+  if (!without_u.empty()) {
+    lua_pushlstring(lua, without_u.data(), without_u.size());
+    lua_replace(lua, 1);
+  }
   return call_original(lua);
 }
 
@@ -73,17 +80,17 @@ int repeat(lua_State* lua) {
 
 void open_string_library(lua_State* lua) {
   lua_newtable(lua);
+  set_pattern_functions(lua);
+  lua_pushcfunction(lua, &repeat);
+  lua_setfield(lua, -2, "rep");
   push_original(lua, &luaopen_string, LUA_STRLIBNAME);
-  copy_fields(lua, -1, -2, {"byte", "char", "format", "len", "lower", "reverse", "sub", "upper"});
+  copy_fields(lua, -1, -2, {"len", "lower", "reverse", "upper"});
   const int library = lua_absindex(lua, -2);
-  set_guarded(lua, -1, library, "find", &find);
-  set_guarded(lua, -1, library, "match", &match);
-  set_guarded(lua, -1, library, "gmatch", &match_all);
-  set_guarded(lua, -1, library, "gsub", &match_all);
-  set_guarded(lua, -1, library, "rep", &repeat);
+  set_guarded(lua, -1, library, "byte", &with_range);
+  set_guarded(lua, -1, library, "sub", &with_range);
+  set_guarded(lua, -1, library, "char", &with_codes);
+  set_guarded(lua, -1, library, "format", &format);
   lua_pop(lua, 1);
-  lua_getfield(lua, -1, "gmatch");
-  lua_setfield(lua, -2, "gfind");
 
   // The metatable of all strings, for ("x"):rep(2) and "1" + 1, comes from luaopen_string.
   lua_pushliteral(lua, "");

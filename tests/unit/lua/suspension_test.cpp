@@ -170,6 +170,34 @@ TEST_CASE("abort ends a script wherever it is, whatever it does against that") {
   }
 }
 
+TEST_CASE("abort ends a match that would never end, and what looks like one") {
+  for (const std::string body : {
+           "return ('a'):rep(3000):find('a*a*a*a*b')",
+           "return ('a'):rep(2000000):gmatch('^.*b')()",
+           "for _ in ('a'):rep(2000000):gmatch('.*b') do end",
+           "return ('a'):rep(2000000):gsub('^()', ('%1'):rep(2000000))",
+           "return ('a'):rep(4000000):gsub('b*', ('%1'):rep(2000000))",
+           "return ('('):rep(2000000):find('%b()')",
+           "return ('%'):rep(2000000):find('%b%*a*a*a*a*b')",
+           "return ('a'):rep(3000):find('^(?-)a-a-a-a-b')",
+           "return ('a'):rep(40):find('^' .. ('a?'):rep(40) .. ('a'):rep(40) .. 'b')",
+           "return ('a'):rep(4000000):find('[' .. ('b'):rep(4000000) .. ']')",
+           "return ('a'):rep(2000000):find('^(a*)a*%1%1b')",
+           "return ('a'):rep(4000000):gsub('a', {a = 'a'}) and ('a'):rep(3000):find('a-a-a-a-b')",
+       }) {
+    CAPTURE(body);
+    ScriptFixture script;
+    const auto started_at = std::chrono::steady_clock::now();
+    {
+      const SignalTimer timer(script.engine, &Engine::abort_running, 20ms);
+      CHECK(script.start(body) == Progress::finished);
+    }
+    CHECK(std::chrono::steady_clock::now() - started_at < 2s);  // generous: sanitizers
+    CHECK(script.engine.take_reply().to_string() == error_of(kTimeLimitError, body));
+    check_engine_is_sound(script);
+  }
+}
+
 TEST_CASE("a chain of C functions is ended too, and reaches the host no more") {
   const std::string long_chains[] = {
       // Each comparison is a search of milliseconds; no instruction comes between them.
