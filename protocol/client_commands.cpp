@@ -1,6 +1,7 @@
 // CLIENT's subcommands: what a client says of itself, and what operators see and end.
 #include "base/number.h"
 #include "protocol/errors.h"
+#include "protocol/limits.h"
 #include "protocol/session_commands.h"
 
 #include <optional>
@@ -137,6 +138,16 @@ Reply set_switch(SessionCall& call, bool& target) {
 
 }  // namespace
 
+std::optional<Reply> refuse_client_word(std::string_view what, std::string_view word) {
+  if (!is_printable_word(word)) {
+    return Reply::error(
+        fmt::format("ERR {} cannot contain spaces, newlines or special characters.", what));
+  }
+  if (word.size() <= kClientWordBytesMax) return std::nullopt;
+  return Reply::error(
+      fmt::format("ERR {} cannot be longer than {} bytes.", what, kClientWordBytesMax));
+}
+
 Reply client_id(SessionCall& call) {
   return Reply::integer(call.session.id());
 }
@@ -146,9 +157,7 @@ Reply client_getname(SessionCall& call) {
 }
 
 Reply client_setname(SessionCall& call) {
-  if (!is_printable_word(call.words[2])) {
-    return Reply::error_view(kBadClientName);
-  }
+  if (auto refusal = refuse_client_word("Client names", call.words[2])) return std::move(*refusal);
   call.session.name = call.words[2];
   return Reply::ok();
 }
@@ -160,10 +169,7 @@ Reply client_setinfo(SessionCall& call) {
   if (!is_name && !equals_ignoring_case(option, "LIB-VER")) {
     return Reply::error(fmt::format("ERR Unrecognized option '{}'", echoed(option)));
   }
-  if (!is_printable_word(value)) {
-    return Reply::error(fmt::format("ERR {} cannot contain spaces, newlines or special characters.",
-                                    echoed(option)));
-  }
+  if (auto refusal = refuse_client_word(echoed(option), value)) return std::move(*refusal);
   (is_name ? call.session.library_name : call.session.library_version) = value;
   return Reply::ok();
 }

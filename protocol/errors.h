@@ -19,9 +19,6 @@ inline constexpr std::string_view kWrongPass =
     "WRONGPASS invalid username-password pair or user is disabled.";
 inline constexpr std::string_view kMaxClients = "ERR max number of clients reached";
 
-inline constexpr std::string_view kBadClientName =
-    "ERR Client names cannot contain spaces, newlines or special characters.";
-
 // A word of the client's as an error repeats it, just as Redis prints it: up to its first NUL and
 // no further than bytes_max, with blanks for line ends.
 std::string echoed(std::string_view word, std::size_t bytes_max = std::string_view::npos);

@@ -22,6 +22,8 @@ inline constexpr std::size_t kRequestBytesMax = 64 * 1024 * 1024;
 // Redis's bounds for a client that has not yet given the password.
 inline constexpr std::int64_t kWordsMaxUnauthenticated = 10;
 inline constexpr std::int64_t kBulkBytesMaxUnauthenticated = 16 * 1024;
+// A client's name, and the name and version of its library: CLIENT LIST tells them of all clients.
+inline constexpr std::size_t kClientWordBytesMax = 256;
 // Nesting of a reply that is read: deeper ones come from no server we know.
 inline constexpr int kReplyDepthMax = 32;
 // Elements and bytes of one reply that is read.

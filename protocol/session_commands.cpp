@@ -29,7 +29,7 @@ std::optional<Reply> take_hello_options(SessionCall& call) {
       if (!takes_password(call, words[i + 1], words[i + 2])) return Reply::error_view(kWrongPass);
       i += 2;
     } else if (equals_ignoring_case(words[i], "SETNAME") && left >= 1) {
-      if (!is_printable_word(words[i + 1])) return Reply::error_view(kBadClientName);
+      if (auto refusal = refuse_client_word("Client names", words[i + 1])) return refusal;
       call.session.name = words[i + 1];
       i += 1;
     } else {

@@ -12,6 +12,7 @@
 #include "protocol/session.h"
 #include "protocol/sessions.h"
 
+#include <optional>
 #include <string_view>
 
 namespace redlock::protocol {
@@ -25,6 +26,10 @@ struct SessionCall {
   Request words;
   Now now;
 };
+
+// Why a client cannot say this word of itself: CLIENT LIST could not be read with it. what:
+// "Client names" …
+std::optional<Reply> refuse_client_word(std::string_view what, std::string_view word);
 
 Reply hello(SessionCall& call);
 Reply auth(SessionCall& call);

@@ -26,7 +26,7 @@ const Lock* store(Call& call, const Lock* old, std::int64_t number) {
 
 Reply change_by(Call& call, std::int64_t increment) {
   const std::string_view key = call.word(1);
-  if (key.size() > kKeyBytesMax) return key_too_long(key);
+  if (auto refusal = refuse_size(call, key)) return std::move(*refusal);
   const Lock* old = call.node.locks().find(key, call.instant());
   if (is_hash(old)) return Reply::error_view(kWrongType);
   const auto number = old == nullptr ? 0 : parse_int64(old->value());

@@ -22,6 +22,13 @@ std::string key_in_text(std::string_view key) {
   return is_one_word ? std::string(key) : quoted_word(key);
 }
 
+std::optional<Reply> refuse_size(const Call& call, std::string_view key, std::string_view value) {
+  const std::uint64_t value_max = call.node.settings().value_size_limit;
+  if (key.size() > kKeyBytesMax) return key_too_long(key);
+  if (value.size() > value_max) return value_too_large("value", value.size(), value_max);
+  return std::nullopt;
+}
+
 bool answers_held_while_recovering(const Call& call) {
   return !call.from_script && call.node.settings().restart_reply == RestartReply::held &&
          call.node.is_recovering(call.instant());

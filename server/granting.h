@@ -19,6 +19,11 @@ protocol::Reply needs_ttl(std::string_view advice);
 // long to be read there, or no text: a client could not read the reply.
 std::string key_in_text(std::string_view key);
 
+// Why there can be no such lock: its key or its value is longer than this node takes. Asked first
+// by every command that puts a value under a key; a hash is measured as a whole, when it is packed.
+std::optional<protocol::Reply> refuse_size(const Call& call, std::string_view key,
+                                           std::string_view value = {});
+
 // A recovering node and SET … NX in restart-reply held: nil, so that libraries which give up on any
 // error ask the other nodes too (rule R10). Never inside a script.
 bool answers_held_while_recovering(const Call& call);

@@ -48,15 +48,12 @@ HashFields fields_of(const Found& found) {
   return found.hash ? HashFields(*found.hash) : HashFields();
 }
 
-Reply hash_too_large(std::size_t bytes) {
-  return Reply::error(fmt::format("ERR a hash of {} bytes is larger than this node takes ({})",
-                                  bytes, kHashBytesMax));
-}
-
 // Puts the fields under the key, and tells of it. REQUIRES: there is one at least.
 std::optional<Reply> store(const Call& call, const Found& found, const HashFields& fields,
                            std::string_view event = "hset") {
-  if (fields.packed_bytes() > kHashBytesMax) return hash_too_large(fields.packed_bytes());
+  const std::uint64_t bytes_max = call.node.settings().value_size_limit;
+  const std::size_t bytes = fields.packed_bytes();
+  if (bytes > bytes_max) return value_too_large("hash", bytes, bytes_max);
   if (auto refusal = call.node.refuse_grant(call)) return refusal;
   const std::string packed = fields.pack();
   const Lock* lock = found.hash ? call.node.change_hash(call.word(1), packed, call.instant())
@@ -70,7 +67,7 @@ std::optional<Reply> store(const Call& call, const Found& found, const HashField
 template <class MakeReply>
 Reply set_fields(Call& call, MakeReply reply) {
   if (call.words.size() % 2 == 1) return wrong_arity(call.command.spec.name);
-  if (call.word(1).size() > kKeyBytesMax) return key_too_long(call.word(1));
+  if (auto refusal = refuse_size(call, call.word(1))) return std::move(*refusal);
   Found found = find(call);
   if (found.refusal) return std::move(*found.refusal);
   HashFields fields = fields_of(found);
@@ -91,7 +88,7 @@ Reply hmset(Call& call) {
 }
 
 Reply hsetnx(Call& call) {
-  if (call.word(1).size() > kKeyBytesMax) return key_too_long(call.word(1));
+  if (auto refusal = refuse_size(call, call.word(1))) return std::move(*refusal);
   Found found = find(call);
   if (found.refusal) return std::move(*found.refusal);
   if (found.hash && found.hash->find(call.word(2))) return Reply::integer(0);
@@ -104,7 +101,7 @@ Reply hsetnx(Call& call) {
 Reply hincrby(Call& call) {
   const auto step = parse_int64(call.word(3));
   if (!step) return Reply::error_view(kNotAnInteger);
-  if (call.word(1).size() > kKeyBytesMax) return key_too_long(call.word(1));
+  if (auto refusal = refuse_size(call, call.word(1))) return std::move(*refusal);
   Found found = find(call);
   if (found.refusal) return std::move(*found.refusal);
   const auto old = found.hash ? found.hash->find(call.word(2)) : std::nullopt;

@@ -90,7 +90,7 @@ Reply no_ttl(const Call& call) {
 Reply set(Call& call) {
   SetOptions options;
   if (!read_set_options(call.words, options)) return Reply::error_view(kSyntaxError);
-  if (call.word(1).size() > kKeyBytesMax) return key_too_long(call.word(1));
+  if (auto refusal = refuse_size(call, call.word(1), call.word(2))) return std::move(*refusal);
   Duration remaining{};
   if (options.ttl_word) {
     TtlReading ttl = read_ttl(call, *options.ttl_word, options.ttl_form, NonPositive::refused);
@@ -136,7 +136,7 @@ Reply set(Call& call) {
 
 // SETNX key value: made without a TTL, so it gets max-ttl where TTLs are required (rule L2).
 Reply setnx(Call& call) {
-  if (call.word(1).size() > kKeyBytesMax) return key_too_long(call.word(1));
+  if (auto refusal = refuse_size(call, call.word(1), call.word(2))) return std::move(*refusal);
   Node& node = call.node;
   if (node.locks().find(call.word(1), call.instant()) != nullptr) {
     ++node.stats().refused_held;

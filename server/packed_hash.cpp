@@ -2,6 +2,7 @@
 
 #include "base/invariant.h"
 #include "server/byte_order.h"
+#include "server/lock.h"
 
 #include <algorithm>
 
@@ -13,7 +14,7 @@ constexpr std::uint32_t kLargeMark = 1u << 31;
 
 constexpr unsigned kBitsPerByte = 7;
 constexpr unsigned char kMoreFollow = 0x80;
-constexpr unsigned kLengthBitsMax = 28;  // far more than kHashBytesMax
+constexpr unsigned kLengthBitsMax = 28;  // far more than a value has
 
 // So many go from the first field on; for more of them a map is worth its making.
 constexpr std::size_t kSearchesWithoutMap = 8;
@@ -66,7 +67,7 @@ std::uint32_t head(std::string_view bytes) {
 }  // namespace
 
 bool is_packed_hash(std::string_view bytes) {
-  if (bytes.size() <= kHeadBytes || bytes.size() > kHashBytesMax) return false;
+  if (bytes.size() <= kHeadBytes || bytes.size() > kValueBytesMax) return false;
   std::size_t count = 0;
   HashField field;
   for (std::size_t at = kHeadBytes; at < bytes.size(); ++count) {

@@ -10,7 +10,7 @@
 //
 // A hash is few fields: the holders of a reentrant lock, and how often each of them took it. So a
 // field is found by looking at one after the other, and a change writes the whole value anew. What
-// that may cost is bounded by kHashBytesMax.
+// that may cost is bounded by value-size-limit, which a hash as a whole is held to.
 //
 // The mark says that the hash was once too large for Redis to keep as a list. OBJECT ENCODING tells
 // it, and as in Redis it stays when the hash shrinks.
@@ -27,11 +27,6 @@
 #include <vector>
 
 namespace redlock::server {
-
-// The largest value of a hash. Redis has no such limit; but a change passes all fields, 256 KB of
-// short ones in half a millisecond, while everybody waits. A lock's holders take some hundred
-// bytes.
-inline constexpr std::size_t kHashBytesMax = 256 * 1024;
 
 // Redis's hash-max-listpack-entries and -value: a hash beyond either is no list any more.
 inline constexpr std::size_t kListFieldsMax = 512;
@@ -73,7 +68,7 @@ class PackedHash {
 //
 //   HashFields fields(PackedHash(lock->value()));      // or of nothing, for a new one
 //   const bool is_new = fields.set("alice", "1");
-//   if (fields.packed_bytes() > kHashBytesMax) …
+//   if (fields.packed_bytes() > bytes_max) …
 //   locks.put(key, fields.pack(), …);
 //
 // Many searches take no longer than the sum of both counts, about: from the ninth on there is a

@@ -5,6 +5,7 @@
 #include "protocol/command_docs.h"
 #include "protocol/errors.h"
 #include "server/command.h"
+#include "server/grant_errors.h"
 #include "server/node.h"
 
 #include <fmt/format.h>
@@ -73,8 +74,14 @@ Reply unsubscribe(Call& call) {
   return unsubscribe_from(call, kind);
 }
 
+// A message is copied to every listener, so it is held to the limits of a key and its value.
 template <Kind kind>
 Reply publish(Call& call) {
+  const std::uint64_t bytes_max = call.node.settings().value_size_limit;
+  if (call.word(1).size() > kKeyBytesMax) return key_too_long(call.word(1), "channel");
+  if (call.word(2).size() > bytes_max) {
+    return value_too_large("message", call.word(2).size(), bytes_max);
+  }
   call.node.tell_expired();  // what the script around it came upon stands before
   PubSub& pubsub = call.node.pubsub();
   const bool must_answer = call.from_script || call.in_transaction;

@@ -99,7 +99,7 @@ void mark_released(const Call& call) {
 // that was released for good.
 Reply acquire(Call& call) {
   const std::string_view key = call.word(1);
-  if (key.size() > kKeyBytesMax) return key_too_long(key);
+  if (auto refusal = refuse_size(call, key, call.word(2))) return std::move(*refusal);
   TtlReading ttl = read_px(call, 3);
   if (ttl.refusal) return std::move(*ttl.refusal);
   Node& node = call.node;
@@ -156,7 +156,7 @@ std::optional<Reply> read_token_option(const Call& call, std::optional<std::uint
 // LOCK.EXTEND key value PX ttl [TOKEN t]: [1, token, ms], [0], or [2, t, ms] for a top-up.
 Reply extend(Call& call) {
   const std::string_view key = call.word(1);
-  if (key.size() > kKeyBytesMax) return key_too_long(key);
+  if (auto refusal = refuse_size(call, key)) return std::move(*refusal);
   TtlReading ttl = read_px(call, 3);
   if (ttl.refusal) return std::move(*ttl.refusal);
   std::optional<std::uint64_t> token;
@@ -168,6 +168,9 @@ Reply extend(Call& call) {
   const bool is_its_own = is_held_by(lock, call.word(2));
   const bool may_top_up = lock == nullptr && token && !is_released(call);
   if (!is_its_own && !may_top_up) return list(Reply::integer(0));
+  if (may_top_up) {
+    if (auto refusal = refuse_size(call, key, call.word(2))) return std::move(*refusal);
+  }
   if (token) {
     if (auto refusal = refuse_leap(call, *token)) return std::move(*refusal);
     const Node::Bound bound = node.cover_token(*token, call.now);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/duration_text.h"
+#include "protocol/limits.h"
 #include "server/setting_table.h"
 #include "server/setting_values.h"
 
@@ -28,6 +29,9 @@ inline constexpr std::int64_t kInt64Max = std::numeric_limits<std::int64_t>::max
 inline constexpr std::int64_t kUnsignedMax = std::numeric_limits<std::uint32_t>::max();
 inline constexpr double kClockDriftMax = 0.5;  // two clocks of which one runs half as fast again
 inline constexpr std::uint64_t kScriptMemoryMin = 1 << 20;
+// A holder's name or token, with room; what a request can bring at most.
+inline constexpr std::uint64_t kValueSizeMin = 1024;
+inline constexpr std::uint64_t kValueSizeMax = protocol::kBulkBytesMax;
 // A smaller block would flush the disk every few hundred locks. With a larger one fewer than 256
 // restarts would bring a node's counter a leap (2^32) above the others' (rule F1).
 inline constexpr std::uint64_t kFenceBlockMin = 1000;
@@ -61,12 +65,14 @@ struct Integer {
   static std::string print(const Settings& settings) { return fmt::to_string(settings.*member); }
 };
 
-template <std::uint64_t Settings::*member, std::uint64_t low>
+template <std::uint64_t Settings::*member, std::uint64_t low,
+          std::uint64_t high = std::numeric_limits<std::uint64_t>::max()>
 struct Memory {
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto value = read_memory(words[0]);
     if (!value) return value.failure();
     if (value.value() < low) return Failure{fmt::format("argument must be at least {}", low)};
+    if (value.value() > high) return Failure{fmt::format("argument must be at most {}", high)};
     settings.*member = value.value();
     return Applied{};
   }

@@ -54,6 +54,8 @@ constexpr std::array kTable = {
                     Change::at_start),
     row<Memory<&Settings::maxmemory, 0>>("maxmemory", "bytes, such as 100mb (0: no bound)",
                                          Change::running),
+    row<Memory<&Settings::value_size_limit, kValueSizeMin, kValueSizeMax>>(
+        "value-size-limit", "bytes from 1kb to 16mb, such as 64kb", Change::running),
     row<EvictionPolicy>("maxmemory-policy", "noeviction alone: a lock is never evicted",
                         Change::running),
     row<StateDirectory>("dir", "a folder", Change::at_start),

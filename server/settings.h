@@ -50,6 +50,8 @@ struct Settings {
   bool require_ttl = true;
   double clock_drift = 0.01;
   std::uint64_t maxmemory = 0;  // bytes; 0: no bound
+  // Of a value; the fields of a hash are one together. Holders' names take some hundred bytes.
+  std::uint64_t value_size_limit = 64 * 1024;
 
   // Restarts (rules R).
   std::string dir;      // "": ./redlock-node-PORT

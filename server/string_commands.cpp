@@ -31,7 +31,7 @@ Reply text_of(const Lock* lock) {
 // GETSET key value: Redis leaves the key without a TTL.
 Reply getset(Call& call) {
   const std::string_view key = call.word(1);
-  if (key.size() > kKeyBytesMax) return key_too_long(key);
+  if (auto refusal = refuse_size(call, key, call.word(2))) return std::move(*refusal);
   Node& node = call.node;
   const Lock* old = read(call, key);
   if (is_hash(old)) return Reply::error_view(kWrongType);
@@ -145,7 +145,7 @@ Reply mget(Call& call) {
 std::optional<Reply> refuse_pairs(const Call& call) {
   if (call.words.size() % 2 == 0) return wrong_arity(call.command.spec.name);
   for (std::size_t i = 1; i < call.words.size(); i += 2) {
-    if (call.word(i).size() > kKeyBytesMax) return key_too_long(call.word(i));
+    if (auto refusal = refuse_size(call, call.word(i), call.word(i + 1))) return refusal;
   }
   return std::nullopt;
 }
@@ -193,7 +193,7 @@ Reply msetnx(Call& call) {
 // SETEX key seconds value
 Reply set_with_ttl(Call& call, TtlForm form) {
   const std::string_view key = call.word(1);
-  if (key.size() > kKeyBytesMax) return key_too_long(key);
+  if (auto refusal = refuse_size(call, key, call.word(3))) return std::move(*refusal);
   TtlReading ttl = read_ttl(call, call.word(2), form, NonPositive::refused);
   if (ttl.refusal) return std::move(*ttl.refusal);
   Node& node = call.node;

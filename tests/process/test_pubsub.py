@@ -118,8 +118,8 @@ class PubSub(ProcessTest):
         client("CONFIG", "SET", "client-output-buffer-limit", "pubsub 1mb 0 0")
         deaf = self.listener("SUBSCRIBE", "news")
         keen = self.listener("SUBSCRIBE", "news")
-        text = b"x" * 100_000
-        for _ in range(300):  # 30 MB: more than the sockets between the two hold
+        text = b"x" * 50_000
+        for _ in range(600):  # 30 MB: more than the sockets between the two hold
             client("PUBLISH", "news", text)
             self.assertEqual(keen.reply(), [b"message", b"news", text])
         self.assertTrue(eventually(lambda: client("PUBSUB", "NUMSUB", "news")[1] == 1))

@@ -37,6 +37,23 @@ TEST_CASE("a client has an id, and a name if it gives itself one") {
   CHECK(client("CLIENT GETNAME") == "(nil)");
 }
 
+TEST_CASE("what a client says of itself is at most 256 bytes") {
+  SessionFixture service;
+  auto client = service.client();
+  const std::string most(256, 'n');
+  CHECK(client("CLIENT SETNAME " + most) == "+OK");
+  CHECK(client("CLIENT SETINFO LIB-NAME " + most) == "+OK");
+  CHECK(client("CLIENT SETNAME " + most + "n") ==
+        "-ERR Client names cannot be longer than 256 bytes.");
+  CHECK(client("HELLO 3 SETNAME " + most + "n") ==
+        "-ERR Client names cannot be longer than 256 bytes.");
+  for (const std::string what : {"LIB-NAME", "LIB-VER"}) {
+    CHECK(client("CLIENT SETINFO " + what + " " + most + "n") ==
+          "-ERR " + what + " cannot be longer than 256 bytes.");
+  }
+  CHECK(client("CLIENT GETNAME").size() == most.size() + 2);
+}
+
 TEST_CASE("a client library tells its name and version") {
   SessionFixture service;
   auto client = service.client();

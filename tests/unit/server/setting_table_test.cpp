@@ -158,6 +158,8 @@ TEST_CASE("a bad value is refused with what is wrong and what is accepted, and c
                                      "node-id abc",
                                      "node-id 0123456789012345678901234567890123456789A",
                                      "maxmemory-policy allkeys-lru",
+                                     "value-size-limit 1023",
+                                     "value-size-limit 16777217",
                                      "restart-reply nil",
                                      "fence-block 999",
                                      "fence-block 16777217",

@@ -255,3 +255,46 @@ TEST_CASE("a key that no record can hold is refused by each command that would m
   }
   CHECK(node("DBSIZE") == "(integer) 0");
 }
+
+TEST_CASE("a value above value-size-limit is refused by each command that would store or send it") {
+  NodeFixture node(without_required_ttl());
+  TestClient alice = node.connect();
+  const std::string most(64 * 1024, 'v');
+  const std::string value = most + "v";
+  const std::vector<std::vector<std::string>> requests = {
+      {"SET", "k", value},
+      {"SET", "k", value, "NX", "PX", "1000"},
+      {"SETNX", "k", value},
+      {"GETSET", "k", value},
+      {"SETEX", "k", "1", value},
+      {"PSETEX", "k", "1000", value},
+      {"MSET", "a", "1", "k", value},
+      {"MSETNX", "a", "1", "k", value},
+      {"LOCK.ACQUIRE", "k", value, "PX", "1000"},
+      {"LOCK.EXTEND", "k", value, "PX", "1000", "TOKEN", "7"},
+      {"EVAL", "return redis.call('SET', KEYS[1], ARGV[1])", "1", "k", value}};
+  for (const auto& request : requests) {
+    CAPTURE(request[0]);
+    alice.send(request, node.now());
+    CHECK(alice.receive().find("ERR a value of 65537 bytes is larger than this node takes: "
+                               "value-size-limit is 65536") != std::string::npos);
+  }
+  CHECK(node("DBSIZE") == "(integer) 0");
+  alice.send({"PUBLISH", "news", value}, node.now());
+  CHECK(alice.receive().starts_with("-ERR a message of 65537 bytes"));
+  alice.send({"PUBLISH", std::string(kKeyBytesMax + 1, 'c'), "hello"}, node.now());
+  CHECK(alice.receive().starts_with("-ERR a channel of 65536 bytes"));
+  alice.send({"SET", "k", most}, node.now());
+  CHECK(alice.receive() == "+OK");
+  CHECK(node("STRLEN k") == "(integer) 65536");
+}
+
+TEST_CASE("a value that came with a snapshot is whole, whatever the limit, and can be extended") {
+  NodeFixture node;
+  const std::string value(100'000, 'v');
+  REQUIRE(node.node().restore({"k", value, node.now().monotonic + 1s, 0}));
+  CHECK(node("STRLEN k") == "(integer) 100000");
+  TestClient alice = node.connect();
+  alice.send({"LOCK.EXTEND", "k", value, "PX", "9000"}, node.now());
+  CHECK(alice.receive() == "[(integer) 1, (integer) 0, (integer) 9000]");
+}
