@@ -193,22 +193,36 @@ std::size_t Stream::send(std::string_view bytes) const {
 void Stream::write(std::string_view bytes) {
   if (!is_open() || ending_ || bytes.empty()) return;
   bytes.remove_prefix(send(bytes));
-  if (bytes.empty()) return;
-  // An error comes back from its callback, outside this call.
-  auto* pending = new PendingWrite{{}, std::string(bytes)};
+  if (!bytes.empty()) queue(std::string(bytes), 0);
+}
+
+void Stream::hand_over(std::string bytes) {
+  if (!is_open() || ending_ || bytes.empty()) return;
+  const std::size_t sent = send(bytes);
+  if (sent < bytes.size()) queue(std::move(bytes), sent);
+}
+
+// An error comes back from its callback, outside this call.
+void Stream::queue(std::string bytes, std::size_t sent) {
+  auto* pending = new PendingWrite{{}, std::move(bytes)};
   pending->request.data = pending;
-  const uv_buf_t buffer =
-      uv_buf_init(pending->bytes.data(), static_cast<unsigned>(pending->bytes.size()));
+  const uv_buf_t buffer = uv_buf_init(pending->bytes.data() + sent,
+                                      static_cast<unsigned>(pending->bytes.size() - sent));
   const auto on_written = [](uv_write_t* request, int status) {
     const std::unique_ptr<PendingWrite> done(static_cast<PendingWrite*>(request->data));
     auto* self = static_cast<Stream*>(request->handle->data);
     if (self == nullptr) return;
+    --self->queued_pieces_;
     if (status < 0) return self->finish(status);
     if (self->queued_bytes() > 0) return;
     if (self->ending_) return self->finish(UV_EOF);
     self->user_->on_drained();
   };
-  if (uv_write(&pending->request, raw(), &buffer, 1, on_written) != 0) delete pending;
+  if (uv_write(&pending->request, raw(), &buffer, 1, on_written) != 0) {
+    delete pending;
+  } else {
+    ++queued_pieces_;
+  }
 }
 
 std::size_t Stream::queued_bytes() const {

@@ -47,8 +47,11 @@ class Stream {
   void start_reading();
   void stop_reading();
   void write(std::string_view bytes);
-  // Bytes that wait because the peer does not read.
+  // The same, without a copy of what is queued.
+  void hand_over(std::string bytes);
+  // Bytes that wait because the peer does not read, and in how many writes they came.
   std::size_t queued_bytes() const;
+  std::size_t queued_pieces() const { return queued_pieces_; }
   // After this nothing more is read; on_end comes when all that is queued was sent, or failed.
   void end_after_writes();
 
@@ -69,6 +72,7 @@ class Stream {
   bool is_open() const;
   void learn_connection();
   std::size_t send(std::string_view bytes) const;
+  void queue(std::string bytes, std::size_t sent);
   void receive();
   void take_received();
   void finish(int status);
@@ -82,6 +86,7 @@ class Stream {
   Address local_;
   int descriptor_ = -1;  // while it is connected
   long received_ = 0;    // by receive(): bytes in the loop's buffer, 0 at the end, or -errno
+  std::size_t queued_pieces_ = 0;
   bool peer_is_loopback_ = false;
   bool ending_ = false;
   bool finished_ = false;

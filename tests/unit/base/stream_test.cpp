@@ -133,3 +133,21 @@ TEST_CASE("a stream may stop reading, or go, while it is told") {
     CHECK_FALSE(pair.server.ended.has_value());
   }
 }
+
+TEST_CASE("what is handed over arrives as what is written does, and its pieces are counted") {
+  Pair pair({"127.0.0.1", 0});
+  const std::string text = long_text();
+  pair.server.stream->stop_reading();
+  pair.client.stream->hand_over("at once ");
+  CHECK(pair.client.stream->queued_pieces() == 0);
+  pair.client.stream->hand_over(text);
+  pair.client.stream->write("behind ");
+  pair.client.stream->hand_over(text);
+  CHECK(pair.client.stream->queued_pieces() == 3);
+  CHECK(pair.client.stream->queued_bytes() > text.size());
+  pair.server.stream->start_reading();
+  const std::string all = "at once " + text + "behind " + text;
+  CHECK(pair.run_until([&] { return pair.server.heard.size() >= all.size(); }));
+  CHECK((pair.server.heard == all));  // not to be printed
+  CHECK(pair.run_until([&] { return pair.client.stream->queued_pieces() == 0; }));
+}
