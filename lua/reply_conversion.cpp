@@ -252,6 +252,8 @@ void push_reply(lua_State* lua, const Reply& reply, Version version) {
       return push_named_text(lua, "ok", reply.text());
     case Reply::Kind::error:
       return push_error_table(lua, reply.text());
+    case Reply::Kind::too_large:
+      return push_error_table(lua, "ERR the reply is too large");
     case Reply::Kind::none:
     case Reply::Kind::later:
     case Reply::Kind::postponed:

@@ -31,25 +31,28 @@ std::string client_flags(const Session& session) {
   return flags.empty() ? "N" : flags;
 }
 
-// One client in CLIENT LIST's form. Fields that have no meaning here stand at Redis's idle values,
+// One client in CLIENT LIST's form. Its output: obl is of this turn, omem what the peer has not
+// taken, in oll pieces. Fields that have no meaning here stand at Redis's idle values,
 // so that tools which look for them find them.
 std::string client_line(Session& session, Instant now) {
   const auto& peer = session.peer();
   const Transaction* queue = session.transaction();
   const std::size_t queue_bytes = queue != nullptr ? queue->bytes() : 0;
+  const UnsentOutput* unsent = session.unsent;
   return fmt::format(
       "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db=0 sub={} psub={} ssub={} "
       "multi={} watch={} "
-      "qbuf={} qbuf-free=0 argv-mem=0 multi-mem={} rbs=0 rbp=0 obl={} oll=0 omem=0 tot-mem={} "
+      "qbuf={} qbuf-free=0 argv-mem=0 multi-mem={} rbs=0 rbp=0 obl={} oll={} omem={} tot-mem={} "
       "events=r cmd={} user=default redir=-1 resp={} lib-name={} lib-ver={}\n",
       session.id(), peer.address, peer.local_address, peer.descriptor, session.name,
       whole_seconds(now - session.opened()), whole_seconds(now - session.last_request()),
       client_flags(session), session.listens_to.channels, session.listens_to.patterns,
       session.listens_to.shard_channels,
       queue != nullptr ? static_cast<std::int64_t>(queue->size()) : -1, session.watched_keys,
-      session.backlog_bytes(), queue_bytes, session.output().size(), session.memory_bytes(),
-      session.last_command, static_cast<int>(session.version()), session.library_name,
-      session.library_version);
+      session.backlog_bytes(), queue_bytes, session.output().size(),
+      unsent != nullptr ? unsent->unsent_pieces() : 0,
+      unsent != nullptr ? unsent->unsent_bytes() : 0, session.memory_bytes(), session.last_command,
+      static_cast<int>(session.version()), session.library_name, session.library_version);
 }
 
 // CLIENT KILL's and LIST's conditions; a client must meet all that are given.
@@ -62,7 +65,7 @@ struct ClientFilter {
   bool skip_self = true;
 
   bool matches(const Session& session) const {
-    if (only_other_kinds || session.is_closing()) return false;
+    if (only_other_kinds || session.cut() != Session::Cut::no) return false;
     if (listens && *listens != session.is_listening()) return false;
     if (!ids.empty() && !ids.contains(session.id())) return false;
     if (address && *address != session.peer().address) return false;
@@ -119,7 +122,8 @@ std::int64_t kill_matching(SessionCall& call, const ClientFilter& filter) {
   for (const auto& [id, session] : call.sessions.all()) {
     if (!filter.matches(*session)) continue;
     if (filter.skip_self && session.get() == &call.session) continue;
-    session->close_after_output();
+    const bool is_self = session.get() == &call.session;  // hears of it
+    is_self ? session->close_after_output() : session->cut_off(Session::Cut::killed);
     ++killed;
   }
   return killed;

@@ -87,6 +87,7 @@ Reply command_docs(CommandSpecs specs, Request names) {
     }
     return out;
   }
+  if (names.size() > specs.size()) return more_names_than_commands(names, specs);
   for (const std::string_view name : names) {
     const CommandSpec* spec = find_command(specs, name);
     if (spec != nullptr) out.add_field(spec->name, docs_of(specs, *spec));

@@ -29,6 +29,8 @@ const CommandSpec* find_command(CommandSpecs specs, std::string_view name);
 Reply command_count(CommandSpecs specs);
 // COMMAND LIST [FILTERBY <MODULE name|ACLCAT category|PATTERN pattern>]: names, subcommands too.
 Reply command_list(CommandSpecs specs, Request filter);
+// Why COMMAND INFO or DOCS is not answered: a name may be asked for twice, not 200,000 times.
+Reply more_names_than_commands(Request names, CommandSpecs specs);
 // COMMAND and COMMAND INFO [name ...]: null for what is unknown; no name: all.
 Reply command_info(CommandSpecs specs, Request names);
 // COMMAND DOCS [name ...]: a map that leaves out what is unknown; no name: all.

@@ -169,6 +169,11 @@ const CommandSpec* find_command(CommandSpecs specs, std::string_view name) {
   return found == specs.end() ? nullptr : *found;
 }
 
+Reply more_names_than_commands(Request names, CommandSpecs specs) {
+  return Reply::error(
+      fmt::format("ERR {} names are more than there are commands: {}", names.size(), specs.size()));
+}
+
 int key_count_position(const CommandSpec& spec) {
   if (!spec.has(kMovableKeys)) return 0;
   const auto arguments = parse_command_syntax(spec.syntax);
@@ -218,6 +223,7 @@ Reply command_info(CommandSpecs specs, Request names) {
     }
     return out;
   }
+  if (names.size() > specs.size()) return more_names_than_commands(names, specs);
   for (const std::string_view name : names) {
     const CommandSpec* spec = find_command(specs, name);
     out.add(spec != nullptr ? info_of(specs, *spec) : Reply::null_array());

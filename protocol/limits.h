@@ -24,6 +24,13 @@ inline constexpr std::int64_t kWordsMaxUnauthenticated = 10;
 inline constexpr std::int64_t kBulkBytesMaxUnauthenticated = 16 * 1024;
 // A client's name, and the name and version of its library: CLIENT LIST tells them of all clients.
 inline constexpr std::size_t kClientWordBytesMax = 256;
+// What one reply may take as a value and as bytes (Reply::add): as much as a client may leave
+// unread, KEYS of a million locks. Of a larger one nothing is kept, and its client is closed: a
+// request of a few KB could ask for any amount.
+inline constexpr std::size_t kReplyMemoryMax = 64 * 1024 * 1024;
+// What one client may have unsent before its next request is executed: it reads first. A client
+// that takes its answers as they come never notices, nor does one with a pipeline of 200,000 SETs.
+inline constexpr std::size_t kUnsentBytesMax = 1024 * 1024;
 // Nesting of a reply that is read: deeper ones come from no server we know.
 inline constexpr int kReplyDepthMax = 32;
 // Elements and bytes of one reply that is read.

@@ -7,11 +7,16 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace redlock::protocol {
 
 class OutputBuffer {
  public:
+  // Room for so much more, if it is more than grows by itself at little cost.
+  void reserve_large(std::size_t bytes) {
+    if (bytes > kKeptBytes) bytes_.reserve(bytes_.size() + bytes);
+  }
   void append(std::string_view bytes) { bytes_.append(bytes); }
   void append(char byte) { bytes_.push_back(byte); }
   void append_number(std::int64_t number) {
@@ -28,6 +33,9 @@ class OutputBuffer {
   std::string_view view() const { return bytes_; }
   std::size_t size() const { return bytes_.size(); }
   bool empty() const { return bytes_.empty(); }
+
+  // Hands over all of it: what is large is not copied.
+  std::string take() { return std::exchange(bytes_, {}); }
 
   // Empties it; memory beyond what a connection usually needs is given back.
   void clear() {

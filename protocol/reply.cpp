@@ -2,6 +2,7 @@
 
 #include "base/invariant.h"
 #include "base/quoted_words.h"
+#include "protocol/limits.h"
 
 #include <bit>
 
@@ -15,7 +16,15 @@ Reply::Reply(Kind kind, std::string&& text)
 }
 
 Reply::Reply(Kind kind, std::vector<Reply>&& items) : kind_(kind) {
-  if (!items.empty()) owned_ = std::make_unique<Owned>(Owned{{}, std::move(items)});
+  if (items.empty()) return;
+  std::size_t bytes = 0;
+  for (const Reply& item : items) bytes += item.memory_bytes();
+  if (bytes > kReplyMemoryMax) {
+    kind_ = Kind::too_large;
+    return;
+  }
+  number_ = static_cast<std::int64_t>(bytes);
+  owned_ = std::make_unique<Owned>(Owned{{}, std::move(items)});
 }
 
 Reply Reply::real(double value) {
@@ -32,10 +41,22 @@ const std::vector<Reply>& Reply::items() const {
 }
 
 Reply& Reply::add(Reply item) {
+  if (is(Kind::too_large)) return *this;
   INVARIANT(is_aggregate(), "an item for a reply that holds none");
+  const std::size_t bytes = static_cast<std::size_t>(number_) + item.memory_bytes();
+  if (bytes > kReplyMemoryMax) return *this = Reply(Kind::too_large);
   if (!owned_) owned_ = std::make_unique<Owned>();
+  number_ = static_cast<std::int64_t>(bytes);
   owned_->items.push_back(std::move(item));
   return *this;
+}
+
+// An item that is too large itself makes its aggregate so.
+std::size_t Reply::memory_bytes() const {
+  if (is(Kind::too_large)) return kReplyMemoryMax + 1;
+  const std::size_t of_items = is_aggregate() ? static_cast<std::size_t>(number_) : 0;
+  const std::size_t own = owned_ ? sizeof(Owned) + text_.size() : 0;
+  return sizeof(Reply) + text_.size() + own + of_items;
 }
 
 Reply& Reply::add_field(std::string_view name, Reply value) {
@@ -64,6 +85,8 @@ std::string Reply::to_string() const {
       return "(later)";
     case Kind::postponed:
       return "(postponed)";
+    case Kind::too_large:
+      return "(too large)";
     case Kind::status:
       return fmt::format("+{}", text_);
     case Kind::error:
@@ -100,8 +123,8 @@ std::string Reply::to_string() const {
 }
 
 bool operator==(const Reply& a, const Reply& b) {
-  return a.kind_ == b.kind_ && a.number_ == b.number_ && a.text_ == b.text_ &&
-         a.items() == b.items();
+  const bool have_same_number = a.is_aggregate() || a.number_ == b.number_;
+  return a.kind_ == b.kind_ && have_same_number && a.text_ == b.text_ && a.items() == b.items();
 }
 
 }  // namespace redlock::protocol

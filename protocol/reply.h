@@ -27,6 +27,7 @@ class Reply {
     none,        // nothing is sent: CLIENT REPLY OFF
     later,       // not yet known: the session waits for it (a script that was suspended)
     postponed,   // nothing was done yet: the session keeps the request and asks again
+    too_large,   // more than kReplyMemoryMax, of which nothing was kept: the session is cut off
     status,      // +OK
     error,       // -ERR text; the text holds the code, not the '-'
     integer,     // :1
@@ -51,6 +52,7 @@ class Reply {
   static Reply none() { return Reply(); }
   static Reply later() { return Reply(Kind::later); }
   static Reply postponed() { return Reply(Kind::postponed); }
+  static Reply too_large() { return Reply(Kind::too_large); }
   static Reply ok() { return status_view("OK"); }
   static Reply status(std::string text) { return Reply(Kind::status, std::move(text)); }
   static Reply status_view(std::string_view text) { return Reply(Kind::status, text); }
@@ -78,14 +80,17 @@ class Reply {
   bool is_aggregate() const { return kind_ >= Kind::array; }
 
   // integer and boolean (0 or 1); 0 otherwise.
-  std::int64_t integer() const { return is(Kind::real) ? 0 : number_; }
+  std::int64_t integer() const { return is(Kind::real) || is_aggregate() ? 0 : number_; }
+  // About what it takes, items and all, and what its text takes again on the way out.
+  std::size_t memory_bytes() const;
   double real() const;
   // status, error, bulk, big_number, verbatim; empty otherwise. Stays valid when the reply is
   // moved.
   std::string_view text() const { return text_; }
   // array, set, map (key, value, …), push, sequence; empty otherwise.
   const std::vector<Reply>& items() const;
-  // Adds to an aggregate. Returns *this, so that answers can be built in one expression.
+  // Adds to an aggregate. Returns *this, so that answers can be built in one expression. What would
+  // take more than kReplyMemoryMax becomes too_large, which holds nothing and takes any item.
   Reply& add(Reply item);
   // Adds a key and its value to a map. The name is a literal: it is viewed, not copied.
   Reply& add_field(std::string_view name, Reply value);
@@ -112,8 +117,9 @@ class Reply {
   Reply(Kind kind, std::vector<Reply>&& items);
 
   Kind kind_ = Kind::none;
-  std::int64_t number_ = 0;  // the bits of the double for Kind::real
-  std::string_view text_;    // looks at owned_->text, or at something that outlives the reply
+  // The bits of the double for Kind::real; of an aggregate, the memory of its items.
+  std::int64_t number_ = 0;
+  std::string_view text_;  // looks at owned_->text, or at something that outlives the reply
   std::unique_ptr<Owned> owned_;
 };
 

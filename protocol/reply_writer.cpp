@@ -52,6 +52,7 @@ void write_reply(const Reply& reply, Version version, OutputBuffer& out) {
     case Reply::Kind::none:
     case Reply::Kind::later:
     case Reply::Kind::postponed:
+    case Reply::Kind::too_large:
       return;
     case Reply::Kind::status:
       return write_line_text('+', reply.text(), out);

@@ -28,13 +28,19 @@ Session::Session(Sessions& home, Id id, Peer peer, bool authenticated, Instant o
 
 void Session::receive(std::string_view bytes, Now now, Service& service) {
   if (closing_) return;
+  take(bytes, now, service);
+  is_held_back_ = !closing_ && !is_waiting() && !has_room() && !backlog_.empty();
+  settle_bytes();
+}
+
+void Session::take(std::string_view bytes, Now now, Service& service) {
   if (backlog_.empty()) {
     const std::size_t used = consume(bytes, now, service);
     if (!closing_ && used < bytes.size()) backlog_.assign(bytes.substr(used));
     return;
   }
   backlog_.append(bytes);
-  if (is_waiting() && backlog_.size() > kRequestBytesMax) {
+  if (!executes() && backlog_.size() > kRequestBytesMax) {
     close_after_output();
     return;
   }
@@ -125,7 +131,15 @@ void Session::answer_and_give_way(const Reply& reply) {
   answer(reply);
 }
 
+void Session::note_unsent(std::size_t bytes) {
+  unsent_bytes_ = bytes;
+  settle_bytes();
+}
+
 void Session::write(const Reply& reply) {
+  if (cut_ != Cut::no) return;
+  if (reply.is(Reply::Kind::too_large)) return cut_off(Cut::reply_too_large);
+  if (reply.is_aggregate()) output_.reserve_large(reply.memory_bytes());
   write_reply(reply, version_, output_);
   touch();
 }
@@ -134,6 +148,7 @@ void Session::tell(const Reply& reply, std::size_t unread_bytes_max) {
   if (closing_) return;
   write(reply);
   if (unread_bytes_max > 0 && output_.size() > unread_bytes_max) close_after_output();
+  settle_bytes();
 }
 
 void Session::answer(const Reply& reply) {
@@ -177,6 +192,16 @@ void Session::close_after_output() {
   touch();
 }
 
+// The backlog stays for the same reason. It goes with the session.
+void Session::cut_off(Cut why) {
+  if (cut_ != Cut::no) return;
+  bytes_when_cut_ = memory_bytes();
+  cut_ = why;
+  output_.clear();
+  close_after_output();
+  settle_bytes();
+}
+
 void Session::set_authenticated(bool authenticated) {
   authenticated_ = authenticated;
   parser_.set_authenticated(authenticated);
@@ -195,7 +220,16 @@ void Session::reset(bool authenticated) {
 
 std::size_t Session::memory_bytes() const {
   const std::size_t queued = transaction_ != nullptr ? transaction_->bytes() : 0;
-  return sizeof(Session) + backlog_.size() + queued + output_.size();
+  return sizeof(Session) + backlog_.size() + queued + output_.size() + unsent_bytes_ + kept_bytes;
+}
+
+// One that is cut off is as good as gone.
+void Session::settle_bytes() {
+  const std::size_t bytes = cut_ == Cut::no ? memory_bytes() : 0;
+  home_.bytes_ += bytes - settled_bytes_;
+  settled_bytes_ = bytes;
+  if (home_.bytes_ > home_.bytes_max_ && cut_ == Cut::no) [[unlikely]]
+    home_.make_room();
 }
 
 void Session::touch() {

@@ -11,6 +11,9 @@
 // kept: retry() executes it. One that has had its share of a turn is told to give_way(): what it
 // sent beyond is kept until go_on().
 //
+// A session whose answers are not taken executes nothing more: while kUnsentBytesMax and more have
+// not gone out (note_unsent), what the client sends beyond is kept, too; then it has its next turn.
+//
 // Most sessions are plain: each request is executed as it comes. A Mode is what makes whoever
 // executes look twice.
 //
@@ -18,6 +21,7 @@
 #pragma once
 
 #include "base/time.h"
+#include "protocol/limits.h"
 #include "protocol/output_buffer.h"
 #include "protocol/reply.h"
 #include "protocol/reply_writer.h"
@@ -49,6 +53,14 @@ class Service {
   virtual void expect(std::span<const Request> requests) { static_cast<void>(requests); }
 };
 
+// What the shell has of a session's output and could not send yet.
+class UnsentOutput {
+ public:
+  virtual ~UnsentOutput() = default;
+  virtual std::size_t unsent_bytes() const = 0;
+  virtual std::size_t unsent_pieces() const = 0;
+};
+
 struct Peer {
   std::string address;  // "127.0.0.1:40312", for CLIENT LIST
   std::string local_address;
@@ -69,6 +81,8 @@ class Session {
   };
   // CLIENT REPLY: what becomes of the answers to its requests. Pushes are no answers.
   enum class Answers : std::uint8_t { told, dropped, next_dropped };
+  // Why a connection ends at once, with what it was yet to be told.
+  enum class Cut : std::uint8_t { no, killed, reply_too_large, took_most };
 
   Session(Sessions& home, Id id, Peer peer, bool authenticated, Instant opened);
   Session(const Session&) = delete;
@@ -93,8 +107,19 @@ class Session {
   void tell(const Reply& reply, std::size_t unread_bytes_max);
   // The answer to a request, unless the client wants none (CLIENT REPLY).
   void answer(const Reply& reply);
-  // Nothing more is read; the connection ends when the output has gone out.
+  // Nothing more is read; the connection ends when the output has gone out, or after some time in
+  // which the peer does not take it.
   void close_after_output();
+  // The connection ends now.
+  void cut_off(Cut why);
+  Cut cut() const { return cut_; }
+  std::size_t bytes_when_cut() const { return bytes_when_cut_; }
+
+  // The shell took the output, and so much of it, or of what it took before, has not gone out yet.
+  void note_unsent(std::size_t bytes);
+  // Whether requests are kept because the answers before them had not gone out. It has no turn yet.
+  bool is_held_back() const { return is_held_back_ && !is_waiting(); }
+  bool has_room() const { return output_.size() + unsent_bytes_ < kUnsentBytesMax; }
 
   OutputBuffer& output() { return output_; }
   bool is_waiting() const { return waiting_for_ != WaitingFor::nothing; }
@@ -102,7 +127,7 @@ class Session {
   bool has_given_way() const { return waiting_for_ == WaitingFor::turn; }
   bool is_closing() const { return closing_; }
   std::size_t backlog_bytes() const { return backlog_.size(); }
-  // With all that it keeps.
+  // With all that it keeps, and what is kept for it.
   std::size_t memory_bytes() const;
 
   Id id() const { return id_; }
@@ -152,19 +177,25 @@ class Session {
   } listens_to;
   bool is_listening() const { return is_in(kListening); }
 
+  // Bytes that others keep for it: watches, subscriptions, waits.
+  std::size_t kept_bytes = 0;
+
   // The shell's own, for finding its connection again; never looked at here.
   void* transport = nullptr;
+  const UnsentOutput* unsent = nullptr;  // the shell's; nullptr: all that it takes is sent
 
  private:
   friend class Sessions;
   enum class WaitingFor : std::uint8_t { nothing, reply, retry, turn };
 
+  void take(std::string_view bytes, Now now, Service& service);
   std::size_t consume(std::string_view bytes, Now now, Service& service);
   void write_pushes(const Reply& reply);
   std::size_t execute(const RequestBatch& batch, Now now, Service& service);
   bool execute(Request request, Now now, Service& service);
-  bool executes() const { return !is_waiting() && !closing_; }
+  bool executes() const { return !is_waiting() && !closing_ && has_room(); }
   void touch();
+  void settle_bytes();
 
   Sessions& home_;
   Id id_;
@@ -175,6 +206,8 @@ class Session {
   bool authenticated_;
   WaitingFor waiting_for_ = WaitingFor::nothing;
   bool closing_ = false;
+  bool is_held_back_ = false;
+  Cut cut_ = Cut::no;
   bool touched_ = false;        // stands in home_'s list of sessions that the shell has to look at
   std::size_t touched_at_ = 0;  // where
   std::uint8_t modes_ = 0;      // Mode
@@ -184,6 +217,9 @@ class Session {
   RequestParser parser_;
   std::string backlog_;  // received, not yet understood or not yet due
   OutputBuffer output_;
+  std::size_t unsent_bytes_ = 0;
+  std::size_t settled_bytes_ = 0;  // as home_ counts them
+  std::size_t bytes_when_cut_ = 0;
 };
 
 }  // namespace redlock::protocol

@@ -1,5 +1,7 @@
 #include "protocol/sessions.h"
 
+#include <algorithm>
+
 namespace redlock::protocol {
 
 Session& Sessions::open(Peer peer, bool authenticated, Instant now) {
@@ -16,7 +18,27 @@ void Sessions::close(Session::Id id) {
     const std::size_t at = session.touched_at_;
     if (at < list->size() && (*list)[at] == &session) (*list)[at] = nullptr;
   }
+  bytes_ -= session.settled_bytes_;
   sessions_.erase(found);
+}
+
+// The shell's figures are looked at anew: what was unsent when it told them may have gone out
+// since.
+void Sessions::make_room() {
+  bytes_ = 0;
+  for (const auto& [id, session] : sessions_) {
+    if (session->unsent != nullptr) session->unsent_bytes_ = session->unsent->unsent_bytes();
+    session->settled_bytes_ = session->cut_ == Session::Cut::no ? session->memory_bytes() : 0;
+    bytes_ += session->settled_bytes_;
+  }
+  while (bytes_ > bytes_max_) {
+    const auto largest =
+        std::max_element(sessions_.begin(), sessions_.end(), [](const auto& a, const auto& b) {
+          return a.second->settled_bytes_ < b.second->settled_bytes_;
+        });
+    ++cut_for_bytes_;
+    largest->second->cut_off(Session::Cut::took_most);
+  }
 }
 
 Session* Sessions::find(Session::Id id) {

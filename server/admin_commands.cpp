@@ -61,7 +61,7 @@ Reply config_set(Call& call) {
 }
 
 Reply config_resetstat(Call& call) {
-  call.node.stats() = {};
+  call.node.forget_stats();
   call.node.commands().reset_stats();
   call.node.observers().forget_histograms();
   return Reply::ok();

@@ -17,6 +17,10 @@ std::string_view text_of(ClientLog::Kind kind) {
       return "of clients that gave no password";
     case ClientLog::Kind::slow_reader:
       return "of clients that leave too much unread";
+    case ClientLog::Kind::large_reply:
+      return "of clients that ask for too much at once";
+    case ClientLog::Kind::evicted:
+      return "of clients that took most";
     case ClientLog::Kind::script_overrun:
       return "of scripts that run too long";
     case ClientLog::Kind::ledger:
@@ -34,8 +38,9 @@ std::string_view text_of(ClientLog::Kind kind) {
 
 std::array<ClientLog::Entry, ClientLog::kKinds> ClientLog::entries() {
   std::array<Entry, kKinds> entries;
-  for (const Kind kind : {Kind::http, Kind::password, Kind::newcomer, Kind::slow_reader,
-                          Kind::script_overrun, Kind::ledger, Kind::events_dropped}) {
+  for (const Kind kind :
+       {Kind::http, Kind::password, Kind::newcomer, Kind::slow_reader, Kind::large_reply,
+        Kind::evicted, Kind::script_overrun, Kind::ledger, Kind::events_dropped}) {
     entries[static_cast<std::size_t>(kind)].limit = LineLimit(kLinesASecond);
   }
   return entries;

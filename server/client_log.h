@@ -23,6 +23,8 @@ class ClientLog {
     password,        // gave a wrong one
     newcomer,        // gave none in time
     slow_reader,     // leaves too much unread
+    large_reply,     // asks for too much at once
+    evicted,         // takes most (maxmemory-clients)
     script_overrun,  // its script runs for too long
     ledger,          // cannot be written, so locks are refused
     events_dropped,  // keyspace events

@@ -113,7 +113,7 @@ constexpr Command kCommands[] = {
       "Says whether this connection wants answers.", "<ON|OFF|SKIP>"},
      of_session<client_reply>},
     {{"client|no-evict", 3, kSession | kAdmin, 0, 0, 0, "connection", "7.0.0",
-      "Accepted; a lock node evicts nobody.", "<ON|OFF>"},
+      "Accepted; the client that takes most is closed all the same.", "<ON|OFF>"},
      of_session<client_no_evict>},
     {{"client|no-touch", 3, kSession, 0, 0, 0, "connection", "7.2.0",
       "Accepted; a lock node keeps no access times.", "<ON|OFF>"},

@@ -91,10 +91,15 @@ void fragmentation(Section& s, std::uint64_t used) {
           static_cast<std::int64_t>(resident) - static_cast<std::int64_t>(used));
 }
 
+// used_memory is what maxmemory is compared with: locks, scripts, and what is kept of clients'
+// wishes. Their requests and answers are mem_clients_normal, which maxmemory-clients bounds.
 void memory_section(Section& s) {
-  const std::uint64_t used = s.process.heap_bytes.value_or(s.node.used_memory());
+  const std::uint64_t used = s.node.used_memory();
+  const std::uint64_t peak = s.node.peak_memory();
   s.field("used_memory", used);
   s.field("used_memory_human", human_bytes(used));
+  s.field("used_memory_peak", peak);
+  s.field("used_memory_peak_human", human_bytes(peak));
   s.field("used_memory_rss", s.process.resident_bytes);
   s.field("used_memory_rss_human", human_bytes(s.process.resident_bytes));
   s.field("used_memory_locks", s.node.locks().bytes());
@@ -108,7 +113,9 @@ void memory_section(Section& s) {
   s.field("maxmemory_human", human_bytes(s.node.settings().maxmemory));
   s.field("maxmemory_policy", "noeviction");
   s.field("mem_allocator", "libc");
-  if (s.process.heap_bytes) fragmentation(s, used);
+  if (!s.process.heap_bytes) return;
+  s.field("used_memory_heap", *s.process.heap_bytes);
+  fragmentation(s, *s.process.heap_bytes);
 }
 
 // A node keeps no data on disk; clients wait while `loading` is 1, so it is 0 while recovering too.
@@ -120,13 +127,19 @@ void persistence_section(Section& s) {
 
 void stats_section(Section& s) {
   const Stats& stats = s.node.stats();
+  const RecentRates::Counts lately = s.node.recent_rates(s.now.monotonic);
+  const auto kilobytes = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1024; };
   s.field("total_connections_received", stats.connections_received);
   s.field("total_commands_processed", stats.commands_processed);
+  s.field("instantaneous_ops_per_sec", lately.commands);
   s.field("total_net_input_bytes", stats.bytes_in);
   s.field("total_net_output_bytes", stats.bytes_out);
+  s.field("instantaneous_input_kbps", fmt::format("{:.2f}", kilobytes(lately.bytes_in)));
+  s.field("instantaneous_output_kbps", fmt::format("{:.2f}", kilobytes(lately.bytes_out)));
   s.field("rejected_connections", stats.connections_rejected);
   s.field("expired_keys", s.node.locks().expired());
   s.field("evicted_keys", 0);
+  s.field("evicted_clients", stats.clients_evicted);
   s.field("keyspace_hits", stats.hits);
   s.field("keyspace_misses", stats.misses);
   s.field("pubsub_channels", s.node.pubsub().count(PubSub::Kind::channel));

@@ -123,7 +123,7 @@ std::uint32_t scan_some(const Call& call, std::uint32_t next, const ScanOptions&
     next = call.node.locks().scan(next, part, [&](const Lock& lock) {
       steps += kStepsOfKey;
       if (!is_wanted(options, lock, call.instant(), steps)) return;
-      found.add(Reply::bulk(std::string(lock.key())));
+      found.add(Reply::bulk_view(lock.key()));
     });
     left -= part;
     stride.adapt(steps - before);

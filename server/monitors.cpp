@@ -36,9 +36,13 @@ std::string monitor_line(WallTime when, std::string_view from, const protocol::C
   if (is_path) from = from.substr(0, from.rfind(':'));
   std::string line = fmt::format("{}.{:06} [0 {}{}]", us / 1'000'000, us % 1'000'000,
                                  is_path ? "unix:" : "", from);
+  std::size_t left = kMonitorLineBytesMax;
   for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = shown_word(spec, words, i);
+    if (word.size() > left) return line + fmt::format(" ... ({} more arguments)", words.size() - i);
+    left -= word.size();
     line += ' ';
-    line += quoted_word(shown_word(spec, words, i));
+    line += quoted_word(word);
   }
   return line;
 }

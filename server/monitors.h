@@ -17,6 +17,9 @@
 
 namespace redlock::server {
 
+// Of the words in a line, as they were sent: a lock's value or a script.
+inline constexpr std::size_t kMonitorLineBytesMax = 64 * 1024;
+
 class Monitors {
  public:
   // REQUIRES: the session leaves before it ends.
@@ -37,7 +40,8 @@ class Monitors {
 };
 
 // The line of a command, without the '+'. from: the client's address, or "lua". A socket in the
-// file system is told as "unix:PATH". Passwords are left out.
+// file system is told as "unix:PATH". Passwords are left out, and so are the words beyond
+// kMonitorLineBytesMax, of which only the number is told: one line goes to every monitor.
 std::string monitor_line(WallTime when, std::string_view from, const protocol::CommandSpec& spec,
                          protocol::Request words);
 

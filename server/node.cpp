@@ -6,6 +6,7 @@
 #include "server/grant_errors.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -60,6 +61,9 @@ void Node::apply_settings() {
   access_.set_password(settings_.requirepass);
   access_.set_protected_mode(settings_.protected_mode);
   pubsub_.set_output_bytes_max(settings_.listener_output_limit.hard);
+  sessions_.set_bytes_max(settings_.maxmemory_clients > 0
+                              ? settings_.maxmemory_clients
+                              : std::numeric_limits<std::size_t>::max());
   observers_.apply(settings_);
   locks_.note_expired(are_told(settings_.notify_keyspace_events, kExpiredEvent));
 }
@@ -72,15 +76,8 @@ bool Node::owes_work(const Session& session) const {
   return std::any_of(held_.begin(), held_.end(), is_of_it);
 }
 
-void Node::forget_wishes(Session& session) {
-  key_walks_.forget(session.id());
-  waiters_.forget(session.id());
-  watches_.forget(session);
-  pubsub_.forget(session);
-  observers_.leave(session);
-}
-
 void Node::receive(Session& session, std::string_view bytes, Now now) {
+  rates_.note(now.monotonic, counts_so_far());
   stats_.bytes_in += bytes.size();
   clock_.observe(now.monotonic);
   session.receive(bytes, now, *this);
@@ -88,6 +85,7 @@ void Node::receive(Session& session, std::string_view bytes, Now now) {
   deliver_late_reply();
   deliver_wakes(now);
   look_at_pause(now);
+  peak_memory_ = peak_memory();
 }
 
 bool Node::is_above_maxmemory() const {
@@ -215,7 +213,9 @@ Reply Node::call(Request request) {
             *this,
             *found.entry->command,
             true};
-  return run(call, *found.entry);
+  Reply reply = run(call, *found.entry);
+  if (reply.is(Reply::Kind::too_large)) return Reply::error_view("ERR the reply is too large");
+  return reply;
 }
 
 std::optional<Reply> Node::refuse_grant(const Call& call) {

@@ -38,6 +38,7 @@
 #include "server/pause.h"
 #include "server/process_facts.h"
 #include "server/pubsub.h"
+#include "server/recent_rates.h"
 #include "server/release_marks.h"
 #include "server/script_watch.h"
 #include "server/settings.h"
@@ -46,6 +47,7 @@
 #include "server/waiters.h"
 #include "server/watches.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -113,6 +115,10 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   void expect(std::span<const protocol::Request> requests) override;
   void expect_first_of(std::span<const std::string_view> received);
 
+  // The shell has taken a session's output, and so much has not gone out yet. One that was held
+  // back and has room again goes on in its next turn.
+  void note_unsent(protocol::Session& session, std::size_t bytes);
+
   // Work that no request brings: expiry, a slice of a suspended script, the next turn of a session
   // that gave way, idle clients.
   std::optional<Instant> next_work() const;
@@ -161,6 +167,12 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   Settings& settings() { return settings_; }
   const Settings& settings() const { return settings_; }
   const NodeStart& start() const { return start_; }
+  std::uint64_t peak_memory() const { return std::max(peak_memory_, used_memory()); }
+  // Commands and bytes a second.
+  RecentRates::Counts recent_rates(Instant now) const {
+    return rates_.per_second(now, counts_so_far());
+  }
+  void forget_stats();
   Stats& stats() { return stats_; }
   const Stats& stats() const { return stats_; }
   CommandTable& commands() { return commands_; }
@@ -304,6 +316,10 @@ class Node final : public protocol::Service, private lua::ScriptHost {
                                         const protocol::CommandSpec& spec,
                                         protocol::Request request, Now now);
   void look_at_pause(Now now);
+  void tell_of_cut(const protocol::Session& session);
+  RecentRates::Counts counts_so_far() const {
+    return {stats_.commands_processed, stats_.bytes_in, stats_.bytes_out};
+  }
   protocol::Reply run_observed(Call& call);
   protocol::Reply run_timed(Call& call);
   void show(const Call& call, protocol::Reply* reply);
@@ -378,7 +394,9 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   ClockWatch clock_;
   Random random_;
   Stats stats_;
-  Now script_now_{};  // stays the same inside a script, or an EXEC (rule C4)
+  RecentRates rates_;
+  std::uint64_t peak_memory_ = 0;  // as turns left it
+  Now script_now_{};               // stays the same inside a script, or an EXEC (rule C4)
   bool script_is_read_only_ = false;
   bool script_wrote_ = false;  // then it cannot be killed: half of what it does would stay
   std::optional<Suspended> suspended_;
@@ -392,6 +410,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   std::vector<HeldReply> held_;
   std::optional<Status> ended_write_;  // of the ledger, while a script is suspended
   Instant lower_at_{};                 // not before (rules R3, R5)
+  static constexpr Duration kIdleCheckInterval = 1s;
   Instant idle_check_{};
   bool has_begun_ = false;
   std::optional<StopRequest> stop_;

@@ -38,7 +38,10 @@ Session& Node::open_session(protocol::Peer peer, Now now) {
 
 void Node::close_session(Session::Id id) {
   newcomers_.remove(id);
-  if (Session* session = sessions_.find(id)) forget_wishes(*session);
+  if (Session* session = sessions_.find(id)) {
+    tell_of_cut(*session);
+    forget_wishes(*session);
+  }
   sessions_.close(id);
 }
 

@@ -15,6 +15,9 @@ namespace {
 
 // The ledger's latest deadline is lowered so often, at most (rule R5).
 constexpr Duration kLowerInterval = 10ms;
+// What a reply that waits for the disk may take, as there may be one for each client. That of a
+// grant takes some bytes; only EXEC can have such a reply.
+constexpr std::size_t kHeldReplyBytesMax = 1024 * 1024;
 
 bool have_common_key(std::span<const std::string> some, std::span<const std::string> others) {
   return std::find_first_of(some.begin(), some.end(), others.begin(), others.end()) != some.end();
@@ -74,7 +77,11 @@ Reply Node::settle_deadlines(Session::Id caller, Reply reply, std::span<const st
     const auto refusal = ledger_.refusal(now.monotonic);
     if (refusal) return pull_back(keys, *refusal, now.monotonic);
     ledger_.want_ttl(longest);
-    held_.push_back({caller, reply.owned(), {keys.begin(), keys.end()}, now.monotonic});
+    const bool is_too_large = reply.memory_bytes() > kHeldReplyBytesMax;
+    held_.push_back({caller,
+                     is_too_large ? Reply::too_large() : reply.owned(),
+                     {keys.begin(), keys.end()},
+                     now.monotonic});
     return Reply::later();
   }
   if (const Status covered = ledger_.cover(latest); !covered) {

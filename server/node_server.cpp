@@ -2,6 +2,8 @@
 
 #include "base/net/clock.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace redlock::server {
@@ -12,17 +14,25 @@ namespace {
 
 // As much as a client can have sent ahead in good faith, one full read.
 constexpr std::size_t kWaitingBacklogMax = 64 * 1024;
+// The same for a client that is held back until it reads: it may write its whole pipeline first.
+constexpr std::size_t kHeldBackBacklogMax = 16 * 1024 * 1024;
+// So long a connection that is to end waits for its peer to read what it was told last, as the
+// answer to QUIT. A peer that reads nothing would keep its place among maxclients.
+constexpr Duration kLastWordsTime = 1s;
+// More output than this is handed over as it is; less is copied, and its memory used again.
+constexpr std::size_t kCopiedBytesMax = 16 * 1024;
 
 }  // namespace
 
 // One client: a stream, and the session behind it.
-class NodeServer::Connection final : public net::Stream::User {
+class NodeServer::Connection final : public net::Stream::User, public protocol::UnsentOutput {
  public:
   Connection(NodeServer& server, std::unique_ptr<net::Stream> stream)
       : server_(server),
         stream_(std::move(stream)),
         session_(server.node_.open_session(peer(), net::read_now())) {
     session_.transport = this;
+    session_.unsent = this;
     stream_->set_user(*this);
     stream_->set_keepalive_seconds(server.node_.settings().tcp_keepalive_seconds);
     if (!session_.is_closing()) stream_->start_reading();
@@ -33,11 +43,7 @@ class NodeServer::Connection final : public net::Stream::User {
   // REQUIRES: `now` was read after the bytes.
   void execute(std::string_view bytes, Now now) {
     server_.node_.receive(session_, bytes, now);
-    // A client that blocks is read on, so that its end is noticed and takes its waits along. What
-    // more it sends than this stays with the kernel.
-    if (session_.is_waiting() && session_.backlog_bytes() >= kWaitingBacklogMax) {
-      stream_->stop_reading();
-    }
+    if (!may_send_more()) stream_->stop_reading();
   }
 
   // The session may outlive the stream: see Node::owes_work.
@@ -47,12 +53,16 @@ class NodeServer::Connection final : public net::Stream::User {
     stream_.reset();
   }
 
+  void on_drained() override { server_.node_.note_unsent(session_, 0); }
+
+  std::size_t unsent_bytes() const override { return stream_ ? stream_->queued_bytes() : 0; }
+  std::size_t unsent_pieces() const override { return stream_ ? stream_->queued_pieces() : 0; }
+
+  // The connection may be gone after this.
   void flush() {
     if (!stream_) return flush_to_nobody();
-    std::string_view output = session_.output().view();
-    server_.node_.stats().bytes_out += output.size();
-    stream_->write(output);
-    session_.output().clear();
+    if (session_.cut() != Session::Cut::no) return cut_off();
+    send_output();
     if (leaves_too_much_unread()) {
       server_.node_.client_log().log(
           ClientLog::Kind::slow_reader, LogLevel::warning,
@@ -61,8 +71,9 @@ class NodeServer::Connection final : public net::Stream::User {
           net::read_clock(net::ClockKind::monotonic));
       return server_.forget(*this);
     }
-    if (session_.is_closing()) return stream_->end_after_writes();
-    if (!session_.is_waiting()) stream_->start_reading();
+    if (session_.is_closing()) return end();
+    server_.node_.note_unsent(session_, stream_->queued_bytes());
+    if (may_send_more()) stream_->start_reading();
   }
 
   Session& session() { return session_; }
@@ -70,6 +81,37 @@ class NodeServer::Connection final : public net::Stream::User {
   bool is_held = false;  // something of it stands in the turn's input
 
  private:
+  // A client that waits, or is held back, is read on, so that its end is noticed and takes its
+  // waits along. What more it sends than this stays with the kernel.
+  bool may_send_more() const {
+    const std::size_t bytes_max = session_.is_held_back() ? kHeldBackBacklogMax
+                                  : session_.is_waiting() ? kWaitingBacklogMax
+                                                          : std::string::npos;
+    return session_.backlog_bytes() < bytes_max;
+  }
+
+  void send_output() {
+    protocol::OutputBuffer& output = session_.output();
+    server_.node_.stats().bytes_out += output.size();
+    if (output.size() > kCopiedBytesMax) return stream_->hand_over(output.take());
+    stream_->write(output.view());
+    output.clear();
+  }
+
+  void end() {
+    if (is_ending_) return;
+    is_ending_ = true;
+    const Instant now = net::read_clock(net::ClockKind::monotonic);
+    server_.ending_.push_back({now + kLastWordsTime, session_.id()});
+    stream_->end_after_writes();
+  }
+
+  // As at its own end: the session may outlive the stream.
+  void cut_off() {
+    if (!server_.node_.owes_work(session_)) return server_.forget(*this);
+    stream_.reset();
+  }
+
   bool leaves_too_much_unread() {
     const std::size_t queued = stream_->queued_bytes();
     if (queued == 0 && !unread_.is_counting()) return false;
@@ -95,6 +137,7 @@ class NodeServer::Connection final : public net::Stream::User {
   std::unique_ptr<net::Stream> stream_;
   Session& session_;
   UnreadWatch unread_;
+  bool is_ending_ = false;
 };
 
 Result<std::unique_ptr<Doors>> Doors::open(net::Loop& loop, const Settings& settings,
@@ -196,8 +239,18 @@ void NodeServer::execute_held() {
   held_.clear();
 }
 
+void NodeServer::drop_last_words(Instant now) {
+  while (!ending_.empty() && ending_.front().end <= now) {
+    const auto connection = connections_.find(ending_.front().session);
+    ending_.pop_front();
+    if (connection != connections_.end()) connection->second->on_end({});
+  }
+}
+
 void NodeServer::do_due_work() {
-  const auto last_deadline = node_.do_due_work(net::read_now());
+  const Now now = net::read_now();
+  drop_last_words(now.monotonic);
+  const auto last_deadline = node_.do_due_work(now);
   if (!last_deadline) return;
   node_.note_reclaimed(net::read_clock(net::ClockKind::monotonic) - *last_deadline);
 }
@@ -216,7 +269,8 @@ void NodeServer::end_turn() {
 // An earlier instant sets the timer anew; a later one leaves it: it then fires once for nothing,
 // which is cheaper than a system call for every lock that comes and goes.
 void NodeServer::set_timer() {
-  const auto next = node_.next_work();
+  auto next = node_.next_work();
+  if (!ending_.empty()) next = std::min(next.value_or(kNever), ending_.front().end);
   if (next && (!timer_.when() || *next < *timer_.when())) timer_.set(next);
 }
 

@@ -18,6 +18,7 @@
 #include "server/turn_input.h"
 #include <redlock/result.h>
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -67,6 +68,7 @@ class NodeServer {
   void take(Connection& connection, std::string_view bytes);
   void execute_held();
   void forget(Connection& connection);
+  void drop_last_words(Instant now);
   void do_due_work();
   void write_output();
   void end_turn();
@@ -76,6 +78,12 @@ class NodeServer {
   Node& node_;
   std::unordered_map<protocol::Session::Id, std::unique_ptr<Connection>> connections_;
   TurnInput<Connection> held_;
+  // Connections that end when their peers have read, or at these instants, the soonest first.
+  struct Ending {
+    Instant end;
+    protocol::Session::Id session;
+  };
+  std::deque<Ending> ending_;
   net::Timer timer_;
   net::AfterWait after_wait_;
   net::BeforeWait before_wait_;

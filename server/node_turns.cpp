@@ -14,7 +14,6 @@ namespace {
 // Steps of giving back locks in one turn: some 50 µs of work between two looks at the sockets (rule
 // C5).
 constexpr std::size_t kReclaimBudget = 256;
-constexpr Duration kIdleCheckInterval = 1s;
 
 }  // namespace
 
@@ -140,17 +139,6 @@ std::optional<Instant> Node::do_due_work(Now now) {
   deliver_wakes(now);
   if (reclaimed.count == 0) return std::nullopt;
   return reclaimed.last_deadline;
-}
-
-void Node::close_idle_sessions(Instant now) {
-  if (settings_.timeout == 0ns || now < idle_check_ + kIdleCheckInterval) return;
-  idle_check_ = now;
-  for (const auto& [id, session] : sessions_.all()) {
-    const bool is_idle = now - session->last_request() > settings_.timeout;
-    const bool is_told = session->is_listening() || session->is_in(Session::kMonitoring);
-    const bool waits = session->is_waiting() || waiters_.has_any_of(id) || is_told;
-    if (is_idle && !waits) session->close_after_output();
-  }
 }
 
 }  // namespace redlock::server

@@ -79,6 +79,7 @@ bool PubSub::subscribe(Session& session, Kind kind, std::string_view name) {
   listener.names[static_cast<std::size_t>(kind)].insert(entry->first);
   listener.bytes += bytes_of(name);
   bytes_ += bytes_of(name);
+  session.kept_bytes += bytes_of(name);
   ++counter_of(session, kind);
   session.enter(Session::kListening);
   return true;
@@ -92,6 +93,7 @@ void PubSub::unsubscribe(Session& session, Kind kind, std::string_view name) {
   listener->second.names[static_cast<std::size_t>(kind)].erase(entry->first);
   listener->second.bytes -= bytes_of(entry->first);
   bytes_ -= bytes_of(entry->first);
+  session.kept_bytes -= bytes_of(entry->first);
   --counter_of(session, kind);
   if (entry->second.empty()) names(kind).erase(entry);
   if (!session.listens_to.nothing()) return;

@@ -29,6 +29,8 @@ inline constexpr std::int64_t kInt64Max = std::numeric_limits<std::int64_t>::max
 inline constexpr std::int64_t kUnsignedMax = std::numeric_limits<std::uint32_t>::max();
 inline constexpr double kClockDriftMax = 0.5;  // two clocks of which one runs half as fast again
 inline constexpr std::uint64_t kScriptMemoryMin = 1 << 20;
+// Less would close clients for a request of some size.
+inline constexpr std::uint64_t kClientMemoryMin = 1 << 20;
 // A holder's name or token, with room; what a request can bring at most.
 inline constexpr std::uint64_t kValueSizeMin = 1024;
 inline constexpr std::uint64_t kValueSizeMax = protocol::kBulkBytesMax;
@@ -77,6 +79,16 @@ struct Memory {
     return Applied{};
   }
   static std::string print(const Settings& settings) { return fmt::to_string(settings.*member); }
+};
+
+// The same, or 0: no bound.
+template <std::uint64_t Settings::*member, std::uint64_t low>
+struct MemoryOrAny : Memory<member, low> {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    if (words[0] != "0") return Memory<member, low>::read(settings, words);
+    settings.*member = 0;
+    return Applied{};
+  }
 };
 
 // A duration of ours: read and printed as people write it. Zero would switch off what it bounds.

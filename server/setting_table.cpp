@@ -45,6 +45,8 @@ constexpr std::array kTable = {
     list_row<OutputBuffer>("client-output-buffer-limit",
                            "bytes, such as 64mb (0: any), or 'pubsub 32mb 8mb 60'",
                            Change::running),
+    row<MemoryOrAny<&Settings::maxmemory_clients, kClientMemoryMin>>(
+        "maxmemory-clients", "bytes from 1mb, such as 256mb (0: any)", Change::running),
     row<YesNo<&Settings::protected_mode>>("protected-mode", "yes or no", Change::running),
     row<Text<&Settings::requirepass>>("requirepass", "a password", Change::running),
     row<Length<&Settings::max_ttl>>("max-ttl", "a duration from 1ms, such as 60s",

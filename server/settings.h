@@ -88,6 +88,9 @@ struct Settings {
   // What a client may leave unread: one that asks, and one that listens to channels.
   OutputLimit output_limit{64 * 1024 * 1024, 0, 0s};
   OutputLimit listener_output_limit{32 * 1024 * 1024, 8 * 1024 * 1024, 60s};
+  // What all clients together may make the node keep, in bytes; 0: any. Four of them at the largest
+  // request or output that one may have; ten thousand that behave take a tenth of it.
+  std::uint64_t maxmemory_clients = 256 * 1024 * 1024;
 };
 
 }  // namespace redlock::server

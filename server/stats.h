@@ -27,6 +27,7 @@ struct Stats {
   std::uint64_t connections_rejected = 0;
   std::uint64_t passwords_refused = 0;
   std::uint64_t newcomers_closed = 0;  // that gave no password
+  std::uint64_t clients_evicted = 0;   // maxmemory-clients
   std::uint64_t commands_processed = 0;
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;

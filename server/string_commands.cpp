@@ -131,12 +131,14 @@ Reply getrange(Call& call) {
   return Reply::bulk_view(lock == nullptr ? "" : range_of(lock->value(), *start, *end));
 }
 
-// Null for what is no text. Each is copied: the next look may give a lock back.
+// Null for what is no text. Views: a look at another key may give that one back, at the same
+// instant it leaves this one where it is.
 Reply mget(Call& call) {
   Reply values = Reply::array();
   for (const std::string_view key : call.words.subspan(1)) {
     const Lock* lock = read(call, key);
-    values.add(is_hash(lock) ? Reply::null() : text_of(lock));
+    const bool is_text = lock != nullptr && !lock->is_hash();
+    values.add(is_text ? Reply::bulk_view(lock->value()) : Reply::null());
   }
   return values;
 }

@@ -42,7 +42,7 @@ TimeoutReading read_timeout(std::string_view word) {
 
 std::optional<Reply> arm(Call& call, Waiters::Form form, Duration timeout) {
   Waiters::Wait wait{call.session.id(), form, std::string(call.word(1)),
-                     later(call.instant(), timeout)};
+                     later(call.instant(), timeout), &call.session};
   if (call.node.waiters().arm(std::move(wait))) return std::nullopt;
   return Reply::error(
       fmt::format("ERR this connection waits for {} keys already", kWaitsPerSessionMax));

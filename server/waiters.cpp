@@ -8,6 +8,10 @@ namespace {
 // Four tree nodes with what stands in them and what malloc adds; keys beside it.
 constexpr std::size_t kBytesPerWait = 320;
 
+std::size_t bytes_of(std::string_view key) {
+  return key.size() + kBytesPerWait;
+}
+
 }  // namespace
 
 bool Waiters::arm(Wait wait) {
@@ -21,6 +25,7 @@ bool Waiters::arm(Wait wait) {
   by_key_.emplace(kept.hash, number);
   by_deadline_.emplace(kept.deadline, number);
   key_bytes_ += kept.key.size();
+  if (kept.client != nullptr) kept.client->kept_bytes += bytes_of(kept.key);
   locks_.note_given_up(true);
   return true;
 }
@@ -87,6 +92,7 @@ Waiters::Wait Waiters::remove(Number number) {
   of_session->second.erase({wait.form, wait.key});
   if (of_session->second.empty()) by_session_.erase(of_session);
   key_bytes_ -= wait.key.size();
+  if (wait.client != nullptr) wait.client->kept_bytes -= bytes_of(wait.key);
   Wait removed = std::move(found->second);
   waits_.erase(found);
   if (waits_.empty()) locks_.note_given_up(false);
@@ -104,7 +110,7 @@ void push_wake(protocol::Session& session, std::string key, bool is_free) {
   message.add(Reply::bulk_view("lock.free"))
       .add(Reply::bulk(std::move(key)))
       .add(Reply::integer(is_free ? 1 : 0));
-  session.write(message);
+  session.tell(message, 0);
 }
 
 }  // namespace redlock::server

@@ -51,7 +51,8 @@ class Waiters {
     Form form;
     std::string key;
     Instant deadline;
-    std::uint32_t hash = 0;  // of the key; arm() sees to it
+    protocol::Session* client = nullptr;  // whose kept_bytes count it; nullptr: nobody's
+    std::uint32_t hash = 0;               // of the key; arm() sees to it
   };
   // What a waiter is told: its key is free, or the time is over.
   struct Wake {

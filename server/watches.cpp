@@ -27,6 +27,7 @@ bool Watches::add(Session& session, std::string_view key, Instant now) {
   by_hash_.emplace(locks_.hash_of(key), session.id());
   watched.bytes += bytes_of(key);
   bytes_ += bytes_of(key);
+  session.kept_bytes += bytes_of(key);
   session.watched_keys = static_cast<std::uint32_t>(watched.keys.size());
   locks_.note_changed(true);
   return true;
@@ -45,6 +46,7 @@ void Watches::drop_keys(Watched& watched) {
     by_hash_.erase({locks_.hash_of(key), watched.session.id()});
   }
   bytes_ -= watched.bytes;
+  watched.session.kept_bytes -= watched.bytes;
   watched.bytes = 0;
   watched.keys.clear();
   watched.session.watched_keys = 0;

@@ -18,7 +18,9 @@ Made by `redlock-differential --document` from the tables of the test itself; do
 RESP2 and RESP3, and compares every reply byte for byte. What stands below is the whole list of
 exceptions. Both are set up alike for it: the node has `require-ttl no` and the largest `max-ttl`,
 Redis one database and `proto-max-bulk-len 16mb`. With its defaults a node refuses, on purpose, what
-would leave a key without a deadline: [safety.md](safety.md).
+would leave a key without a deadline ([safety.md](safety.md)), and values above 64 KB
+(`value-size-limit`). It closes a client for a reply of more than 64 MB, and answers COMMAND INFO for
+no more names than there are commands.
 )";
 
 constexpr std::string_view kNewer = R"(

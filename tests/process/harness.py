@@ -208,8 +208,15 @@ class Server:
         return self.process.poll() is None
 
     def resident_kb(self):
+        return self._status_kb("VmRSS:")
+
+    def resident_peak_kb(self):
+        """The most that it ever had."""
+        return self._status_kb("VmHWM:")
+
+    def _status_kb(self, name):
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(status.split("VmRSS:")[1].split()[0])
+        return int(status.split(name)[1].split()[0])
 
     def end(self):
         """Cleanup, whatever has happened."""

@@ -32,8 +32,6 @@ _ABSENT = {
     "a node knows how long commands take by bounds that double, too coarse for percentiles: "
     "LATENCY HISTOGRAM tells them": """
         latency_percentiles_usec latency_percentiles_usec_count latency_percentiles_usec_sum""",
-    "between two scrapes nobody looks at the heap, as an idle node does not wake: "
-    "`max_over_time(redis_memory_used_bytes[1d])`": "memory_used_peak_bytes",
     "a node does not look at its heap when it starts": "memory_used_startup_bytes",
     "it is a part of memory_used_lua_bytes": "memory_used_scripts_bytes",
     "Redis samples its clients; of a node, CLIENT LIST tells each one's buffers":

@@ -1,5 +1,7 @@
 #include "protocol/reply.h"
 
+#include "protocol/limits.h"
+
 #include <catch2/catch.hpp>
 
 using namespace redlock::protocol;
@@ -58,4 +60,26 @@ TEST_CASE("what a reply does not have is empty") {
   CHECK(Reply::real(2.5).integer() == 0);
   CHECK(Reply::real(2.5).real() == 2.5);
   CHECK(Reply::integer(2).real() == 0.0);
+}
+
+TEST_CASE("a reply knows about what it takes, and one that would take too much holds nothing") {
+  const std::string text(1'000'000, 'x');
+  Reply array = Reply::array();
+  CHECK(array.memory_bytes() < 100);
+  array.add(Reply::bulk_view(text));
+  CHECK(array.memory_bytes() > text.size());
+  CHECK(array.integer() == 0);
+  CHECK(array == array.owned());
+  const std::size_t most = kReplyMemoryMax / text.size();
+  for (std::size_t i = 1; i < most; ++i) array.add(Reply::bulk_view(text));
+  CHECK(array.is(Reply::Kind::array));
+  array.add(Reply::bulk_view(text));
+  CHECK(array.is(Reply::Kind::too_large));
+  CHECK(array.items().empty());
+  CHECK(array.add(Reply::integer(1)).is(Reply::Kind::too_large));
+  CHECK(array.to_string() == "(too large)");
+  CHECK(Reply::map({}).add_field("k", Reply::too_large()).is(Reply::Kind::too_large));
+  std::vector<Reply> items;
+  for (std::size_t i = 0; i <= most; ++i) items.push_back(Reply::bulk_view(text));
+  CHECK(Reply::array(std::move(items)).is(Reply::Kind::too_large));
 }

@@ -240,3 +240,110 @@ TEST_CASE("before the password no request is understood ahead of its turn") {
   const std::string replies = other.bytes(auth + "*2\r\n$4\r\nECHO\r\n" + long_word);
   CHECK(replies == "+OK\r\n" + long_word);
 }
+
+TEST_CASE(
+    "a session whose answers have not gone out executes no more, and goes on when they have") {
+  SessionFixture service;
+  auto client = service.client();
+  Session& session = client.session();
+  const std::string word(kUnsentBytesMax, 'x');
+  const std::string echo = "*2\r\n$4\r\nECHO\r\n$1048576\r\n" + word + "\r\n";
+  session.receive(echo + echo + "PING\r\n", service.now, service);
+  CHECK(service.executed == 1);
+  CHECK(session.is_held_back());
+  CHECK_FALSE(session.is_waiting());
+  session.output().clear();
+  session.note_unsent(1000);  // the rest of it
+  CHECK(session.has_room());
+  session.give_way();
+  session.go_on(service.now, service);
+  CHECK(service.executed == 2);
+  CHECK(session.is_held_back());
+  session.output().clear();
+  session.note_unsent(kUnsentBytesMax);  // nothing has gone out
+  CHECK_FALSE(session.has_room());
+  session.receive("PING\r\n", service.now, service);
+  CHECK(service.executed == 2);
+  session.note_unsent(0);
+  session.give_way();
+  session.go_on(service.now, service);
+  CHECK(client.received() == "+PONG\n+PONG");
+  CHECK_FALSE(session.is_held_back());
+  CHECK(session.backlog_bytes() == 0);
+}
+
+TEST_CASE("a client that floods while its answers are not taken is closed") {
+  SessionFixture service;
+  auto client = service.client();
+  client.session().note_unsent(kUnsentBytesMax);
+  const std::string flood(16 * 1024 * 1024, 'x');
+  for (int i = 0; i < 4; ++i) client.bytes(flood);
+  CHECK_FALSE(client.session().is_closing());
+  client.bytes(flood);
+  CHECK(client.session().is_closing());
+}
+
+TEST_CASE("one that is cut off is told nothing more, and is looked at") {
+  SessionFixture service;
+  auto client = service.client();
+  client.session().write(Reply::ok());
+  CHECK(touched(service) == Ids{1});
+  client.session().cut_off(Session::Cut::killed);
+  CHECK(touched(service) == Ids{1});
+  CHECK(client.session().output().empty());
+  client.session().write(Reply::ok());
+  CHECK(client.bytes("PING\r\n").empty());
+  CHECK(service.executed == 0);
+  client.session().cut_off(Session::Cut::took_most);
+  CHECK(client.session().cut() == Session::Cut::killed);  // as it was first
+}
+
+TEST_CASE("a reply that is too large ends its client and is not written") {
+  SessionFixture service;
+  auto client = service.client();
+  client.session().write(Reply::ok());
+  client.session().write(Reply::too_large());
+  CHECK(client.session().cut() == Session::Cut::reply_too_large);
+  CHECK(client.session().output().empty());
+}
+
+TEST_CASE("of clients that together take too much, the one that takes most is cut off") {
+  SessionFixture service;
+  auto small = service.client();
+  auto large = service.client();
+  auto other = service.client();
+  const std::size_t bare = service.sessions.bytes();
+  service.sessions.set_bytes_max(100'000);
+  small.session().tell(Reply::bulk(std::string(10'000, 's')), 0);
+  large.session().tell(Reply::bulk(std::string(50'000, 'l')), 0);
+  CHECK(service.sessions.bytes() > bare + 60'000);
+  CHECK(service.sessions.cut_for_bytes() == 0);
+  other.session().tell(Reply::bulk(std::string(40'000, 'o')), 0);
+  CHECK(large.session().cut() == Session::Cut::took_most);
+  CHECK(large.session().bytes_when_cut() > 50'000);
+  CHECK_FALSE(other.session().is_closing());
+  CHECK(service.sessions.cut_for_bytes() == 1);
+  CHECK(service.sessions.bytes() < 60'000);
+  service.sessions.close(1);
+  service.sessions.close(2);
+  service.sessions.close(3);
+  CHECK(service.sessions.bytes() == 0);
+}
+
+TEST_CASE("what went out since the shell told of it is not held against a client") {
+  struct Sent final : UnsentOutput {
+    std::size_t unsent_bytes() const override { return 0; }
+    std::size_t unsent_pieces() const override { return 0; }
+  } sent;
+  SessionFixture service;
+  auto reader = service.client();
+  auto deaf = service.client();
+  service.sessions.set_bytes_max(100'000);
+  reader.session().unsent = &sent;
+  reader.session().note_unsent(80'000);
+  deaf.session().note_unsent(30'000);
+  CHECK(service.sessions.cut_for_bytes() == 0);
+  deaf.session().note_unsent(120'000);
+  CHECK(deaf.session().cut() == Session::Cut::took_most);
+  CHECK_FALSE(reader.session().is_closing());
+}

@@ -91,6 +91,23 @@ TEST_CASE("EXEC tells what it leaves behind, and waits for the disk as one (rule
   CHECK(node.page.latest == node.in(30s));
 }
 
+TEST_CASE("of EXEC that waits for the disk no large reply is kept: its client is closed then") {
+  LedgerFixture node(1s);
+  TestClient greedy = node.connect();
+  node("SET k " + std::string(60'000, 'v') + " PX 900");
+  greedy.send("MULTI", node.now());
+  greedy.send("SET printer alice PX 30000", node.now());
+  for (int i = 0; i < 10; ++i) greedy.send("GET k", node.now());
+  while (greedy.receive() != "(none)") {
+  }
+  greedy.send("EXEC", node.now());
+  CHECK(greedy.receive() == "(none)");
+  CHECK_FALSE(greedy.session().is_closing());
+  node.write();
+  CHECK(greedy.session().cut() == protocol::Session::Cut::reply_too_large);
+  CHECK(node("GET printer") == "\"alice\"");
+}
+
 TEST_CASE("a ledger that cannot be written refuses the grant, and leaves no lock (rule R4)") {
   LedgerFixture node;
   node.page.fails = true;
