@@ -2,7 +2,6 @@
 
 #include "base/printable.h"
 #include "base/quoted_words.h"
-#include "server/node.h"
 
 #include <fmt/format.h>
 
@@ -20,13 +19,6 @@ std::string key_in_text(std::string_view key) {
   if (key.size() > kReadable || !is_printable(key)) return "key";
   const bool is_one_word = !key.empty() && key.find_first_of(" '\"\\") == std::string_view::npos;
   return is_one_word ? std::string(key) : quoted_word(key);
-}
-
-std::optional<Reply> refuse_size(const Call& call, std::string_view key, std::string_view value) {
-  const std::uint64_t value_max = call.node.settings().value_size_limit;
-  if (key.size() > kKeyBytesMax) return key_too_long(key);
-  if (value.size() > value_max) return value_too_large("value", value.size(), value_max);
-  return std::nullopt;
 }
 
 bool answers_held_while_recovering(const Call& call) {

@@ -6,6 +6,7 @@
 #include "server/command.h"
 #include "server/grant_errors.h"
 #include "server/lock.h"
+#include "server/node.h"
 
 #include <optional>
 #include <string_view>
@@ -21,8 +22,13 @@ std::string key_in_text(std::string_view key);
 
 // Why there can be no such lock: its key or its value is longer than this node takes. Asked first
 // by every command that puts a value under a key; a hash is measured as a whole, when it is packed.
-std::optional<protocol::Reply> refuse_size(const Call& call, std::string_view key,
-                                           std::string_view value = {});
+inline std::optional<protocol::Reply> refuse_size(const Call& call, std::string_view key,
+                                                  std::string_view value = {}) {
+  const std::uint64_t value_max = call.node.settings().value_size_limit;
+  if (key.size() > kKeyBytesMax) return key_too_long(key);
+  if (value.size() > value_max) return value_too_large("value", value.size(), value_max);
+  return std::nullopt;
+}
 
 // A recovering node and SET … NX in restart-reply held: nil, so that libraries which give up on any
 // error ask the other nodes too (rule R10). Never inside a script.
