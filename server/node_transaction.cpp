@@ -23,7 +23,6 @@ constexpr std::string_view kAborted = "EXECABORT Transaction discarded because o
 // All of them may take as much as the requests; beyond that none is kept, and the rest is executed
 // all the same.
 void keep(Reply& replies, Reply reply) {
-  if (replies.is(Reply::Kind::too_large)) return;
   replies.add(std::move(reply));
   if (replies.memory_bytes() > protocol::kTransactionBytesMax) replies = Reply::too_large();
 }
@@ -87,7 +86,9 @@ Reply Node::continue_transaction(Session& session) {
     if (suspended_) return Reply::later();
     INVARIANT(!reply.is(Reply::Kind::later) && !reply.is(Reply::Kind::postponed),
               "a command that may answer later, in a transaction");
-    keep(transaction_->replies, reply.owned());
+    if (!transaction_->replies.is(Reply::Kind::too_large)) {
+      keep(transaction_->replies, reply.owned());
+    }
     if (is_transaction_due_to_pause()) return pause_transaction(session);
   }
   session.last_command = "exec";
@@ -146,7 +147,9 @@ void Node::resume_transaction(Now now) {
 
 // All or nothing, also when the client is gone by now: owes_work() keeps its session.
 Reply Node::continue_transaction_after(Reply script_reply) {
-  keep(transaction_->replies, std::move(script_reply));
+  if (!transaction_->replies.is(Reply::Kind::too_large)) {
+    keep(transaction_->replies, std::move(script_reply));
+  }
   transaction_->pause_at = Instant{};  // the script has had its time: others first
   Session* session = sessions_.find(transaction_->caller);
   INVARIANT(session != nullptr, "a session was closed that owed the rest of a transaction");
