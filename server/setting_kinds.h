@@ -6,6 +6,8 @@
 #pragma once
 
 #include "base/duration_text.h"
+#include "base/printable.h"
+#include "base/quoted_words.h"
 #include "protocol/limits.h"
 #include "server/setting_table.h"
 #include "server/setting_values.h"
@@ -114,10 +116,15 @@ struct Text {
 
 struct Bind {
   static Result<Applied> read(Settings& settings, const Words& words) {
-    settings.bind.clear();
+    std::vector<std::string> addresses;
     for (const std::string& word : words) {
-      if (!word.empty()) settings.bind.push_back(word);
+      if (word.find_first_of(kWordBlanks) != std::string::npos) {
+        return Failure{fmt::format("'{}' is no address, as there is a blank in it: a word for each",
+                                   printable(word))};
+      }
+      if (!word.empty()) addresses.push_back(word);
     }
+    settings.bind = std::move(addresses);
     return Applied{};
   }
   static std::string print(const Settings& settings) {

@@ -148,6 +148,7 @@ TEST_CASE("a bad value is refused with what is wrong and what is accepted, and c
                                      "maxmemory -1",
                                      "maxmemory 99999999999gb",
                                      "maxmemory mb",
+                                     "bind '127.0.0.1 ::1'",
                                      "unixsocketperm 9",
                                      "unixsocketperm 1000",
                                      "unixsocketperm ''",
