@@ -1,4 +1,5 @@
 // parse_history: strict, so that a mistake in a history is a message and never a wrong verdict.
+#include "base/printable.h"
 #include "coordinator/drill/history.h"
 #include "coordinator/drill/history_fields.h"
 
@@ -264,7 +265,9 @@ std::string HistoryReader::at_line(const Event& event, std::string_view text) co
 }  // namespace
 
 Result<History> parse_history(const std::vector<HistoryText>& files) {
-  return HistoryReader().read(files);
+  auto history = HistoryReader().read(files);
+  if (!history) return Failure{printable(history.error())};  // it repeats what stands in the files
+  return history;
 }
 
 }  // namespace redlock::coordinator
