@@ -1,8 +1,13 @@
 // The base library: Lua's own where it is harmless, and our own for what would get around read-only
-// tables, memory safety (bytecode, __gc) or the time limit (xpcall).
+// tables, memory safety (bytecode, __gc), a collector that gives way (__mode) or the time limit
+// (xpcall).
+#include "lua/arguments.h"
 #include "lua/protected_table.h"
 #include "lua/sandbox.h"
 #include "lua/script_context.h"
+#include "lua/source_reader.h"
+
+#include <string_view>
 
 namespace redlock::lua {
 namespace {
@@ -39,11 +44,57 @@ int raw_get(lua_State* lua) {
   return 1;
 }
 
+// Weak tables (__mode) are not for scripts: one step of the collector may take the square of such a
+// table's length. A metatable can get the field at any later time. So each that a script sets gets
+// a metatable of its own, this guard, which looks at new fields; and so it can have no other.
+constexpr char kMetatableGuard = 0;
+
+bool is_mode(lua_State* lua, int index) {
+  return lua_type(lua, index) == LUA_TSTRING &&
+         std::string_view(lua_tostring(lua, index)) == "__mode";
+}
+
+int refuse_weakness(lua_State* lua) {
+  return luaL_error(lua, "__mode is not available to scripts");
+}
+
+int set_new_field(lua_State* lua) {
+  if (is_mode(lua, 2)) return refuse_weakness(lua);
+  lua_rawset(lua, 1);
+  return 0;
+}
+
+// Pushes the guard, too.
+bool has_guard(lua_State* lua, int table) {
+  lua_rawgetp(lua, LUA_REGISTRYINDEX, &kMetatableGuard);
+  if (lua_getmetatable(lua, table) == 0) return false;
+  const bool is_guarded = lua_rawequal(lua, -1, -2) != 0;
+  lua_pop(lua, 1);
+  return is_guarded;
+}
+
+// The table is to be a metatable.
+void guard_metatable(lua_State* lua, int table) {
+  for (const char* field : {"__gc", "__mode"}) {
+    lua_pushstring(lua, field);
+    if (lua_rawget(lua, table) != LUA_TNIL) {
+      luaL_error(lua, "%s is not available to scripts", field);
+    }
+    lua_pop(lua, 1);
+  }
+  const bool is_guarded = has_guard(lua, table);
+  if (!is_guarded && lua_getmetatable(lua, table) != 0) {
+    luaL_error(lua, "a table that has a metatable cannot be one in this node's scripts");
+  }
+  lua_setmetatable(lua, table);
+}
+
 int raw_set(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
   luaL_checkany(lua, 2);
   luaL_checkany(lua, 3);
   if (push_real_table(lua, 1)) return raise_read_only(lua);
+  if (is_mode(lua, 2)) return refuse_weakness(lua);
   lua_settop(lua, 3);
   lua_rawset(lua, 1);
   return 1;
@@ -51,7 +102,7 @@ int raw_set(lua_State* lua) {
 
 int get_metatable(lua_State* lua) {
   luaL_checkany(lua, 1);
-  if (push_real_table(lua, 1) || lua_getmetatable(lua, 1) == 0) {
+  if (push_real_table(lua, 1) || has_guard(lua, 1) || lua_getmetatable(lua, 1) == 0) {
     lua_pushnil(lua);
     return 1;
   }
@@ -59,7 +110,7 @@ int get_metatable(lua_State* lua) {
   return 1;
 }
 
-// __gc would run code of the script outside of it, at any later time.
+// __gc would run code of the script outside of it, at any later time; for __mode see above.
 int set_metatable(lua_State* lua) {
   const int type = lua_type(lua, 2);
   luaL_checktype(lua, 1, LUA_TTABLE);
@@ -68,9 +119,10 @@ int set_metatable(lua_State* lua) {
   if (luaL_getmetafield(lua, 1, "__metatable") != LUA_TNIL) {
     return luaL_error(lua, "cannot change a protected metatable");
   }
-  if (type == LUA_TTABLE) {
-    lua_pushliteral(lua, "__gc");
-    if (lua_rawget(lua, 2) != LUA_TNIL) return luaL_error(lua, "__gc is not available to scripts");
+  lua_settop(lua, 2);
+  if (type == LUA_TTABLE) guard_metatable(lua, 2);
+  if (has_guard(lua, 1)) {
+    return luaL_error(lua, "a metatable cannot have one itself in this node's scripts");
   }
   lua_settop(lua, 2);
   lua_setmetatable(lua, 1);
@@ -140,15 +192,19 @@ void read_pieces(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TFUNCTION);
   luaL_Buffer buffer;
   luaL_buffinit(lua, &buffer);
-  for (;;) {
+  while (luaL_bufflen(&buffer) <= script_context(lua).script_bytes_max) {
+    stop_if_aborted(lua);
     lua_pushvalue(lua, 1);
     lua_call(lua, 0, 1);
-    if (lua_isnil(lua, -1)) break;
+    const bool is_end =
+        lua_isnil(lua, -1) || (lua_type(lua, -1) == LUA_TSTRING && lua_rawlen(lua, -1) == 0);
+    if (is_end) {
+      lua_pop(lua, 1);
+      break;
+    }
     if (lua_isstring(lua, -1) == 0) luaL_error(lua, "reader function must return a string");
-    if (lua_rawlen(lua, -1) == 0 && lua_type(lua, -1) == LUA_TSTRING) break;
     luaL_addvalue(&buffer);
   }
-  lua_pop(lua, 1);
   luaL_pushresult(&buffer);
   lua_replace(lua, 1);
 }
@@ -168,7 +224,13 @@ int load(lua_State* lua) {
   }
   std::size_t bytes = 0;
   const char* const text = lua_tolstring(lua, 1, &bytes);
-  if (luaL_loadbufferx(lua, text, bytes, name, "t") != LUA_OK) {
+  if (bytes > script_context(lua).script_bytes_max) {
+    luaL_pushfail(lua);
+    lua_pushliteral(lua, "the chunk is longer than script-size-limit allows");
+    return 2;
+  }
+  if (load_source(lua, {text, bytes}, name) != LUA_OK) {
+    stop_if_aborted(lua);
     luaL_pushfail(lua);
     lua_insert(lua, -2);
     return 2;
@@ -177,6 +239,14 @@ int load(lua_State* lua) {
     lua_pushvalue(lua, 4);
     lua_setupvalue(lua, -2, 1);
   }
+  return 1;
+}
+
+// A float as in Lua 5.1: "5", where Lua 5.4 says "5.0".
+int to_string(lua_State* lua) {
+  luaL_checkany(lua, 1);
+  write_float(lua, 1);
+  luaL_tolstring(lua, 1, nullptr);
   return 1;
 }
 
@@ -205,8 +275,7 @@ int collect_garbage(lua_State* lua) {
 void open_base_library(lua_State* lua) {
   push_original(lua, &luaopen_base, "_G");
   copy_fields(lua, -1, -2,
-              {"assert", "error", "ipairs", "rawequal", "select", "tonumber", "tostring", "type",
-               "_VERSION"});
+              {"assert", "error", "ipairs", "rawequal", "select", "tonumber", "type", "_VERSION"});
   lua_pop(lua, 1);
   static const luaL_Reg kFunctions[] = {{"collectgarbage", &collect_garbage},
                                         {"gcinfo", &memory_in_use},
@@ -219,9 +288,14 @@ void open_base_library(lua_State* lua) {
                                         {"rawget", &raw_get},
                                         {"rawset", &raw_set},
                                         {"setmetatable", &set_metatable},
+                                        {"tostring", &to_string},
                                         {"xpcall", &handled_call},
                                         {nullptr, nullptr}};
   luaL_setfuncs(lua, kFunctions, 0);
+  lua_createtable(lua, 0, 1);
+  lua_pushcfunction(lua, &set_new_field);
+  lua_setfield(lua, -2, "__newindex");
+  lua_rawsetp(lua, LUA_REGISTRYINDEX, &kMetatableGuard);
 }
 
 }  // namespace redlock::lua

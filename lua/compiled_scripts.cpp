@@ -31,20 +31,22 @@ void CompiledScripts::index_by_sha1() {
 Script& CompiledScripts::add(std::unique_ptr<Script> script, const ScriptHeader& header,
                              std::size_t compiled_bytes) {
   Script& added = *script;
-  added.is_read_only_ = header.is_read_only;
+  added.header_ = header.flags;
   added.compiled_bytes_ = compiled_bytes;
   const bool is_new = by_body_.emplace(added.body(), std::move(script)).second;
   INVARIANT(is_new, "a script is compiled once");
   without_sha1_.push_back(&added);
   body_bytes_ += added.body().size();
-  compiled_bytes_ += compiled_bytes;
+  bytes_ += added.bytes();
   used(&added);
   return added;
 }
 
 void CompiledScripts::keep(Script& script) {
-  if (!script.is_kept_) ++kept_count_;
+  if (script.is_kept_) return;
   script.is_kept_ = true;
+  ++kept_count_;
+  kept_bytes_ += script.bytes();
 }
 
 // A walk over all: it happens when a script is added to a full cache, which has just compiled one.
@@ -65,8 +67,11 @@ std::unique_ptr<Script> CompiledScripts::remove(Script& script) {
   std::unique_ptr<Script> removed = std::move(found->second);
   by_body_.erase(found);
   body_bytes_ -= removed->body().size();
-  compiled_bytes_ -= removed->compiled_bytes_;
-  if (removed->is_kept_) --kept_count_;
+  bytes_ -= removed->bytes();
+  if (removed->is_kept_) {
+    --kept_count_;
+    kept_bytes_ -= removed->bytes();
+  }
   return removed;
 }
 
@@ -76,7 +81,8 @@ void CompiledScripts::clear() {
   by_body_.clear();
   kept_count_ = 0;
   body_bytes_ = 0;
-  compiled_bytes_ = 0;
+  bytes_ = 0;
+  kept_bytes_ = 0;
 }
 
 }  // namespace redlock::lua

@@ -42,8 +42,9 @@ class CompiledScripts {
   std::size_t size() const { return by_body_.size(); }
   std::size_t kept_count() const { return kept_count_; }
   // About what all of them take: bodies, and their compiled form in Lua's memory.
-  std::size_t body_bytes() const { return body_bytes_; }
-  std::size_t compiled_bytes() const { return compiled_bytes_; }
+  std::size_t bytes() const { return bytes_; }
+  std::size_t kept_bytes() const { return kept_bytes_; }
+  std::size_t body_bytes() const { return body_bytes_; }  // of that
 
  private:
   struct BodyHash {
@@ -62,7 +63,8 @@ class CompiledScripts {
   std::uint64_t uses_ = 0;
   std::size_t kept_count_ = 0;
   std::size_t body_bytes_ = 0;
-  std::size_t compiled_bytes_ = 0;
+  std::size_t bytes_ = 0;
+  std::size_t kept_bytes_ = 0;
 };
 
 }  // namespace redlock::lua

@@ -8,6 +8,8 @@
 #include <array>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace redlock::lua {
 
 Engine::Engine(const Limits& limits, std::string redis_version)
@@ -19,6 +21,10 @@ Engine::~Engine() = default;
 
 Engine::Loaded Engine::load(std::string_view body, Keep keep) {
   INVARIANT(!is_active(), "no script is loaded while one is active");
+  if (body.size() > limits_.script_bytes_max) {
+    return {nullptr, fmt::format("ERR the script has {} bytes, script-size-limit allows {}",
+                                 body.size(), limits_.script_bytes_max)};
+  }
   Script* script = scripts_.find_by_body(body);
   if (script == nullptr) {
     Loaded compiled = compile(body);
@@ -26,7 +32,7 @@ Engine::Loaded Engine::load(std::string_view body, Keep keep) {
     script = scripts_.find_by_body(body);
   }
   if (keep == Keep::until_flush && !script->is_kept_) {
-    if (scripts_.compiled_bytes() > limits_.memory_bytes_max / kCompiledShare) {
+    if (scripts_.kept_bytes() + script->bytes() > limits_.memory_bytes_max / kCompiledShare) {
       return {nullptr, "ERR too many scripts are loaded, SCRIPT FLUSH forgets them"};
     }
     scripts_.keep(*script);
@@ -51,7 +57,7 @@ Engine::Loaded Engine::compile(std::string_view body) {
 void Engine::make_room() {
   const auto is_full = [this] {
     return scripts_.size() - scripts_.kept_count() >= limits_.recent_scripts_max ||
-           scripts_.compiled_bytes() > limits_.memory_bytes_max / kCompiledShare;
+           scripts_.bytes() > limits_.memory_bytes_max / kCompiledShare;
   };
   while (is_full()) {
     Script* const oldest = scripts_.oldest_recent();
@@ -121,6 +127,22 @@ void Engine::interrupt() noexcept {
 
 void Engine::abort_running() noexcept {
   interpreter_->abort_running();
+}
+
+void Engine::abort_stuck() noexcept {
+  interpreter_->abort_stuck();
+}
+
+int Engine::stretch() const noexcept {
+  return interpreter_->stretch();
+}
+
+bool Engine::was_aborted() const noexcept {
+  return interpreter_->was_aborted();
+}
+
+bool Engine::is_compiling() const noexcept {
+  return interpreter_->is_compiling();
 }
 
 }  // namespace redlock::lua

@@ -13,9 +13,11 @@
 //
 // Time. The engine reads no clock. The owner sets a timer and calls interrupt() from its signal
 // handler: the script is suspended at its next instruction (start() or resume() returns
-// `suspended`) and goes on in slices. Where Lua cannot yield, inside a comparison of table.sort or
-// a callback of string.gsub, it runs on; abort_running() ends it even there. Until the first
-// interrupt no hook is set, as a standing one would double the time of every instruction.
+// `suspended`) and goes on in slices. Where Lua cannot yield, inside a match of a pattern, a
+// comparison of table.sort or a callback of string.gsub, it runs on; abort_running() ends it even
+// there, and so does abort_stuck(), for when it has not given way for long: stretch() tells that.
+// Until the first interrupt no hook is set, as a standing one would double the time of every
+// instruction. To compile is a stretch that cannot be suspended either.
 //
 // Memory. Limits::memory_bytes_max, then "not enough memory" in the script.
 //
@@ -56,6 +58,13 @@ inline constexpr std::string_view kKilledByUser = "ERR Script killed by user wit
 // What a script says that abort_running() ended.
 inline constexpr std::string_view kTimeLimitError =
     "ERR script stopped: it ran longer than script-time-limit";
+
+// What a script says that abort_stuck() ended.
+inline constexpr std::string_view kStuckError =
+    "ERR script stopped: it ran longer than busy-reply-threshold, and then for long within one "
+    "call "
+    "that cannot be suspended, of string.find, match, gmatch or gsub, table.sort or the like: let "
+    "one call do less";
 
 class Engine {
  public:
@@ -112,6 +121,14 @@ class Engine {
   void interrupt() noexcept;
   // Ends the script with kTimeLimitError, wherever it is; it can neither catch that nor run on.
   void abort_running() noexcept;
+  // The same with kStuckError; of a script that is being compiled, with an error of its own.
+  void abort_stuck() noexcept;
+  // Which stretch of work in Lua is under way, without a place where others could be answered: the
+  // number changes with each. 0: none. For signal handlers, too, as is_compiling().
+  int stretch() const noexcept;
+  bool is_compiling() const noexcept;
+  // Whether the last script, or the last that was compiled, was ended by one of the two.
+  bool was_aborted() const noexcept;
 
  private:
   Loaded compile(std::string_view body);

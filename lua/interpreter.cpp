@@ -5,7 +5,9 @@
 #include "lua/reply_conversion.h"
 #include "lua/sandbox.h"
 #include "lua/script_words.h"
+#include "lua/source_reader.h"
 
+#include <climits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -36,6 +38,8 @@ constexpr int kGlobalsUpvalue = 1;
 
 constexpr std::size_t kWordsKept = 1024;
 
+constexpr const char* kCompilesTooLong = "it takes too long to compile, send shorter scripts";
+
 // What load() was given as a name can be of any length: such chunks are told in Lua's short form.
 std::string position_text(const lua_Debug& frame) {
   const bool is_script = std::string_view(frame.source) == kChunkName;
@@ -44,14 +48,20 @@ std::string position_text(const lua_Debug& frame) {
 
 }  // namespace
 
-void raise_time_limit(lua_State* lua) {
-  lua_pushlstring(lua, kTimeLimitError.data(), kTimeLimitError.size());
+std::string_view abort_error(const ScriptContext& context) {
+  return context.is_stuck != 0 ? kStuckError : kTimeLimitError;
+}
+
+void raise_abort(lua_State* lua) {
+  const std::string_view text = abort_error(script_context(lua));
+  lua_pushlstring(lua, text.data(), text.size());
   lua_error(lua);
 }
 
 Interpreter::Interpreter(const Limits& limits, std::string redis_version) : limits_(limits) {
   context_.redis_version = std::move(redis_version);
   context_.string_bytes_max = limits.memory_bytes_max;
+  context_.script_bytes_max = limits.script_bytes_max;
   context_.slice_instructions = limits.slice_instructions;
   context_.args = &args_;
 }
@@ -90,7 +100,7 @@ Interpreter::Compiled Interpreter::compile(std::string_view source) {
   if (lua_ == nullptr) open();
   memory_.set_limit(bare_bytes_ + limits_.memory_bytes_max);
   lua_gc(lua_, LUA_GCSTOP);  // so that the memory that the script takes can be told
-  const int status = luaL_loadbufferx(lua_, source.data(), source.size(), kChunkName, "t");
+  const int status = load(source);
   lua_gc(lua_, LUA_GCRESTART);
   memory_.lift_limit();
   if (status == LUA_OK) {
@@ -102,11 +112,30 @@ Interpreter::Compiled Interpreter::compile(std::string_view source) {
     return {luaL_ref(lua_, LUA_REGISTRYINDEX), {}, may_change};
   }
   Compiled failed;
-  failed.error =
-      fmt::format("ERR Error compiling script (new function): {}", lua_tostring(lua_, -1));
+  failed.error = fmt::format("ERR Error compiling script (new function): {}",
+                             context_.is_aborted != 0 ? kCompilesTooLong : lua_tostring(lua_, -1));
   lua_settop(lua_, 0);
   collect_if_large();
   return failed;
+}
+
+// Active meanwhile, so that it can be aborted.
+int Interpreter::load(std::string_view source) {
+  context_.is_aborted = 0;
+  context_.is_stuck = 0;
+  is_compiling_ = 1;
+  is_active_ = 1;
+  begin_stretch();
+  const int status = load_source(lua_, source, kChunkName);
+  end_stretch();
+  is_active_ = 0;
+  is_compiling_ = 0;
+  return status;
+}
+
+void Interpreter::begin_stretch() {
+  stretches_ = stretches_ % INT_MAX + 1;
+  stretch_ = stretches_;
 }
 
 void Interpreter::forget(int function) {
@@ -118,6 +147,7 @@ void Interpreter::start(const Script& script, std::span<const std::string_view> 
   INVARIANT(phase_ == Phase::idle, "one script at a time");
   INVARIANT(lua_ != nullptr, "a script was compiled before it runs");
   context_.is_aborted = 0;
+  context_.is_stuck = 0;
   is_interrupted_ = 0;
   is_active_ = 1;
   script_ = &script;
@@ -134,7 +164,7 @@ void Interpreter::resume() {
   INVARIANT(phase_ == Phase::suspended, "only a suspended script goes on");
   is_interrupted_ = 0;  // one that came since: else a fast timer would leave no slice any work
   if (context_.is_aborted != 0) {
-    finish_with_error(kTimeLimitError);
+    finish_with_error(abort_error(context_));
   } else {
     resume_coroutine(0);
   }
@@ -171,7 +201,7 @@ void Interpreter::on_instruction_count(lua_State* lua, lua_Debug* record) {
   const ScriptContext& context = script_context(lua);
   const bool can_yield = lua_isyieldable(lua) != 0;
   if (context.is_aborted != 0) {
-    if (!can_yield) raise_time_limit(lua);
+    if (!can_yield) raise_abort(lua);
   } else {
     lua_sethook(lua, &on_instruction_count, LUA_MASKCOUNT, context.slice_instructions);
   }
@@ -185,12 +215,14 @@ void Interpreter::resume_coroutine(int argument_count) {
   phase_ = Phase::running;
   context_.suspended_at.clear();
   memory_.set_limit(bare_bytes_ + limits_.memory_bytes_max);
+  begin_stretch();
   is_in_lua_ = 1;
   // A signal that came before this line found no running coroutine to set the hook on.
   if (is_interrupted_ != 0) lua_sethook(coroutine_, &on_instruction_count, LUA_MASKCOUNT, 1);
   int result_count = 0;
   const int status = lua_resume(coroutine_, nullptr, argument_count, &result_count);
   is_in_lua_ = 0;
+  end_stretch();
   is_interrupted_ = 0;
   memory_.lift_limit();
   INVARIANT(status >= LUA_OK, "no exception but Lua's own passes through Lua");
@@ -202,7 +234,9 @@ void Interpreter::resume_coroutine(int argument_count) {
 }
 
 void Interpreter::finish(int status) {
-  if (context_.is_aborted != 0 && status != LUA_OK) return finish_with_error(kTimeLimitError);
+  if (context_.is_aborted != 0 && status != LUA_OK) {
+    return finish_with_error(abort_error(context_));
+  }
   if (status != LUA_OK) return finish_with_error(raised_error());
   lua_sethook(coroutine_, nullptr, 0, 0);
   reply_ = to_reply(coroutine_, -1, context_.version);
@@ -292,6 +326,12 @@ void Interpreter::abort_running() noexcept {
   if (is_active_ == 0) return;
   context_.is_aborted = 1;
   interrupt();
+}
+
+void Interpreter::abort_stuck() noexcept {
+  if (is_active_ == 0) return;
+  if (context_.is_aborted == 0) context_.is_stuck = 1;
+  abort_running();
 }
 
 }  // namespace redlock::lua

@@ -62,6 +62,10 @@ class Interpreter {
 
   void interrupt() noexcept;
   void abort_running() noexcept;
+  void abort_stuck() noexcept;
+  bool was_aborted() const noexcept { return context_.is_aborted != 0; }
+  int stretch() const noexcept { return stretch_; }
+  bool is_compiling() const noexcept { return is_compiling_ != 0; }
 
   Phase phase() const { return phase_; }
   std::size_t memory_bytes() const { return memory_.used(); }
@@ -83,6 +87,9 @@ class Interpreter {
   void open();
   void make_coroutine();
   void resume_coroutine(int argument_count);
+  void begin_stretch();
+  void end_stretch() { stretch_ = 0; }
+  int load(std::string_view source);
   void finish(int status);
   void finish_with_error(std::string_view error_text);
   std::string raised_error() const;
@@ -107,6 +114,9 @@ class Interpreter {
   // Shared with the signal handler.
   volatile std::sig_atomic_t is_active_ = 0;
   volatile std::sig_atomic_t is_in_lua_ = 0;
+  volatile std::sig_atomic_t is_compiling_ = 0;
+  volatile std::sig_atomic_t stretch_ = 0;
+  int stretches_ = 0;
   volatile std::sig_atomic_t is_interrupted_ = 0;
 };
 

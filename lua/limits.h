@@ -13,6 +13,8 @@ namespace redlock::lua {
 struct Limits {
   // What scripts may use beyond what the bare engine takes (script-memory-limit).
   std::size_t memory_bytes_max = 16 * 1024 * 1024;
+  // The body of a script, and what load() takes (script-size-limit).
+  std::size_t script_bytes_max = 64 * 1024;
   // A suspended script goes on for this many instructions at a time: about a millisecond.
   int slice_instructions = 100'000;
   // Scripts that came by EVAL: the least recently used one is forgotten when there are more (500 is
@@ -22,7 +24,8 @@ struct Limits {
   std::uint64_t hash_seed = 0;
 };
 
-// Of the memory limit, the share that compiled scripts may take: the rest is for those that run.
+// Of the memory limit, the share that scripts may take, bodies and compiled: the rest is for those
+// that run.
 inline constexpr std::size_t kCompiledShare = 4;
 
 // Elements that one call of a table function may walk: concat, insert, remove, foreachi. An honest

@@ -28,7 +28,8 @@ void read_flags(std::string_view flags, ScriptHeader& header) {
     if (std::find(kFlags.begin(), kFlags.end(), flag) == kFlags.end()) {
       header.error = fmt::format("ERR Unexpected flag in script shebang: {}", flag);
     }
-    if (flag == "no-writes") header.is_read_only = true;
+    if (flag == "no-writes") header.flags.is_read_only = header.flags.allows_oom = true;
+    if (flag == "allow-oom") header.flags.allows_oom = true;
   }
 }
 
@@ -52,6 +53,7 @@ ScriptHeader read_script_header(std::string_view body) {
     return header;
   }
   header.source = body.substr(line_end);
+  header.flags.is_there = true;
   std::string_view line = body.substr(0, line_end);
   const std::string_view engine = take(line, ' ');
   if (engine != "#!lua") {

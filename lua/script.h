@@ -9,6 +9,13 @@
 
 namespace redlock::lua {
 
+// What the first line of a body says.
+struct ScriptFlags {
+  bool is_there = false;
+  bool is_read_only = false;
+  bool allows_oom = false;
+};
+
 class Script {
  public:
   // `function` is the interpreter's handle of what the body compiled to.
@@ -19,8 +26,14 @@ class Script {
   std::string_view body() const { return body_; }
   // 40 lower-case hex digits. Computed when first asked for, then kept.
   std::string_view sha1() const;
+  // What it takes: the body, and about its compiled form.
+  std::size_t bytes() const { return body_.size() + compiled_bytes_; }
   // "#!lua flags=no-writes": the host refuses its writes.
-  bool is_read_only() const { return is_read_only_; }
+  bool is_read_only() const { return header_.is_read_only; }
+  // "#!lua flags=allow-oom", or no-writes: it may run, and write, when memory is short.
+  bool allows_oom() const { return header_.allows_oom; }
+  // It has a first line "#!lua …".
+  bool has_header() const { return header_.is_there; }
 
  private:
   friend class CompiledScripts;
@@ -31,7 +44,7 @@ class Script {
   mutable std::string sha1_;
   const int function_;
   const bool may_change_tables_;
-  bool is_read_only_ = false;
+  ScriptFlags header_;
   bool is_kept_ = false;            // came by SCRIPT LOAD
   std::size_t compiled_bytes_ = 0;  // of Lua's memory, about
   std::uint64_t last_used_ = 0;     // the cache's count of uses at that moment
@@ -41,7 +54,7 @@ class Script {
 // line break on, so that line numbers stay. With `error` (as Redis words it) nothing else counts.
 struct ScriptHeader {
   std::string_view source;
-  bool is_read_only = false;
+  ScriptFlags flags;
   std::string error;
 };
 ScriptHeader read_script_header(std::string_view body);

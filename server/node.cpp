@@ -34,6 +34,7 @@ bool is_http(Request request) {
 lua::Limits script_limits(const Settings& settings, std::uint64_t hash_seed) {
   lua::Limits limits;
   limits.memory_bytes_max = settings.script_memory_limit;
+  limits.script_bytes_max = settings.script_size_limit;
   limits.hash_seed = hash_seed;
   return limits;
 }
@@ -188,36 +189,6 @@ Reply Node::run(Call& call, CommandTable::Entry& entry) {
   return reply;
 }
 
-// redis.call: the same commands by the same way, at the script's own instant.
-Reply Node::call(Request request) {
-  const CommandTable::Found found = commands_.find(request);
-  if (found.entry == nullptr) {
-    return Reply::error_view("ERR Unknown Redis command called from script");
-  }
-  const protocol::CommandSpec& spec = found.entry->command->spec;
-  if (!spec.takes(request.size())) {
-    return Reply::error_view("ERR Wrong number of args calling Redis command from script");
-  }
-  if (spec.has(protocol::kNoScript)) {
-    return Reply::error_view("ERR This Redis command is not allowed from script");
-  }
-  if (lacks_memory_for(spec)) {
-    return Reply::error_view(kOutOfMemory);
-  }
-  const bool writes = spec.has(protocol::kWrite);
-  if (script_is_read_only_ && (writes || spec.has(protocol::kMayReplicate))) {
-    return Reply::error_view("ERR Write commands are not allowed from read-only scripts.");
-  }
-  if (writes) script_wrote_ = true;
-  Call call{{script_session_, sessions_, access_, kRedisVersion, request, script_now_},
-            *this,
-            *found.entry->command,
-            true};
-  Reply reply = run(call, *found.entry);
-  if (reply.is(Reply::Kind::too_large)) return Reply::error_view("ERR the reply is too large");
-  return reply;
-}
-
 std::optional<Reply> Node::refuse_grant(const Call& call) {
   if (!clock_.is_sound()) {
     return Reply::error(fmt::format(
@@ -334,69 +305,6 @@ void Node::settle_imposed_ttls() {
   if (suspended_ || imposed_ttls_.empty()) return;
   stats_.ttl_imposed += imposed_ttls_.size();
   imposed_ttls_.clear();
-}
-
-Reply Node::run_script(Call& call, const lua::Script& script,
-                       std::span<const std::string_view> keys,
-                       std::span<const std::string_view> arguments) {
-  script_now_ = call.now;
-  script_is_read_only_ = script.is_read_only();
-  script_wrote_ = false;
-  if (world_.script_watch != nullptr) world_.script_watch->script_began(engine_);
-  const auto progress = engine_.start(script, keys, arguments, *this);
-  if (progress == lua::Engine::Progress::suspended) {
-    // Of a transaction it may be the second script, which began later than its `now`.
-    const Instant began = transaction_ ? clock_.latest() : call.instant();
-    suspended_ = Suspended{call.session.id(), began, std::nullopt};
-    client_log_.log(
-        ClientLog::Kind::script_overrun, LogLevel::warning,
-        "a script runs longer than busy-reply-threshold: other clients are answered -BUSY; SCRIPT "
-        "KILL ends it if it has not written yet",
-        began);
-    return Reply::later();
-  }
-  if (world_.script_watch != nullptr) world_.script_watch->script_ended();
-  return engine_.take_reply();
-}
-
-Reply Node::kill_script() {
-  if (!suspended_) return Reply::error_view("NOTBUSY No scripts in execution right now.");
-  if (script_wrote_ || !engine_.is_suspended()) {
-    return Reply::error_view(
-        "UNKILLABLE Sorry the script already executed write commands against the dataset. You can "
-        "either wait the script termination or kill the server in a hard way using the SHUTDOWN "
-        "NOSAVE command.");
-  }
-  engine_.kill(lua::kKilledByUser);
-  finish_script();
-  return Reply::ok();
-}
-
-void Node::resume_suspended(Now now) {
-  if (!engine_.is_suspended()) return resume_transaction(now);
-  if (now.monotonic - suspended_->began >= settings_.script_time_limit) {
-    engine_.kill(lua::kTimeLimitError);
-    return finish_script();
-  }
-  if (engine_.resume() == lua::Engine::Progress::finished) finish_script();
-}
-
-// The reply is delivered at the end of the turn, not from inside the command that brought it about.
-void Node::finish_script() {
-  if (world_.script_watch != nullptr) world_.script_watch->script_ended();
-  const Session::Id caller = suspended_->caller;
-  if (suspended_->observed) observers_.note_time(std::move(*suspended_->observed));
-  suspended_.reset();
-  Reply reply = engine_.take_reply();
-  if (transaction_) reply = continue_transaction_after(std::move(reply));
-  finish_suspended(caller, std::move(reply));
-}
-
-void Node::finish_suspended(Session::Id caller, Reply reply) {
-  if (suspended_) return;  // the next script of the same transaction, or its next piece
-  settle_imposed_ttls();
-  reply = settle_uncovered(caller, std::move(reply), script_now_);
-  if (!reply.is(Reply::Kind::later)) late_reply_ = LateReply{caller, std::move(reply)};
 }
 
 }  // namespace redlock::server

@@ -240,6 +240,9 @@ class Node final : public protocol::Service, private lua::ScriptHost {
     if (locks_.takes_notes() && locks_.has_expired()) tell_expired_keys();
   }
 
+  // The script of this body. The time to compile it is watched as that of a script.
+  lua::Engine::Loaded load_script(std::string_view body,
+                                  lua::Engine::Keep keep = lua::Engine::Keep::recent);
   // EVAL and EVALSHA: the script's reply, or Kind::later when it was suspended.
   protocol::Reply run_script(Call& call, const lua::Script& script,
                              std::span<const std::string_view> keys,
@@ -395,9 +398,10 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   Random random_;
   Stats stats_;
   RecentRates rates_;
-  std::uint64_t peak_memory_ = 0;  // as turns left it
-  Now script_now_{};               // stays the same inside a script, or an EXEC (rule C4)
-  bool script_is_read_only_ = false;
+  std::uint64_t peak_memory_ = 0;        // as turns left it
+  Now script_now_{};                     // stays the same inside a script, or an EXEC (rule C4)
+  const lua::Script* script_ = nullptr;  // the last that began
+  bool script_lacks_memory_ = false;     // from its beginning
   bool script_wrote_ = false;  // then it cannot be killed: half of what it does would stay
   std::optional<Suspended> suspended_;
   std::optional<RunningTransaction> transaction_;

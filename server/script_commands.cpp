@@ -46,7 +46,7 @@ Reply eval(Call& call) {
   if (call.session.is_in(protocol::Session::kDebugging)) return refuse_to_debug(call);
   std::size_t keys = 0;
   if (auto refusal = read_key_count(call, keys)) return std::move(*refusal);
-  lua::Engine::Loaded loaded = call.node.engine().load(call.word(1));
+  lua::Engine::Loaded loaded = call.node.load_script(call.word(1));
   if (loaded.script == nullptr) return Reply::error(std::move(loaded.error));
   return run(call, *loaded.script, keys);
 }
@@ -63,8 +63,7 @@ Reply evalsha(Call& call) {
 }
 
 Reply script_load(Call& call) {
-  lua::Engine::Loaded loaded =
-      call.node.engine().load(call.word(2), lua::Engine::Keep::until_flush);
+  lua::Engine::Loaded loaded = call.node.load_script(call.word(2), lua::Engine::Keep::until_flush);
   if (loaded.script == nullptr) return Reply::error(std::move(loaded.error));
   return Reply::bulk(std::string(loaded.script->sha1()));
 }
@@ -120,7 +119,7 @@ constexpr Command kCommands[] = {
       "sha1 numkeys [key [key ...]] [arg [arg ...]]"},
      evalsha},
     {{"script", -2, 0, 0, 0, 0, "scripting", "2.6.0", "Commands about Lua scripts.", ""}, nullptr},
-    {{"script|load", 3, kNoScript | kStale, 0, 0, 0, "scripting", "2.6.0",
+    {{"script|load", 3, kNoScript | kStale | kTimed, 0, 0, 0, "scripting", "2.6.0",
       "Remembers a script and answers its SHA-1.", "script"},
      script_load},
     {{"script|exists", -3, kNoScript, 0, 0, 0, "scripting", "2.6.0",

@@ -4,15 +4,20 @@
 // (script_watchdog.h), the simulator, or nobody.
 #pragma once
 
+#include "base/time.h"
 #include "lua/engine.h"
 
 namespace redlock::server {
 
+// Work of a script that cannot be suspended holds up everybody for no longer.
+inline constexpr Duration kStuckAfter = 25ms;
+
 class ScriptWatch {
  public:
   virtual ~ScriptWatch() = default;
-  // From now on: engine.interrupt() once the script has run for busy-reply-threshold, and
-  // engine.abort_running() after script-time-limit.
+  // A script begins, or is compiled. From now on: engine.interrupt() once it has run for
+  // busy-reply-threshold, engine.abort_running() after script-time-limit, and engine.abort_stuck()
+  // when it has not given way for kStuckAfter since then, or takes that long to compile.
   virtual void script_began(lua::Engine& engine) = 0;
   virtual void script_ended() = 0;
 };

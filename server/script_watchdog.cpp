@@ -2,7 +2,6 @@
 
 #include "base/invariant.h"
 
-#include <algorithm>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,20 +13,15 @@ int watchdog_signal() {
   return SIGRTMIN + 7;
 }
 
-constexpr Duration kTickMin = 1ms;
-constexpr Duration kTickMax = 100ms;
+// So late is a script noticed at most: others are to be answered within 50 ms of the threshold. A
+// tick costs about 2 µs.
+constexpr Duration kTick = 5ms;
 // The handler runs on this very thread: the compiler has to keep the order, the processor does.
 constexpr std::memory_order kHere = std::memory_order_relaxed;
-
-constexpr int kTicksToThreshold = 10;  // so a script is noticed at most a tenth late
 
 // Whom a tick is for. Not told by the signal: one that is handed on late must not reach an object
 // that is gone.
 thread_local ScriptWatchdog* watchdog_of_this_thread = nullptr;
-
-std::int64_t ticks_in(Duration length, Duration tick) {
-  return (length + tick - 1ns) / tick;
-}
 
 }  // namespace
 
@@ -57,25 +51,20 @@ ScriptWatchdog::~ScriptWatchdog() {
 }
 
 void ScriptWatchdog::script_began(lua::Engine& engine) {
-  const Duration tick =
-      std::clamp(std::min(busy_threshold_, time_limit_) / kTicksToThreshold, kTickMin, kTickMax);
-  busy_after_ticks_.store(ticks_in(busy_threshold_, tick) + 1, kHere);  // a tick may come at once
-  end_after_ticks_.store(ticks_in(time_limit_, tick) + 1, kHere);
   ticks_.store(0, kHere);
   std::atomic_signal_fence(std::memory_order_release);
   engine_.store(&engine, kHere);  // from here on a tick counts, and does not disarm
-  if (!armed_.load(kHere) || tick != tick_) arm(tick);
+  if (!armed_.load(kHere)) arm();
 }
 
 void ScriptWatchdog::script_ended() {
   engine_.store(nullptr, kHere);
 }
 
-void ScriptWatchdog::arm(Duration tick) {
-  tick_ = tick;
+void ScriptWatchdog::arm() {
   armed_ = true;
   itimerspec spec{};
-  spec.it_value.tv_nsec = spec.it_interval.tv_nsec = tick.count();
+  spec.it_value.tv_nsec = spec.it_interval.tv_nsec = kTick.count();
   INVARIANT(timer_settime(timer_, 0, &spec, nullptr) == 0, "the watchdog cannot be armed");
 }
 
@@ -92,11 +81,23 @@ void ScriptWatchdog::on_signal(int) {
 void ScriptWatchdog::on_tick() {
   lua::Engine* engine = engine_;
   if (engine == nullptr) return disarm();
-  const std::int64_t ticks = ++ticks_;
-  if (ticks >= end_after_ticks_) {
+  const Duration ran = kTick * ticks_++;  // the first tick may come at once
+  if (ran >= time_limit_) {
     engine->abort_running();
-  } else if (ticks >= busy_after_ticks_) {
-    engine->interrupt();
+  } else {
+    watch(*engine, ran >= busy_threshold_);
+  }
+}
+
+void ScriptWatchdog::watch(lua::Engine& engine, bool is_busy) {
+  const int stretch = engine.stretch();
+  const bool counts = stretch != 0 && (is_busy || engine.is_compiling());
+  if (!counts || stretch != stretch_) ticks_of_stretch_ = 0;
+  stretch_ = stretch;
+  if (counts && kTick * ticks_of_stretch_++ >= kStuckAfter) {
+    engine.abort_stuck();
+  } else if (is_busy) {
+    engine.interrupt();
   }
 }
 

@@ -2,8 +2,8 @@
 //
 // Nothing else can: while a script runs, the loop does not. Setting a timer for every script would
 // cost each two system calls, so one timer ticks while scripts come and is disarmed by the first
-// tick that finds none running; what a script has run is counted in ticks. The signal goes to the
-// node's own thread, so its handler never runs beside the engine, only between two of its
+// tick that finds none running; what a script has run is counted in ticks of kTick. The signal goes
+// to the node's own thread, so its handler never runs beside the engine, only between two of its
 // instructions.
 #pragma once
 
@@ -31,7 +31,8 @@ class ScriptWatchdog final : public ScriptWatch {
  private:
   static void on_signal(int);
   void on_tick();
-  void arm(Duration tick);
+  void watch(lua::Engine& engine, bool is_busy);
+  void arm();
   void disarm();
 
   const Duration& busy_threshold_;
@@ -41,10 +42,10 @@ class ScriptWatchdog final : public ScriptWatch {
   // between threads suffice.
   std::atomic<lua::Engine*> engine_{nullptr};
   std::atomic<std::int64_t> ticks_{0};
-  std::atomic<std::int64_t> busy_after_ticks_{0};
-  std::atomic<std::int64_t> end_after_ticks_{0};
   std::atomic<bool> armed_{false};
-  Duration tick_{};
+  // The handler's own.
+  int stretch_ = 0;
+  int ticks_of_stretch_ = 0;
 };
 
 }  // namespace redlock::server

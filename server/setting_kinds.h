@@ -36,6 +36,7 @@ inline constexpr std::uint64_t kClientMemoryMin = 1 << 20;
 // A holder's name or token, with room; what a request can bring at most.
 inline constexpr std::uint64_t kValueSizeMin = 1024;
 inline constexpr std::uint64_t kValueSizeMax = protocol::kBulkBytesMax;
+inline constexpr std::uint64_t kScriptSizeMin = 16 * 1024;  // the known scripts are shorter
 // A smaller block would flush the disk every few hundred locks. With a larger one fewer than 256
 // restarts would bring a node's counter a leap (2^32) above the others' (rule F1).
 inline constexpr std::uint64_t kFenceBlockMin = 1000;

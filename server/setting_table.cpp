@@ -72,6 +72,8 @@ constexpr std::array kTable = {
                                               "a duration from 1ms, such as 5s", Change::running),
     row<Memory<&Settings::script_memory_limit, kScriptMemoryMin>>(
         "script-memory-limit", "bytes from 1mb, such as 16mb", Change::at_start),
+    row<Memory<&Settings::script_size_limit, kScriptSizeMin>>(
+        "script-size-limit", "bytes from 16kb, such as 64kb", Change::at_start),
     row<KeyspaceEvents>("notify-keyspace-events", "letters of 'Ag$lshzxeKEtmdn', such as KEA",
                         Change::running),
     row<DebugCommand>("enable-debug-command", "no, local or yes", Change::at_start),

@@ -66,6 +66,7 @@ struct Settings {
   Duration busy_reply_threshold = 1s;
   Duration script_time_limit = 5s;
   std::uint64_t script_memory_limit = 16 * 1024 * 1024;
+  std::uint64_t script_size_limit = 64 * 1024;
 
   // Which keyspace events are told over pub/sub; 0: none.
   EventFlags notify_keyspace_events = 0;

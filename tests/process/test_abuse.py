@@ -116,6 +116,34 @@ class Scripts(ProcessTest):
         self.assert_error(reply, "BUSY ")
         return other
 
+    def test_others_are_answered_soon_while_a_script_cannot_be_suspended(self):
+        other = self.served.client()
+        for script in (
+                "return ('a'):rep(3000):find('a*a*a*a*b')",
+                "return ('^'):rep(2000000):gmatch('^.*b')()",
+                "return ('a'):rep(4000000):gsub('b*', ('%1'):rep(2000000))",
+                "return ('%'):rep(2000000):find('%b%*a*a*a*a*b')",
+                "return ('a'):rep(3000):find('^(?-)a-a-a-a-b')",
+                "table.sort({3, 2, 1}, function() while true do end end)",
+                "return string.gsub('aaa', 'a', function() while true do end end)",
+                "local t = {} for i = 1, 400000 do t[i] = i * 7919 % 400000 end"
+                " while true do table.sort(t) end"):
+            with self.subTest(script):
+                self.script_client.send(request("EVAL", script, "0"))
+                time.sleep(0.02)
+                started_at = time.monotonic()
+                other("PING")
+                self.assertLess(time.monotonic() - started_at, 2 if SANITIZED else 0.15)
+                self.assert_error(self.script_client.reply(), "ERR script stopped: it ran longer "
+                                  "than busy-reply-threshold")
+
+    def test_a_script_that_is_slow_to_compile_holds_nobody_up(self):
+        started_at = time.monotonic()
+        self.assert_ends_with_error("local a if a then" + " elseif a then" * 200000 + " end")
+        self.assert_ends_with_error("local a if a then" + " elseif a then" * 4600 +
+                                    " end error('compiled')")
+        self.assertLess(time.monotonic() - started_at, 2 if SANITIZED else 0.2)
+
     def test_others_are_told_busy_and_can_kill_the_script(self):
         other = self.run_and_wait_until_busy("while true do end", "0")
         self.assertEqual(other("SCRIPT", "KILL"), "OK")

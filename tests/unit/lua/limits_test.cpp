@@ -1,6 +1,7 @@
 #include "lua/limits.h"
 
 #include "script_fixture.h"
+#include "signal_timer.h"
 
 #include <chrono>
 
@@ -59,8 +60,70 @@ TEST_CASE("arguments and replies count as the script's memory") {
   CHECK(contains(script("return #KEYS[1]", {large}, {}), "ERR not enough memory"));
   script.host.values["large"] = large;
   CHECK(contains(script("return #redis.call('get', 'large')"), "ERR not enough memory"));
-  CHECK(contains(script("return '" + large + "'"), "not enough memory"));  // to compile
   CHECK(script("return #ARGV[1]", {}, {"fine"}) == "(integer) 4");
+}
+
+TEST_CASE("a longer script than the limit is refused, however it comes") {
+  Limits limits;
+  limits.script_bytes_max = 1000;
+  ScriptFixture script(limits);
+  CHECK(script("return 1 --" + std::string(989, ' ')) == "(integer) 1");
+  CHECK(script("return 1 --" + std::string(990, ' ')) ==
+        "-ERR the script has 1001 bytes, script-size-limit allows 1000");
+  const std::string refusal = "\"the chunk is longer than script-size-limit allows\"";
+  CHECK(script("return select(2, load((' '):rep(1001)))") == refusal);
+  CHECK(script("return select(2, load(function() return 'return 1 ' end))") == refusal);
+  CHECK(script("return load((' '):rep(1000))()") == "(nil)");
+}
+
+TEST_CASE("a script that takes long to compile is ended between two pieces of it") {
+  Limits limits;
+  limits.script_bytes_max = 8 * 1024 * 1024;
+  limits.memory_bytes_max = 256 * 1024 * 1024;
+  ScriptFixture script(limits);
+  std::string body = "local a if a then";
+  for (int i = 0; i < 100'000; ++i) body += " elseif a then";
+  body += " end";
+  {
+    const SignalTimer timer(script.engine, &Engine::abort_stuck, std::chrono::milliseconds(25));
+    CHECK(script.engine.load(body).error ==
+          "ERR Error compiling script (new function): it takes too long to compile, send shorter "
+          "scripts");
+    CHECK(script.engine.was_aborted());
+    CHECK(contains(script("return load('local a if a then' .. (' elseif a then'):rep(100000) .. "
+                          "' end')"),
+                   "cannot be suspended"));
+  }
+  CHECK(script("return 1") == "(integer) 1");
+}
+
+TEST_CASE("no table of a script is weak") {
+  ScriptFixture script;
+  const std::string refused = "__mode is not available to scripts";
+  for (const char* body : {
+           "setmetatable({}, {__mode = 'k'})",
+           "local m = {} setmetatable({}, m) m.__mode = 'k'",
+           "local m = {} setmetatable({}, m) m['__' .. 'mode'] = 'k'",
+           "local m = {} setmetatable({}, m) rawset(m, '__mode', 'k')",
+           "local m = setmetatable({}, {__newindex = rawset}) m.__mode = 'k'",
+       }) {
+    CAPTURE(body);
+    CHECK(contains(script(body), refused));
+  }
+  for (const char* body : {
+           "local m = {} setmetatable({}, m) setmetatable(m, {}) m.__mode = 'k'",
+           "local m = {} setmetatable({}, m) setmetatable(m, nil) m.__mode = 'k'",
+           "local m = setmetatable({}, {}) setmetatable({}, m) m.__mode = 'k'",
+           "local m = {} setmetatable(m, m) m.__mode = 'k'",
+           "setmetatable(setmetatable({}, {}), {}) setmetatable({}, redis)",
+       }) {
+    CAPTURE(body);
+    CHECK(contains(script(body), "metatable"));
+  }
+  CHECK(script("local class = {} class.__index = class local o = setmetatable({}, class)"
+               " function class.name() return 'x' end class.__call = function() return 'y' end"
+               " return {o.name(), o(), tostring(getmetatable(o) == class),"
+               " tostring(getmetatable(class))}") == "[\"x\", \"y\", \"true\", \"nil\"]");
 }
 
 TEST_CASE("the limit is the owner's") {

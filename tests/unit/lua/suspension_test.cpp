@@ -1,10 +1,8 @@
 // Scripts that run for too long: suspended by a real timer's signal, resumed, killed, aborted.
 #include "script_fixture.h"
+#include "signal_timer.h"
 
-#include <atomic>
 #include <chrono>
-#include <csignal>
-#include <ctime>
 
 #include <catch2/catch.hpp>
 
@@ -12,41 +10,6 @@ using namespace redlock::lua;
 using namespace std::chrono_literals;
 
 namespace {
-
-// Calls a member of the engine in a signal handler, again and again, as the node's shell does.
-class SignalTimer {
- public:
-  using Action = void (Engine::*)() noexcept;
-
-  SignalTimer(Engine& engine, Action action, std::chrono::milliseconds period = 10ms) {
-    engine_ = &engine;
-    action_ = action;
-    struct sigaction handler {};
-    handler.sa_handler = &SignalTimer::on_signal;
-    sigaction(SIGUSR1, &handler, nullptr);
-    sigevent event{};
-    event.sigev_notify = SIGEV_SIGNAL;
-    event.sigev_signo = SIGUSR1;
-    REQUIRE(timer_create(CLOCK_MONOTONIC, &event, &timer_) == 0);
-    itimerspec times{};
-    times.it_value.tv_nsec = std::chrono::nanoseconds(period).count();
-    times.it_interval = times.it_value;
-    REQUIRE(timer_settime(timer_, 0, &times, nullptr) == 0);
-  }
-  ~SignalTimer() {
-    timer_delete(timer_);
-    std::signal(SIGUSR1, SIG_IGN);
-  }
-  SignalTimer(const SignalTimer&) = delete;
-  SignalTimer& operator=(const SignalTimer&) = delete;
-
- private:
-  static void on_signal(int) { (engine_->*action_)(); }
-
-  static inline Engine* engine_ = nullptr;
-  static inline Action action_ = nullptr;
-  timer_t timer_{};
-};
 
 using Progress = Engine::Progress;
 
