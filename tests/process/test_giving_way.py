@@ -147,6 +147,16 @@ class OneClient(ProcessTest):
         requests = [request("MULTI")] + [request("GET", "printer")] * commands + [request("EXEC")]
         self.assert_others_are_answered("EXEC", requests)
 
+    def test_scripts_that_cannot_be_suspended(self):
+        """Each is ended a while after the threshold; between two of them others have a turn."""
+        self.served = self.node("--busy-reply-threshold", "100")
+        endless = "table.sort({3, 2, 1}, function() while true do end end)"
+        with self.served.client(timeout_s=60) as hostile, Probe(self.served.port) as probe:
+            hostile.send(request("EVAL", endless, "0") * 8 + request("ECHO", LAST))
+            read_until(hostile, LAST)
+        print(f"\n  eight endless scripts: longest {max(probe.took) * 1e3:.1f} ms", end="")
+        self.assertLess(max(probe.took), 0.4 + SILENCE_MAX_S)
+
     def test_a_batch_of_scripts(self):
         script = "for i = 1, 300000 do end"
         self.assert_others_are_answered("EVAL", [request("EVAL", script, "0")] * 100)

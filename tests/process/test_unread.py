@@ -143,8 +143,8 @@ class Unread(ProcessTest):
         self.serve()
         with Pinger(self.server) as pinger:
             for word in ("INFO", "DOCS"):
-                reply = self.client("COMMAND", word, *["get"] * 200_000)
-                self.assert_error(reply, "ERR 200000 names")
+                reply = self.client("COMMAND", word, *["get"] * 16_000)
+                self.assert_error(reply, "ERR 16000 names")
         self.assertLessEqual(pinger.most_kb, RESIDENT_KB)
 
     @measures

@@ -117,10 +117,10 @@ TEST_CASE("CVE-2025-46817: ranges of unpack beyond every number of results are r
 
 TEST_CASE("CVE-2025-46819: a long bracket has as many signs as it likes") {
   ScriptFixture script;
-  const std::string signs = repeated("=", 100'000);
+  const std::string signs = repeated("=", 30'000);
   CHECK(script("return #[" + signs + "[xy]" + signs + "]") == "(integer) 2");
   CHECK_THAT(script("return [" + signs), Contains("-ERR"));
-  CHECK_THAT(script("return [" + signs + "[x]" + repeated("=", 99'999) + "]"), Contains("-ERR"));
+  CHECK_THAT(script("return [" + signs + "[x]" + repeated("=", 29'999) + "]"), Contains("-ERR"));
   CHECK_THAT(script("--[" + signs + "["), Contains("-ERR"));
 }
 
