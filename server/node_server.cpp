@@ -247,7 +247,9 @@ void NodeServer::drop_last_words(Instant now) {
   }
 }
 
+// What was answered before goes out before: the work may be a script, and take its time.
 void NodeServer::do_due_work() {
+  write_output();
   const Now now = net::read_now();
   drop_last_words(now.monotonic);
   const auto last_deadline = node_.do_due_work(now);
