@@ -145,7 +145,7 @@ class World {
     for (int i = 0; i < kTurnsMax; ++i) {
       const auto next = node_.next_work();
       if (!next || *next > now_.monotonic) break;
-      if (node_.has_suspended_script()) pass(500ms);
+      if (node_.has_suspended()) pass(500ms);
       node_.do_due_work(now_);
     }
     node_.sessions().for_each_touched([](protocol::Session& session) { look(session); });
