@@ -21,6 +21,14 @@ Redis one database and `proto-max-bulk-len 16mb`. With its defaults a node refus
 would leave a key without a deadline ([safety.md](safety.md)), and values above 64 KB
 (`value-size-limit`). It closes a client for a reply of more than 64 MB, and answers COMMAND INFO for
 no more names than there are commands.
+
+No client holds up the others ([security.md](security.md)), so some of what Redis does at one instant
+is done in pieces: KEYS of many keys answers what was there all the time, and what came or went
+meanwhile or not; in a script or a transaction it is refused. SCAN may look at fewer keys than COUNT
+says. PUBLISH in a script or a transaction counts the listeners that it told at once; the rest are
+told behind it. A request has 16,384 words at most, a script 64 KB (`script-size-limit`); a glob that
+takes 262,144 steps does not match. In scripts no table is weak (`__mode`), a table with a metatable
+is none itself, and what cannot be suspended is ended 25 ms after busy-reply-threshold.
 )";
 
 constexpr std::string_view kNewer = R"(
