@@ -10,8 +10,11 @@
 
 namespace redlock::protocol {
 
-Reply::Reply(Kind kind, std::string&& text)
-    : kind_(kind), owned_(std::make_unique<Owned>(Owned{std::move(text), {}})) {
+void Reply::Release::operator()(Owned* owned) const noexcept {
+  delete owned;
+}
+
+Reply::Reply(Kind kind, std::string&& text) : kind_(kind), owned_(new Owned{std::move(text), {}}) {
   text_ = owned_->text;
 }
 
@@ -24,7 +27,7 @@ Reply::Reply(Kind kind, std::vector<Reply>&& items) : kind_(kind) {
     return;
   }
   number_ = static_cast<std::int64_t>(bytes);
-  owned_ = std::make_unique<Owned>(Owned{{}, std::move(items)});
+  owned_.reset(new Owned{{}, std::move(items)});
 }
 
 Reply Reply::real(double value) {
@@ -45,7 +48,7 @@ Reply& Reply::add(Reply item) {
   INVARIANT(is_aggregate(), "an item for a reply that holds none");
   const std::size_t bytes = static_cast<std::size_t>(number_) + item.memory_bytes();
   if (bytes > kReplyMemoryMax) return *this = Reply(Kind::too_large);
-  if (!owned_) owned_ = std::make_unique<Owned>();
+  if (!owned_) owned_.reset(new Owned);
   number_ = static_cast<std::int64_t>(bytes);
   owned_->items.push_back(std::move(item));
   return *this;
@@ -72,7 +75,7 @@ Reply Reply::owned() const {
   }
   Reply copy(kind_, number_);
   if (text_.empty()) return copy;
-  copy.owned_ = std::make_unique<Owned>(Owned{std::string(text_), {}});
+  copy.owned_.reset(new Owned{std::string(text_), {}});
   copy.text_ = copy.owned_->text;
   return copy;
 }

@@ -109,6 +109,10 @@ class Reply {
     std::string text;
     std::vector<Reply> items;
   };
+  // Not here, so that a reply that owns nothing, as most do, ends with a look at a pointer.
+  struct Release {
+    void operator()(Owned* owned) const noexcept;
+  };
 
   explicit Reply(Kind kind) : kind_(kind) {}
   Reply(Kind kind, std::int64_t number) : kind_(kind), number_(number) {}
@@ -120,7 +124,7 @@ class Reply {
   // The bits of the double for Kind::real; of an aggregate, the memory of its items.
   std::int64_t number_ = 0;
   std::string_view text_;  // looks at owned_->text, or at something that outlives the reply
-  std::unique_ptr<Owned> owned_;
+  std::unique_ptr<Owned, Release> owned_;
 };
 
 }  // namespace redlock::protocol

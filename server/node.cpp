@@ -78,6 +78,7 @@ bool Node::owes_work(const Session& session) const {
 }
 
 void Node::receive(Session& session, std::string_view bytes, Now now) {
+  work_ = 0;
   rates_.note(now.monotonic, counts_so_far());
   stats_.bytes_in += bytes.size();
   clock_.observe(now.monotonic);
@@ -117,13 +118,8 @@ std::optional<Reply> Node::refuse(const Session& session, const protocol::Comman
 }
 
 Reply Node::execute(Session& session, Request request, Now now) {
-  Reply reply = execute_now(session, request, now);
+  if (work_ >= kWordsBetweenLooks && is_turn_over(now)) return in_next_turn(session);
   work_ += request.size();
-  if (work_ >= kWordsBetweenLooks) give_way_if_due(session, reply, now);
-  return reply;
-}
-
-Reply Node::execute_now(Session& session, Request request, Now now) {
   if (stop_) return Reply::none();
   const CommandTable::Found found = commands_.find(request);
   std::optional<Reply> refusal;

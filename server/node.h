@@ -301,8 +301,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
     std::string refusal = {};  // why a lock that it tells of was pulled back; empty: none was
   };
 
-  protocol::Reply execute_now(protocol::Session& session, protocol::Request request, Now now);
-  void give_way_if_due(protocol::Session& session, const protocol::Reply& reply, Now now);
+  bool is_turn_over(Now now);
   void let_one_go_on(Now now);
   void tell_more_listeners(Now now);
   protocol::Reply call(protocol::Request request) override;   // redis.call

@@ -17,13 +17,11 @@ constexpr std::size_t kReclaimBudget = 256;
 
 }  // namespace
 
-// One that waits for a reply, or for the disk, gives way as it is.
-void Node::give_way_if_due(Session& session, const Reply& reply, Now now) {
+// Of the session that executes now: its time counts from the instant of what it was told to
+// execute.
+bool Node::is_turn_over(Now now) {
   work_ = 0;
-  if (reply.is(Reply::Kind::later) || reply.is(Reply::Kind::postponed)) return;
-  if (world_.stopwatch == nullptr || world_.stopwatch() - now.monotonic < kTurnMax) return;
-  session.give_way();
-  gave_way_.push_back(session.id());
+  return world_.stopwatch != nullptr && world_.stopwatch() - now.monotonic >= kTurnMax;
 }
 
 Reply Node::in_next_turn(Session& session) {
@@ -38,6 +36,7 @@ void Node::let_one_go_on(Now now) {
     Session* session = sessions_.find(gave_way_.front());
     gave_way_.pop_front();
     if (session == nullptr || !session->has_given_way()) continue;
+    work_ = 0;  // one request at least
     return session->go_on(now, *this);
   }
 }

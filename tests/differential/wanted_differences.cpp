@@ -86,7 +86,8 @@ bool agree_but_for_long_numbers(const Reply& node, const Reply& redis) {
 
 constexpr WantedDifference kTable[] = {
     {"A TTL above max-ttl", "SET k v; PEXPIRE k 4000000000000",
-     "-ERR a TTL of 4000000000000 ms is above this node's max-ttl (3153600000000 ms), and above any "
+     "-ERR a TTL of 4000000000000 ms is above this node's max-ttl (3153600000000 ms), and above "
+     "any "
      "that a node can have (36500d): ask for less",
      "(integer) 1", "A lock's time is bounded, or no restart could wait for it (rule L1).",
      [](Request, const Reply& node, const Reply&) {

@@ -2,6 +2,8 @@
 
 #include "protocol/reply_parser.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace redlock::simulation {
