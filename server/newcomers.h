@@ -6,7 +6,7 @@
 //
 //   newcomers.add(session, now);            // it was opened, or reset
 //   newcomers.remove(session);              // it gave the password, or went away
-//   for (Id id : newcomers.take_late(now))  // at next_deadline()
+//   newcomers.take_first();                 // at next_deadline(), or when they are too many
 //
 // Thread safety: none.
 #pragma once

@@ -247,8 +247,8 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   protocol::Reply run_script(Call& call, const lua::Script& script,
                              std::span<const std::string_view> keys,
                              std::span<const std::string_view> arguments);
-  // The reply of a command that has done a piece of its work, and goes on when it comes again in
-  // the session's next turn. REQUIRES: called in none of a script or of EXEC.
+  // The reply to a request that is to come again in the session's next turn: it has not begun, or
+  // has done a piece of its work. REQUIRES: it is neither a script's nor EXEC's.
   protocol::Reply in_next_turn(protocol::Session& session);
   // EXEC: the replies of what the session has queued, or Kind::later when a script among it was
   // suspended.
@@ -302,6 +302,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   };
 
   bool is_turn_over(Now now);
+  void give_turn(protocol::Session& session);
   void let_one_go_on(Now now);
   void tell_more_listeners(Now now);
   protocol::Reply call(protocol::Request request) override;   // redis.call

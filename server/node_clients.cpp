@@ -35,9 +35,7 @@ void Node::forget_wishes(Session& session) {
 
 void Node::note_unsent(Session& session, std::size_t bytes) {
   session.note_unsent(bytes);
-  if (!session.is_held_back() || !session.has_room()) return;
-  session.give_way();
-  gave_way_.push_back(session.id());
+  if (session.is_held_back() && session.has_room()) give_turn(session);
 }
 
 void Node::forget_stats() {

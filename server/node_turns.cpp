@@ -24,9 +24,14 @@ bool Node::is_turn_over(Now now) {
   return world_.stopwatch != nullptr && world_.stopwatch() - now.monotonic >= kTurnMax;
 }
 
-Reply Node::in_next_turn(Session& session) {
+// Behind those who wait for theirs.
+void Node::give_turn(Session& session) {
   session.give_way();
   gave_way_.push_back(session.id());
+}
+
+Reply Node::in_next_turn(Session& session) {
+  give_turn(session);
   return Reply::postponed();
 }
 
