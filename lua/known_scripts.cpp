@@ -294,7 +294,15 @@ if redis.call("getrange", KEYS[1], 0, offset-1) == string.sub(ARGV[1], 1, offset
      R"lua(      if (redis.call("exists", KEYS[1]) == 0 and ARGV[3] == "yes") or redis.call("get", KEYS[1]) == ARGV[1] then
         return redis.call("set", KEYS[1], ARGV[1], "PX", ARGV[2])
       end
-)lua"},
+)lua",
+     /*is_nil_if_held=*/true},
+    // redlock-rb (Ruby), acquire or extend, the older form
+    {"a90bf4be8a6e440e3cc24540eb2f9ff1e16fbcc3",
+     R"lua(        if (redis.call("exists", KEYS[1]) == 0 and ARGV[3] == "yes") or redis.call("get", KEYS[1]) == ARGV[1] then
+          return redis.call("set", KEYS[1], ARGV[1], "PX", ARGV[2])
+        end
+)lua",
+     /*is_nil_if_held=*/true},
     // redlock-rb (Ruby), value and time left
     {"78d2ca48a6dc9ef6892059792a3a0c5237733d64",
      R"lua(      return { redis.call("get", KEYS[1]), redis.call("pttl", KEYS[1]) }
@@ -384,7 +392,8 @@ elseif not lockClientId then
 	return true
 end
 return false
-)lua"},
+)lua",
+     /*is_nil_if_held=*/true},
     // Spring Integration (Java), extend
     {"879e0f7b8d83c3266d4e996627438c05dbda0b89",
      R"lua(if (redis.call('GET', KEYS[1]) == ARGV[1]) then

@@ -167,6 +167,7 @@ class Session {
   std::uint32_t watched_keys = 0;
   bool watch_is_broken = false;  // one of them changed: EXEC will do nothing
   bool is_paused = false;        // the request that was postponed waits for the end of CLIENT PAUSE
+  Instant waits_behind_until{};  // it held others up: what it sends by then comes behind theirs
 
   // Pub/sub: how much it listens to. Kept by whoever keeps the subscriptions.
   struct ListensTo {

@@ -22,7 +22,7 @@ std::string key_in_text(std::string_view key) {
 }
 
 bool answers_held_while_recovering(const Call& call) {
-  return !call.from_script && call.node.settings().restart_reply == RestartReply::held &&
+  return call.node.settings().restart_reply == RestartReply::held &&
          call.node.is_recovering(call.instant());
 }
 

@@ -31,7 +31,8 @@ inline std::optional<protocol::Reply> refuse_size(const Call& call, std::string_
 }
 
 // A recovering node and SET … NX in restart-reply held: nil, so that libraries which give up on any
-// error ask the other nodes too (rule R10). Never inside a script.
+// error ask the other nodes too (rule R10). A script is told what it would be of a lock that
+// another holds.
 bool answers_held_while_recovering(const Call& call);
 
 // Another value for a key that comes without a TTL of its own: it gets max-ttl where TTLs are

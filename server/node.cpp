@@ -82,6 +82,9 @@ void Node::receive(Session& session, std::string_view bytes, Now now) {
   rates_.note(now.monotonic, counts_so_far());
   stats_.bytes_in += bytes.size();
   clock_.observe(now.monotonic);
+  const bool has_its_turn = !session.is_waiting() && !session.is_closing();
+  if (now.monotonic < session.waits_behind_until && has_its_turn) [[unlikely]]
+    give_turn(session);
   session.receive(bytes, now, *this);
   settle_ended_write(now);
   deliver_late_reply();

@@ -106,6 +106,9 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   // What one session may execute before the others are asked what they want: a tenth of what
   // another client is to wait at most.
   static constexpr Duration kTurnMax = 5ms;
+  // Whoever took so much of others' time at once waits behind them for a while.
+  static constexpr Duration kLongWork = 1ms;
+  static constexpr Duration kWaitsBehind = 100ms;
   // Words of requests between two looks at the clock, as a look takes as long as a part of one. A
   // command that takes more than microseconds is timed anyway (Observers).
   static constexpr std::size_t kWordsBetweenLooks = 64;
@@ -302,6 +305,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   };
 
   bool is_turn_over(Now now);
+  void have_it_wait_behind(protocol::Session& session);
   void give_turn(protocol::Session& session);
   void let_one_go_on(Now now);
   void tell_more_listeners(Now now);
@@ -357,6 +361,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   void retry_postponed(Now now);
   Bound ask_ledger(Now now) const;
   void lower_ledger(Instant now);
+  bool is_told_as_held(const lua::Script& script) const;
   void resume_suspended(Now now);
   void finish_script();
   void finish_suspended(protocol::Session::Id caller, protocol::Reply reply);
@@ -408,6 +413,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   std::optional<LateReply> late_reply_;
   std::deque<protocol::Session::Id> gave_way_;  // in the order of their next turns
   std::size_t work_ = 0;                        // since the clock was last read: words executed
+  bool has_worked_long_ = false;                // since sockets were last looked at
   std::set<std::string, std::less<>> imposed_ttls_;  // keys of the call under way; EXEC's are many
   KeyList uncovered_;              // the same: their deadlines may not be in the ledger
   std::size_t covered_early_ = 0;  // so many of uncovered_, by a script that is suspended

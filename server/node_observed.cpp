@@ -41,6 +41,7 @@ Reply Node::run_timed(Call& call) {
   if (!goes_on_later && !comes_again) {
     const Instant end = observers_.read_end(now, stats_.commands_processed);
     observers_.note_time(subject_of(call), call.now.wall, end - began);
+    if (end - began >= kLongWork) have_it_wait_behind(call.session);
     if (end - now >= kTurnMax) work_ = kWordsBetweenLooks;
   } else if (goes_on_later && !suspended_->observed) {  // the script, and not EXEC around it
     suspended_->observed = Observers::keep(subject_of(call), call.now.wall, began);

@@ -1,4 +1,5 @@
 // EVAL's scripts: their commands, their time, their end.
+#include "lua/known_scripts.h"
 #include "protocol/errors.h"
 #include "server/grant_errors.h"
 #include "server/node.h"
@@ -28,6 +29,7 @@ Reply Node::run_script(Call& call, const lua::Script& script,
   script_now_ = call.now;
   script_ = &script;
   script_wrote_ = false;
+  const std::uint64_t refused = stats_.refused_recovering;
   if (world_.script_watch != nullptr) world_.script_watch->script_began(engine_);
   const auto progress = engine_.start(script, keys, arguments, *this);
   if (progress == lua::Engine::Progress::suspended) {
@@ -42,7 +44,18 @@ Reply Node::run_script(Call& call, const lua::Script& script,
     return Reply::later();
   }
   if (world_.script_watch != nullptr) world_.script_watch->script_ended();
-  return engine_.take_reply();
+  Reply reply = engine_.take_reply();
+  const bool is_refused = stats_.refused_recovering != refused && reply.is_error();
+  if (is_refused && is_told_as_held(script)) [[unlikely]]
+    return Reply::null();
+  return reply;
+}
+
+// restart-reply held for a script that acquires by a plain SET, which is refused (rule R10).
+bool Node::is_told_as_held(const lua::Script& script) const {
+  if (settings_.restart_reply != RestartReply::held) return false;
+  const lua::KnownScript* const known = lua::known_script_of(script.body());
+  return known != nullptr && known->is_nil_if_held;
 }
 
 Reply Node::kill_script() {

@@ -24,6 +24,14 @@ bool Node::is_turn_over(Now now) {
   return world_.stopwatch != nullptr && world_.stopwatch() - now.monotonic >= kTurnMax;
 }
 
+// A client that sends such work again and again, each time once it was answered, would have it done
+// at once each time, and many such clients one after the other. So what it sends next waits for its
+// turn, with one such turn between two looks at the sockets.
+void Node::have_it_wait_behind(Session& session) {
+  session.waits_behind_until = later(clock_.latest(), kWaitsBehind);
+  has_worked_long_ = true;
+}
+
 // Behind those who wait for theirs.
 void Node::give_turn(Session& session) {
   session.give_way();
@@ -31,18 +39,23 @@ void Node::give_turn(Session& session) {
 }
 
 Reply Node::in_next_turn(Session& session) {
+  have_it_wait_behind(session);
   give_turn(session);
   return Reply::postponed();
 }
 
-// One a turn: between any two of them come those who sent something new.
+// One a turn, and none in a turn in which one who sent something new worked for long: between any
+// two of them the sockets are looked at.
 void Node::let_one_go_on(Now now) {
+  if (std::exchange(has_worked_long_, false)) return;
   while (!gave_way_.empty()) {
     Session* session = sessions_.find(gave_way_.front());
     gave_way_.pop_front();
     if (session == nullptr || !session->has_given_way()) continue;
     work_ = 0;  // one request at least
-    return session->go_on(now, *this);
+    session->go_on(now, *this);
+    has_worked_long_ = false;
+    return;
   }
 }
 
@@ -62,6 +75,7 @@ void Node::deliver_late_reply() {
   late_reply_.reset();
   if (Session* session = sessions_.find(late.session)) {
     session->answer_and_give_way(late.reply);  // the next script that it sent may overrun, too
+    session->waits_behind_until = later(clock_.latest(), kWaitsBehind);
     gave_way_.push_back(session->id());
   }
 }

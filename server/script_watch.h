@@ -10,7 +10,7 @@
 namespace redlock::server {
 
 // Work of a script that cannot be suspended holds up everybody for no longer.
-inline constexpr Duration kStuckAfter = 25ms;
+inline constexpr Duration kStuckAfter = 20ms;
 
 class ScriptWatch {
  public:

@@ -63,7 +63,7 @@ struct Settings {
   std::uint64_t fence_block = 1'048'576;
 
   // Scripts.
-  Duration busy_reply_threshold = 1s;
+  Duration busy_reply_threshold = 20ms;
   Duration script_time_limit = 5s;
   std::uint64_t script_memory_limit = 16 * 1024 * 1024;
   std::uint64_t script_size_limit = 64 * 1024;

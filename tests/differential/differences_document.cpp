@@ -28,7 +28,7 @@ meanwhile or not; in a script or a transaction it is refused. SCAN may look at f
 says. PUBLISH in a script or a transaction counts the listeners that it told at once; the rest are
 told behind it. A request has 16,384 words at most, a script 64 KB (`script-size-limit`); a glob that
 takes 262,144 steps does not match. In scripts no table is weak (`__mode`), a table with a metatable
-is none itself, and what cannot be suspended is ended 25 ms after busy-reply-threshold.
+is none itself, and what cannot be suspended is ended 20 ms after busy-reply-threshold.
 )";
 
 constexpr std::string_view kNewer = R"(

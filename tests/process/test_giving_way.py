@@ -44,6 +44,7 @@ class Probe:
             time.sleep(0.001)
 
     def __enter__(self):
+        self.client("SET", "probe", "p", "PX", 1000)  # accepted by now, and its TTL in the ledger
         self.thread.start()
         return self
 

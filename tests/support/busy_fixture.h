@@ -35,6 +35,7 @@ struct BusyFixture final : ScriptWatch {
   }
   std::string ask(TestClient& client, std::string_view line) {
     client.send(line, now);
+    while (client.session().has_given_way()) node.do_due_work(now);
     return client.receive();
   }
   void pass(Duration d) {

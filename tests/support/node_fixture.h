@@ -73,6 +73,7 @@ class NodeFixture {
 
   std::string operator()(std::string_view line) {
     client_.send(line, now_);
+    if (client_.session().has_given_way()) do_due_work();
     return client_.receive();
   }
   void advance(Duration d) {

@@ -41,6 +41,7 @@ struct SlowNode {
 
   std::string ask(TestClient& client, std::string_view line) {
     client.send(line, now);
+    if (client.session().has_given_way()) turns();
     return client.receive();
   }
   void send_many(TestClient& client, std::string_view line, int count) {
@@ -49,6 +50,7 @@ struct SlowNode {
     const std::vector<std::string_view> views(words->begin(), words->end());
     for (int i = 0; i < count; ++i) protocol::write_request(views, bytes);
     node.receive(client.session(), bytes.view(), now);
+    turn();  // the sockets come before who goes on
   }
   int answers(TestClient& client) {
     int count = 0;
@@ -93,7 +95,7 @@ TEST_CASE("a client that sends much gives way after five milliseconds, and goes 
     world.reading_takes = 1ms;
   }
   SECTION("what it sends meanwhile comes behind, and in order") {
-    world.send_many(world.alice, "PING", 1);
+    world.alice.send("PING", world.now);
     CHECK(world.alice.receive() == "(none)");
     CHECK(world.turns() > 4);
     const int rest = 1000 - first;
@@ -136,6 +138,42 @@ TEST_CASE("a client that gave way and is closed has its requests executed, a kil
   }
 }
 
+TEST_CASE("one whose command took long waits behind others for a while, however it asks") {
+  SlowNode world;
+  world.reading_takes = 1ms;  // two readings around a command that is timed
+  world.alice.send("EVAL 'return 1' 0", world.now);
+  CHECK(world.alice.receive() == "(integer) 1");
+  world.reading_takes = 0ms;
+  CHECK_FALSE(world.is_due());
+
+  world.alice.send("PING", world.now);
+  CHECK(world.alice.receive() == "(none)");
+  CHECK(world.is_due());
+  CHECK(world.ask(world.bob, "PING") == "+PONG");
+  world.turns();
+  CHECK(world.alice.receive() == "+PONG");
+  world.now.monotonic += Node::kWaitsBehind / 2;
+  world.alice.send("PING", world.now);
+  CHECK(world.alice.receive() == "(none)");
+  world.turns();
+  CHECK(world.alice.receive() == "+PONG");
+  world.now.monotonic += Node::kWaitsBehind / 2;
+  world.alice.send("PING", world.now);
+  CHECK(world.alice.receive() == "+PONG");
+}
+
+TEST_CASE("between two that work for long the sockets are looked at") {
+  SlowNode world;
+  world.reading_takes = 1ms;
+  world.alice.send("EVAL 'return 1' 0", world.now);
+  world.alice.send("EVAL 'return 2' 0", world.now);
+  CHECK(world.answers(world.alice) == 1);
+  world.turn();  // the first has only just worked
+  CHECK(world.answers(world.alice) == 0);
+  world.turn();
+  CHECK(world.answers(world.alice) == 1);
+}
+
 TEST_CASE("clients that send a request at a time never give way") {
   SlowNode world;
   for (int i = 0; i < 1000; ++i) CHECK(world.ask(world.alice, "GET printer") == "(nil)");
@@ -159,7 +197,7 @@ TEST_CASE("KEYS of many keys goes on in pieces") {
   }
   SECTION("which are nobody's when its client has gone") {
     world.node.close_session(world.alice.session().id());
-    CHECK(world.turns() == 1);
+    CHECK(world.turns() <= 2);
   }
 }
 
