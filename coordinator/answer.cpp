@@ -61,6 +61,10 @@ std::string_view error_name(ErrorCode code) {
       return "wrong thread";
     case ErrorCode::stopped:
       return "stopped";
+    case ErrorCode::overloaded:
+      return "overloaded";
+    case ErrorCode::system:
+      return "system";
   }
   return "";
 }
@@ -76,6 +80,10 @@ using protocol::Reply;
 // the libraries that do not know it.
 constexpr std::string_view kRecoveringText = "ERR recovering after a restart";
 
+// What a node says that will never grant this (grant_errors.h, ttl.cpp in server/).
+constexpr std::array<std::string_view, 2> kLimitTexts = {"is above this node's max-ttl",
+                                                         "is longer than this node takes"};
+
 constexpr std::array<std::string_view, 3> kDeniedCodes = {"NOAUTH", "WRONGPASS", "NOPERM"};
 
 Answer classify_error(std::string_view text) {
@@ -83,6 +91,9 @@ Answer classify_error(std::string_view text) {
   if (text.starts_with(kRecoveringText)) answer.kind = AnswerKind::recovering;
   for (const std::string_view code : kDeniedCodes) {
     if (text.starts_with(code)) answer.kind = AnswerKind::denied;
+  }
+  for (const std::string_view limit : kLimitTexts) {
+    if (text.find(limit) != std::string_view::npos) answer.is_limit = true;
   }
   return answer;
 }
@@ -172,7 +183,8 @@ Answer classify(RequestKind kind, const Reply& reply, bool may_top_up) {
 
 std::string answer_text(const Answer& answer) {
   std::string_view text = answer.text;
-  if (answer.kind == AnswerKind::recovering && text.starts_with("ERR ")) text.remove_prefix(4);
+  const bool is_sentence = answer.kind == AnswerKind::recovering || answer.is_limit;
+  if (is_sentence && text.starts_with("ERR ")) text.remove_prefix(4);
   if (!text.empty()) return std::string(text);
   return std::string(answer_name(answer.kind));
 }

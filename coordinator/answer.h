@@ -38,6 +38,7 @@ enum class RequestKind : std::uint8_t {
 struct Answer {
   AnswerKind kind = AnswerKind::none;
   bool never_sent = false;  // the request did not leave this process: there is nothing to undo
+  bool is_limit = false;    // error: of this node's, which waiting does not change
   bool topped_up = false;   // yes to an extension: it did not have the lock, and has it now
   Token token = 0;          // yes to an acquisition: the node's proposal; 0: it gives none
   NodeIdentity from = NodeIdentity::unknown;  // of a reply: who gave it (rule Q5)

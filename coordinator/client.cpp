@@ -103,26 +103,30 @@ Client::Client(Client&&) noexcept = default;
 
 Client& Client::operator=(Client&& other) noexcept {
   if (this == &other) return *this;
-  if (core_) core_->end();
+  if (core_) Core::end(core_);
   core_ = std::move(other.core_);
   return *this;
 }
 
 Client::~Client() {
-  if (core_) core_->end();
+  if (core_) Core::end(core_);  // callbacks may still call this client
 }
 
 Result<Client, Error> Client::start(const ClientOptions& options) {
   auto read = read_options(options);
   if (!read) return read.failure();
-  return Client(std::make_shared<Core>(nullptr, std::move(read).value()));
+  auto core = Core::make(nullptr, std::move(read).value());
+  if (!core) return core.failure();
+  return Client(std::move(core).value());
 }
 
 Result<Client, Error> Client::start_on(uv_loop_s* loop, const ClientOptions& options) {
   if (loop == nullptr) return invalid("no loop was given");
   auto read = read_options(options);
   if (!read) return read.failure();
-  return Client(std::make_shared<Core>(loop, std::move(read).value()));
+  auto core = Core::make(loop, std::move(read).value());
+  if (!core) return core.failure();
+  return Client(std::move(core).value());
 }
 
 // --- acquire
@@ -284,7 +288,13 @@ void Client::cancel(Operation operation) {
 }
 
 void Client::when_ready(std::function<void()> done) {
-  core_->post([core = core_.get(), done = std::move(done)] { core->nodes().when_ready(done); });
+  Core& core = *core_;
+  const auto tell_user = [done = std::move(done)](const Result<Done, Error>&) {
+    if (done) done();
+  };
+  core.begin<Done>(tell_user, [&core](const Callback<Done>& tell) {
+    return core.nodes().when_ready([tell] { tell(Done{}); });
+  });
 }
 
 void Client::finish(std::function<void()> done) {

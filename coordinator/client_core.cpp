@@ -1,14 +1,26 @@
 #include "coordinator/client_core.h"
 
 #include "base/net/quiet_thread.h"
+#include "base/net/spare_descriptors.h"
 #include "coordinator/errors.h"
 #include "coordinator/guard_keeping.h"
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace redlock {
 
 using coordinator::LockClient;
+
+namespace {
+
+// A loop's, two timers', and some for what is opened for a moment.
+constexpr int kDescriptors = 12;
+// So often in a row a callback is told that the client has ended, and begins another operation.
+constexpr int kLastRounds = 1000;
+
+}  // namespace
 
 Error stopped_error() {
   return {ErrorCode::stopped, "the client has ended", {}};
@@ -21,34 +33,89 @@ Error wrong_thread_error() {
       {}};
 }
 
+Error overloaded_error() {
+  return {
+      ErrorCode::overloaded, fmt::format("more than {} operations at once", kOperationsMax), {}};
+}
+
+Error forked_error() {
+  return {ErrorCode::stopped,
+          "the client belongs to the process that this one was forked from: start one here",
+          {}};
+}
+
+Result<std::shared_ptr<Client::Core>, Error> Client::Core::make(uv_loop_s* caller_loop,
+                                                                LockClient::Options options) {
+  const int sockets = static_cast<int>(options.nodes.size());
+  if (Status room = net::try_descriptors(kDescriptors + sockets, "a client"); !room) {
+    return Error{ErrorCode::system, room.error(), {}};
+  }
+  const auto core = std::make_shared<Core>(caller_loop, std::move(options));
+  if (caller_loop != nullptr) return core;
+  // Kept by its thread: a callback may destroy the client, and return.
+  auto thread = net::start_quiet_thread([core] { core->loop_->run(); });
+  if (!thread) {
+    core->end_at_once();
+    return Error{ErrorCode::system, thread.error(), {}};
+  }
+  core->thread_ = std::move(thread).value();
+  return core;
+}
+
 Client::Core::Core(uv_loop_s* caller_loop, LockClient::Options options)
     : has_own_thread_(caller_loop == nullptr),
       loop_(caller_loop != nullptr ? std::make_unique<net::Loop>(caller_loop)
                                    : std::make_unique<net::Loop>()),
+      alarms_(*loop_, net::ClockKind::boottime),
       nodes_(*loop_, std::move(options)),
       mailbox_(std::make_shared<net::Mailbox>(*loop_)),
-      finish_timer_(*loop_, net::ClockKind::boottime, [] {}),
-      turn_(*loop_, [this] { look_who_finished(); }) {
-  if (has_own_thread_) thread_ = net::start_quiet_thread([this] { loop_->run(); });
-}
+      finish_alarm_(alarms_, [] {}),
+      turn_(*loop_, [this] { look_who_finished(); }) {}
 
 Client::Core::~Core() = default;
 
+void Client::Core::end(const std::shared_ptr<Core>& core) {
+  if (core->is_in_child()) {
+    static_cast<void>(new std::shared_ptr<Core>(core));  // left alone, for good
+  } else {
+    core->end();
+  }
+}
+
 void Client::Core::end() {
-  if (!has_own_thread_) {
-    stop_everything();
-    nodes_.flush();
-    for (const net::Mailbox::Task& task : mailbox_->close()) task();
-    return;
+  if (!has_own_thread_) return end_at_once();
+  if (is_loop_thread()) {  // from a callback, or exit() in one: the loop ends when that returns
+    end_at_once();
+    loop_->stop();
+    return thread_.detach();
   }
   mailbox_->post([this] {
     stop_everything();
     finish([this] {
-      for (const net::Mailbox::Task& task : mailbox_->close()) task();
+      run_last_tasks();
       loop_->stop();
     });
   });
   thread_.join();
+}
+
+// What can be sent without waiting is sent.
+void Client::Core::end_at_once() {
+  stop_everything();
+  nodes_.flush();
+  run_last_tasks();
+}
+
+// Each callback comes, also of what a callback has begun: it is told that the client has ended. One
+// that tries again whatever it is told would keep the client from ending.
+void Client::Core::run_last_tasks() {
+  is_at_end_ = true;
+  for (const Finish& finish : std::exchange(finishes_, {})) finish.done();
+  std::vector<net::Mailbox::Task> tasks = mailbox_->close();
+  for (int round = 0; round < kLastRounds && !tasks.empty(); ++round) {
+    for (const net::Mailbox::Task& task : tasks) task();
+    tasks = std::exchange(last_tasks_, {});
+  }
 }
 
 // Undos and releases are on their way after it.
@@ -61,15 +128,23 @@ void Client::Core::stop_everything() {
   }
 }
 
+// On the loop's thread it may come before the operation, which another thread has posted.
 void Client::Core::cancel(Operation operation) {
+  if (is_in_child()) return;
   post([this, operation] {
-    const auto found = pending_.find(operation);
-    if (found == pending_.end()) return;
-    const std::shared_ptr<Pending> pending = std::move(found->second);
-    pending_.erase(found);
-    nodes_.cancel(pending->among_nodes);
-    defer([pending] { pending->fail({ErrorCode::stopped, "cancelled", {}}); });
+    if (!cancel_begun(operation)) defer([this, operation] { cancel_begun(operation); });
   });
+}
+
+// False: it has not begun yet, or is over.
+bool Client::Core::cancel_begun(Operation operation) {
+  const auto found = pending_.find(operation);
+  if (found == pending_.end()) return false;
+  const std::shared_ptr<Pending> pending = std::move(found->second);
+  pending_.erase(found);
+  nodes_.cancel(pending->among_nodes);
+  defer([pending] { pending->fail({ErrorCode::stopped, "cancelled", {}}); });
+  return true;
 }
 
 Client::Operation Client::Core::release(const coordinator::HeldLock& lock, Callback<Done> done) {
@@ -82,10 +157,12 @@ Client::Operation Client::Core::release(const coordinator::HeldLock& lock, Callb
 }
 
 void Client::Core::finish(std::function<void()> done) {
+  if (is_in_child()) return;
   post([this, done = std::move(done)] {
+    if (is_at_end_) return defer(done);
     const Duration patience = nodes_.group().options().node_timeout;
     finishes_.push_back({later(LockClient::now(), patience), done});
-    finish_timer_.set(LockClient::now());  // so that a turn comes in any case
+    finish_alarm_.set(LockClient::now());  // so that a turn comes in any case
   });
 }
 
@@ -103,7 +180,7 @@ void Client::Core::look_who_finished() {
     }
   }
   for (Finish& finish : waiting) finishes_.push_back(std::move(finish));
-  if (!finishes_.empty()) finish_timer_.set(finishes_.front().deadline);
+  if (!finishes_.empty()) finish_alarm_.set(finishes_.front().deadline);
 }
 
 }  // namespace redlock

@@ -4,10 +4,11 @@
 // of other threads reach it through the mailbox; on a caller's loop they are on its thread already.
 #pragma once
 
+#include "base/net/alarms.h"
 #include "base/net/before_wait.h"
+#include "base/net/forks.h"
 #include "base/net/loop.h"
 #include "base/net/mailbox.h"
-#include "base/net/timer.h"
 #include "coordinator/lock_client.h"
 #include <redlock/client.h>
 #include <redlock/guard.h>
@@ -25,8 +26,15 @@
 
 namespace redlock {
 
+// More at once are refused with ErrorCode::overloaded: far more than nodes answer within a node
+// timeout, and far fewer than the group can tell apart (2^20, undos and admissions among them).
+inline constexpr std::size_t kOperationsMax = std::size_t(1) << 17;
+
 Error stopped_error();
 Error wrong_thread_error();
+Error overloaded_error();
+// In a process that was forked from the one that the client belongs to.
+Error forked_error();
 
 // Blocks until the callback that it hands to `begin` was called, on another thread.
 template <class T, class Begin>
@@ -48,16 +56,21 @@ Result<T, Error> wait_for(Begin begin) {
   return std::move(*waiting->outcome);
 }
 
-class Client::Core {
+class Client::Core : public std::enable_shared_from_this<Client::Core> {
  public:
-  // caller_loop: nullptr for a thread of our own.
+  // caller_loop: nullptr for a thread of our own. Fails with ErrorCode::system.
+  static Result<std::shared_ptr<Core>, Error> make(uv_loop_s* caller_loop,
+                                                   coordinator::LockClient::Options options);
   Core(uv_loop_s* caller_loop, coordinator::LockClient::Options options);
   // REQUIRES: end() was called.
   ~Core();
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  void end();
+  // Ends the client that owns it. In a forked child nothing but memory is given up, and not even
+  // that given back: loop and sockets are the parent's.
+  static void end(const std::shared_ptr<Core>& core);
+  bool is_in_child() const { return mark_.is_in_child(); }
 
   // Runs it on the loop's thread; at once if this is it, so that what a task begins does not fall
   // behind what others have posted meanwhile: a release before the next acquisition, say.
@@ -66,8 +79,11 @@ class Client::Core {
     if (is_loop_thread()) return task();
     mailbox_->post(std::move(task));
   }
-  // The same, but never from inside this call.
-  void defer(net::Mailbox::Task task) { mailbox_->post(std::move(task)); }
+  // The same, but never from inside this call. REQUIRES: on the loop's thread.
+  void defer(net::Mailbox::Task task) {
+    if (is_at_end_) return last_tasks_.push_back(std::move(task));
+    mailbox_->post(std::move(task));
+  }
 
   // Begins an operation: `start` gets a function to be called once with the outcome, and returns
   // the operation's id among the nodes.
@@ -79,6 +95,7 @@ class Client::Core {
   // The blocking form: begin(callback) begins it.
   template <class T, class Begin>
   Result<T, Error> wait(Begin begin) {
+    if (is_in_child()) return forked_error();
     if (!may_block()) return wrong_thread_error();
     return wait_for<T>(std::move(begin));
   }
@@ -91,7 +108,7 @@ class Client::Core {
   void add(std::shared_ptr<Guard::Keeping> keeping) { keepings_.insert(std::move(keeping)); }
   void remove(const std::shared_ptr<Guard::Keeping>& keeping) { keepings_.erase(keeping); }
 
-  net::Loop& loop() { return *loop_; }
+  net::Alarms& alarms() { return alarms_; }
   coordinator::LockClient& nodes() { return nodes_; }
   const std::vector<coordinator::Group::Node>& names() const {
     return nodes_.group().options().nodes;
@@ -113,43 +130,56 @@ class Client::Core {
   template <class T>
   struct PendingCall : Pending {
     explicit PendingCall(Callback<T> whom) : done(std::move(whom)) {}
-    void fail(const Error& error) override { done(error); }
-    Callback<T> done;
+    void fail(const Error& error) override { tell(error); }
+    void tell(Result<T, Error> outcome) {
+      if (done) done(std::move(outcome));
+    }
+    Callback<T> done;  // empty: nobody is told
   };
   struct Finish {
     Instant deadline;
     std::function<void()> done;
   };
 
+  void end();
+  void end_at_once();
   void stop_everything();
+  void run_last_tasks();
+  bool cancel_begun(Operation operation);
   void look_who_finished();
 
+  const net::ForkMark mark_;
   const bool has_own_thread_;
   const std::unique_ptr<net::Loop> loop_;
+  net::Alarms alarms_;
   coordinator::LockClient nodes_;
   std::shared_ptr<net::Mailbox> mailbox_;  // shared with the guards, which may outlive us
   std::atomic<Operation> last_operation_ = 0;
   std::unordered_map<Operation, std::shared_ptr<Pending>> pending_;
   std::unordered_set<std::shared_ptr<Guard::Keeping>> keepings_;
   std::vector<Finish> finishes_;
-  net::Timer finish_timer_;
+  net::Alarms::Alarm finish_alarm_;
   net::BeforeWait turn_;
   bool stopping_ = false;
+  bool is_at_end_ = false;  // nothing is posted any more
+  std::vector<net::Mailbox::Task> last_tasks_;
   std::thread thread_;
 };
 
 template <class T, class Start>
 Client::Operation Client::Core::begin(Callback<T> done, Start start) {
+  if (is_in_child()) return 0;  // there is nobody to tell
   const Operation id = ++last_operation_;
   post([this, id, start = std::move(start), done = std::move(done)]() mutable {
-    // Later, not now: this may be the callback of one that was stopped, which tries again.
-    if (stopping_) return defer([done = std::move(done)] { done(stopped_error()); });
     const auto call = std::make_shared<PendingCall<T>>(std::move(done));
+    // Later, not now: this may be the callback of one that was stopped, which tries again.
+    if (stopping_) return defer([call] { call->fail(stopped_error()); });
+    if (pending_.size() >= kOperationsMax) return defer([call] { call->fail(overloaded_error()); });
     pending_.emplace(id, call);
     call->among_nodes = start(Callback<T>([this, id](Result<T, Error> result) {
       const auto ended = pending_.extract(id);
       if (ended.empty()) return;  // it was cancelled, and told so
-      static_cast<PendingCall<T>&>(*ended.mapped()).done(std::move(result));
+      static_cast<PendingCall<T>&>(*ended.mapped()).tell(std::move(result));
     }));
   });
   return id;
@@ -157,7 +187,9 @@ Client::Operation Client::Core::begin(Callback<T> done, Start start) {
 
 template <class T>
 Client::Operation Client::Core::refuse(Callback<T> done, Error error) {
-  defer([done = std::move(done), error = std::move(error)] { done(error); });
+  if (is_in_child()) return 0;
+  const auto call = std::make_shared<PendingCall<T>>(std::move(done));
+  post([this, call, error = std::move(error)] { defer([call, error] { call->fail(error); }); });
   return ++last_operation_;
 }
 

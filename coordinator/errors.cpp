@@ -28,6 +28,15 @@ std::size_t count(const std::vector<Answer>& answers, auto predicate) {
   return static_cast<std::size_t>(std::count_if(answers.begin(), answers.end(), predicate));
 }
 
+// So many nodes that the others are no quorum.
+bool leave_no_quorum(const std::vector<Answer>& answers, auto predicate) {
+  return count(answers, predicate) > answers.size() - quorum_of(answers.size());
+}
+
+auto is_of_kind(AnswerKind kind) {
+  return [kind](const Answer& answer) { return answer.kind == kind; };
+}
+
 std::size_t votes(const std::vector<Answer>& answers) {
   return count(answers, [](const Answer& answer) { return answer.is_vote(); });
 }
@@ -48,15 +57,28 @@ bool quorum_voted(const std::vector<Answer>& answers) {
   return votes(answers) >= quorum_of(answers.size());
 }
 
+bool is_beyond_limits(const std::vector<Answer>& answers) {
+  return leave_no_quorum(answers, [](const Answer& answer) { return answer.is_limit; });
+}
+
 Error no_quorum_error(const Nodes& nodes, const std::vector<Answer>& answers,
                       const AnswerWords& words) {
-  const std::size_t denied =
-      count(answers, [](const Answer& answer) { return answer.kind == AnswerKind::denied; });
-  const bool is_denied = denied > answers.size() - quorum_of(answers.size());
-  return {is_denied ? ErrorCode::denied : ErrorCode::no_quorum,
-          fmt::format("no quorum: {} of {} nodes voted, {} are needed", votes(answers),
-                      answers.size(), quorum_of(answers.size())),
-          node_answers(nodes, answers, words)};
+  Error error{ErrorCode::no_quorum,
+              fmt::format("no quorum: {} of {} nodes voted, {} are needed", votes(answers),
+                          answers.size(), quorum_of(answers.size())),
+              node_answers(nodes, answers, words)};
+  if (is_beyond_limits(answers)) {
+    const auto first = std::find_if(answers.begin(), answers.end(),
+                                    [](const Answer& answer) { return answer.is_limit; });
+    error.code = ErrorCode::invalid;
+    error.text = fmt::format("the nodes refuse it: {}", answer_text(*first));
+  } else if (leave_no_quorum(answers, is_of_kind(AnswerKind::denied))) {
+    error.code = ErrorCode::denied;
+  } else if (leave_no_quorum(answers, is_of_kind(AnswerKind::overloaded))) {
+    error.code = ErrorCode::overloaded;
+    error.text = "too many operations at once: the nodes have yet to answer those before";
+  }
+  return error;
 }
 
 // A quorum locked, no quorum gives tokens (rule F4): which nodes, and what can be done about it.

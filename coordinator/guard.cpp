@@ -31,49 +31,67 @@ Guard::Keeping::Keeping(Client::Core& core, coordinator::HeldLock lock, Duration
       on_loss_(options.on_loss),
       on_extended_(options.on_extended) {
   lost_at_ = keeper_.lost_at().time_since_epoch().count();
+  valid_until_ = lock_.valid_until.time_since_epoch().count();
 }
 
 // Not the loop's word alone: whatever keeps its thread from running, the time is up all the same.
-Duration Guard::Keeping::left() const {
-  const Instant lost_at{Duration(lost_at_.load())};
+// Whoever sees that decides it for all: an extension that was late does not make it valid again.
+Duration Guard::Keeping::left() {
+  if (is_in_child()) return Duration::zero();
   const Instant now = LockClient::now();
-  return lost_at > now ? lost_at - now : Duration::zero();
+  for (Duration::rep lost_at = lost_at_; lost_at != kLostAlready;) {
+    const Instant end{Duration(lost_at)};
+    if (end > now) return end - now;
+    if (!lost_at_.compare_exchange_weak(lost_at, kLostAlready)) continue;
+    mailbox_->post([self = shared_from_this()] {
+      self->keeper_.on_loss_seen();
+      if (self->core_ != nullptr) self->lose();
+    });
+  }
+  return Duration::zero();
 }
 
+// In a forked child too, where the thread that would have held a mutex is gone.
 Lock Guard::Keeping::lock() const {
-  const std::lock_guard guard(mutex_);
-  return coordinator::public_lock(lock_);
+  return {.name = lock_.claim->name,
+          .value = lock_.claim->value,
+          .ttl = lock_.ttl,
+          .valid_until = Duration(valid_until_.load()),
+          .token = lock_.token,
+          .round_trips = lock_.round_trips};
 }
 
 void Guard::Keeping::begin() {
   core_->add(shared_from_this());
-  timer_.emplace(core_->loop(), net::ClockKind::boottime, [this] { look(); });
-  timer_->set(keeper_.next_deadline());
+  // What it calls may let go of the guard, and end the client: `self` keeps this object.
+  alarm_.emplace(core_->alarms(), [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->look();
+  });
+  alarm_->set(keeper_.next_deadline());
 }
 
 void Guard::Keeping::look() {
   keeper_.on_time(coordinator::read_holder_clocks());
   if (keeper_.loss()) return lose();
   if (keeper_.wants_extension()) extend();
-  timer_->set(keeper_.next_deadline());
+  alarm_->set(keeper_.next_deadline());
 }
 
 void Guard::Keeping::extend() {
   keeper_.begin_extension(LockClient::now());
-  extension_ = core_->nodes().extend(lock_, [this](const coordinator::ExtendResult& result) {
+  const auto on_end = [this, self = shared_from_this()](const coordinator::ExtendResult& result) {
     extension_ = coordinator::kNobody;
     keeper_.on_extended(result, LockClient::now());
     take_over_validity();
-    look();
-  });
+    if (core_ != nullptr) look();
+  };
+  extension_ = core_->nodes().extend(lock_, on_end);
 }
 
 void Guard::Keeping::take_over_validity() {
   const bool is_longer = keeper_.valid_until() > lock_.valid_until;
-  {
-    const std::lock_guard guard(mutex_);
-    lock_.valid_until = keeper_.valid_until();
-  }
+  lock_.valid_until = keeper_.valid_until();
+  valid_until_ = lock_.valid_until.time_since_epoch().count();
   if (is_longer && on_extended_) on_extended_(keeper_.valid_until().time_since_epoch());
   // A lock that was lost, or let go meanwhile by another thread, stays so.
   const Duration::rep lost_at = keeper_.lost_at().time_since_epoch().count();
@@ -92,9 +110,8 @@ void Guard::Keeping::lose() {
                                      coordinator::kExtendWords)});
 }
 
-// The timer stays for now: this may be its own callback.
 void Guard::Keeping::stop_keeping() {
-  timer_->set(std::nullopt);
+  alarm_->set(std::nullopt);
   if (extension_ != coordinator::kNobody) core_->nodes().cancel(extension_);
   extension_ = coordinator::kNobody;
 }
@@ -104,8 +121,8 @@ Client::Core& Guard::Keeping::leave() {
   Client::Core& core = *core_;
   stop_keeping();
   core_ = nullptr;
+  alarm_.reset();
   core.remove(shared_from_this());
-  core.defer([self = shared_from_this()] { self->timer_.reset(); });
   return core;
 }
 
@@ -122,22 +139,24 @@ void Guard::Keeping::let_go(const Client::Callback<Done>& done) {
   lost_at_ = kLostAlready;
   // Keeps this object until the task has run: the guard may be gone by then.
   auto release = [self = shared_from_this(), done] {
-    if (self->core_ == nullptr) return done(stopped_error());
-    self->leave().release(self->lock_, done);
+    if (self->core_ != nullptr) {
+      self->leave().release(self->lock_, done);
+    } else if (done) {
+      done(stopped_error());
+    }
   };
   if (is_loop_thread()) return release();  // before what this thread asks for next
-  if (!mailbox_->post(std::move(release))) done(stopped_error());
+  if (!mailbox_->post(std::move(release)) && done) done(stopped_error());
 }
 
 Result<Done, Error> Guard::Keeping::let_go() {
-  if (is_loop_thread()) return wrong_thread_error();
   return wait_for<Done>([this](const Client::Callback<Done>& done) { let_go(done); });
 }
 
 void Guard::Keeping::end() {
   lost_at_ = kLostAlready;
   stop_keeping();
-  timer_.reset();
+  alarm_.reset();
   core_->nodes().release(lock_, [](const coordinator::ReleaseResult&) {});
   core_ = nullptr;
 }
@@ -147,13 +166,23 @@ Guard::Guard(Guard&&) noexcept = default;
 
 Guard& Guard::operator=(Guard&& other) noexcept {
   if (this == &other) return *this;
-  if (keeping_) keeping_->let_go([](const Result<Done, Error>&) {});
+  drop();
   keeping_ = std::move(other.keeping_);
   return *this;
 }
 
 Guard::~Guard() {
-  if (keeping_) keeping_->let_go([](const Result<Done, Error>&) {});
+  drop();
+}
+
+// In a forked child it is the parent's lock: nothing of it is touched, and its memory stays.
+void Guard::drop() {
+  if (!keeping_) return;
+  if (keeping_->is_in_child()) {
+    static_cast<void>(new std::shared_ptr<Keeping>(std::move(keeping_)));
+  } else {
+    std::exchange(keeping_, nullptr)->let_go({});
+  }
 }
 
 bool Guard::valid() const {
@@ -171,16 +200,20 @@ Lock Guard::lock() const {
 
 Result<Done, Error> Guard::release() {
   if (!keeping_) return Error{ErrorCode::not_held, "the guard holds nothing", {}};
+  if (keeping_->is_in_child()) return forked_error();
+  if (!keeping_->may_wait()) return wrong_thread_error();
   return std::exchange(keeping_, nullptr)->let_go();
 }
 
 void Guard::release(const Client::Callback<Done>& done) {
   INVARIANT(keeping_ != nullptr, "a guard that holds nothing was released");
+  if (keeping_->is_in_child()) return;
   std::exchange(keeping_, nullptr)->let_go(done);
 }
 
 void Guard::abandon() {
   INVARIANT(keeping_ != nullptr, "a guard that holds nothing was abandoned");
+  if (keeping_->is_in_child()) return;
   std::exchange(keeping_, nullptr)->abandon();
 }
 

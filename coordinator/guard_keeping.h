@@ -2,7 +2,7 @@
 // it.
 #pragma once
 
-#include "base/net/timer.h"
+#include "base/net/alarms.h"
 #include "coordinator/client_core.h"
 #include "coordinator/keeper.h"
 #include <redlock/guard.h>
@@ -10,7 +10,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -24,13 +23,16 @@ class Guard::Keeping : public std::enable_shared_from_this<Guard::Keeping> {
   Keeping(Client::Core& core, coordinator::HeldLock lock, Duration notice,
           const GuardOptions& options);
 
-  // Any thread.
-  Duration left() const;
+  // Any thread, also in a forked child, where nothing is left.
+  Duration left();
   Lock lock() const;
+  bool is_in_child() const { return mark_.is_in_child(); }
+  // The loop's thread would wait for itself.
+  bool may_wait() const { return !is_loop_thread(); }
   // The lock is not relied on from here on. Without blocking; when the client has ended the
   // callback comes at once, with ErrorCode::stopped.
   void let_go(const Client::Callback<Done>& done);
-  // The same, blocking.
+  // The same, blocking. REQUIRES: may_wait().
   Result<Done, Error> let_go();
   // Without a release, so that the lock runs out by itself.
   void abandon();
@@ -52,19 +54,21 @@ class Guard::Keeping : public std::enable_shared_from_this<Guard::Keeping> {
   }
 
   Client::Core* core_;  // nullptr once the client has ended, or the lock was let go
+  const net::ForkMark mark_;
   const bool has_own_thread_;
   const std::thread::id loop_thread_;
   const std::shared_ptr<net::Mailbox> mailbox_;
 
-  // What other threads read: the instant from which on it counts as lost, on CLOCK_BOOTTIME.
+  // What other threads read, on CLOCK_BOOTTIME: from when on it counts as lost. Once one of them
+  // has seen that instant pass it is kLostAlready, and stays so.
   std::atomic<Duration::rep> lost_at_;
-  mutable std::mutex mutex_;  // over lock_
-  coordinator::HeldLock lock_;
+  std::atomic<Duration::rep> valid_until_;
+  coordinator::HeldLock lock_;  // written before other threads know of it; valid_until_ is newer
 
   coordinator::Keeper keeper_;
   OnLoss on_loss_;
   OnExtended on_extended_;
-  std::optional<net::Timer> timer_;
+  std::optional<net::Alarms::Alarm> alarm_;
   coordinator::OperationId extension_ = coordinator::kNobody;
 };
 

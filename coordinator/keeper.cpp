@@ -23,7 +23,7 @@ void Keeper::on_time(const ClockReading& clocks) {
   if (loss_) return;
   now_ = clocks.boottime;
   if (!clocks_.trusts(clocks)) return lose("this machine slept, or a clock of it went back");
-  if (now_ >= lost_at()) return lose("it could not be extended in time");
+  if (now_ >= lost_at()) return lose(kTooLate);
   extend_now_ = !extending_ && now_ >= extend_at_;
 }
 
@@ -37,6 +37,8 @@ void Keeper::on_extended(const ExtendResult& result, Instant now) {
   if (loss_) return;
   now_ = now;
   extending_ = false;
+  // It was lost before: whoever asked meanwhile was told so.
+  if (now >= lost_at()) return lose(kTooLate);
   valid_until_ = result.valid_until;
   if (result.outcome == ExtensionOutcome::extended) {
     last_failure_.clear();
@@ -56,7 +58,7 @@ std::optional<Instant> Keeper::next_deadline() const {
 }
 
 void Keeper::lose(std::string_view why) {
-  loss_ = why;
+  if (!loss_) loss_ = why;
   extend_now_ = false;
 }
 

@@ -40,6 +40,8 @@ class Keeper {
   bool wants_extension() const { return extend_now_; }
   void begin_extension(Instant now);
   void on_extended(const ExtendResult& result, Instant now);
+  // Somebody has seen the instant lost_at() pass, and relies on the loss.
+  void on_loss_seen() { lose(kTooLate); }
   // When on_time wants to be called; nullopt once it is lost.
   std::optional<Instant> next_deadline() const;
 
@@ -53,6 +55,8 @@ class Keeper {
   const std::vector<Answer>& last_failure() const { return last_failure_; }
 
  private:
+  static constexpr std::string_view kTooLate = "it could not be extended in time";
+
   void lose(std::string_view why);
 
   Terms terms_;

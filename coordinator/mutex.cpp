@@ -9,12 +9,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Where plain Redis servers took the nodes' place the answer comes at once: not asked in a loop.
-constexpr auto kUnfencedPause = std::chrono::seconds(1);
+// Some answers come at once, and stay so for a while: not asked for in a loop.
+constexpr auto kPause = std::chrono::seconds(1);
 
-// A wait that is too long to be added to now is one for ever.
+bool comes_at_once(ErrorCode code) {
+  return code == ErrorCode::unfenced || code == ErrorCode::invalid ||
+         code == ErrorCode::overloaded || code == ErrorCode::system;
+}
+
+// A wait that is too long to be added to now is one for ever, a negative one none.
 Clock::time_point end_of(std::chrono::nanoseconds wait) {
   const Clock::time_point now = Clock::now();
+  if (wait <= std::chrono::nanoseconds(0)) return now;
   return wait > Clock::time_point::max() - now ? Clock::time_point::max() : now + wait;
 }
 
@@ -30,11 +36,12 @@ Mutex::Mutex(Client& client, std::string name, GuardOptions options)
 
 // Whoever passed a bad argument must hear of it: a lock() that never returns, or a try_lock that is
 // always false, would hide it. All other errors are the nodes', and may pass. That no quorum gives
-// tokens is a mistake when it was never otherwise, and may pass too when it was.
+// tokens, or that the nodes refuse such a lock, is a mistake when it was never otherwise, and may
+// pass too when it was.
 void Mutex::require_valid_use(const Error& error) const {
-  const bool is_misuse =
-      error.code == ErrorCode::invalid || error.code == ErrorCode::wrong_thread ||
-      error.code == ErrorCode::stopped || (error.code == ErrorCode::unfenced && !was_locked_);
+  const bool is_settings = error.code == ErrorCode::invalid || error.code == ErrorCode::unfenced;
+  const bool is_misuse = error.code == ErrorCode::wrong_thread ||
+                         error.code == ErrorCode::stopped || (is_settings && !was_locked_);
   if (is_misuse) value_of_failure(error.text);
 }
 
@@ -69,7 +76,7 @@ void Mutex::lock() {
     auto got = client_.guard(name_, waiting(options_, std::nullopt));
     if (got) return take_over(std::move(got).value());
     require_valid_use(got.failure());
-    if (got.failure().code == ErrorCode::unfenced) std::this_thread::sleep_for(kUnfencedPause);
+    if (comes_at_once(got.failure().code)) std::this_thread::sleep_for(kPause);
   }
 }
 

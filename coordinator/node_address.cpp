@@ -1,6 +1,7 @@
 #include "coordinator/node_address.h"
 
 #include "base/number.h"
+#include "base/printable.h"
 
 #include <algorithm>
 
@@ -48,6 +49,33 @@ Credentials parse_credentials(std::string_view text) {
   return {percent_decoded(text.substr(0, colon)), percent_decoded(text.substr(colon + 1))};
 }
 
+// What a resolver, or inet_pton, may know: names as DNS has them (RFC 1123, and the underscore of
+// container networks), and IPv6 addresses, with their zone.
+bool may_be_host(std::string_view host) {
+  constexpr std::size_t kNameBytesMax = 253;
+  constexpr std::size_t kLabelBytesMax = 63;
+  constexpr std::string_view kOthers = "-_.:%*";
+  if (host.size() > kNameBytesMax) return false;
+  std::size_t label = 0;
+  for (const char c : host) {
+    const bool is_letter =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!is_letter && kOthers.find(c) == std::string_view::npos) return false;
+    label = c == '.' ? 0 : label + 1;
+    if (label > kLabelBytesMax) return false;
+  }
+  return true;
+}
+
+std::string no_host_text(std::string_view host) {
+  constexpr std::size_t kShown = 40;
+  const bool is_long = host.size() > kShown;
+  return fmt::format(
+      "'{}{}' is no host name: letters, digits, - and _, at most 63 between two dots and 253 in "
+      "all",
+      printable(host.substr(0, kShown)), is_long ? "…" : "");
+}
+
 Result<net::Address> parse_host_and_port(std::string_view text) {
   std::string_view host = text;
   std::string_view port;
@@ -64,6 +92,7 @@ Result<net::Address> parse_host_and_port(std::string_view text) {
     if (port.empty()) return Failure{fmt::format("'{}' names no port: {}", text, kForm)};
   }
   if (host.empty()) return Failure{fmt::format("'{}' names no host: {}", text, kForm)};
+  if (!may_be_host(host)) return Failure{no_host_text(host)};
   if (port.empty()) return net::Address{std::string(host), kDefaultPort};
   const auto number = parse_int64(port);
   if (!number || *number < 1 || *number > 65535) {

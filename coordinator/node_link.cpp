@@ -14,7 +14,7 @@ NodeLink::NodeLink(net::Loop& loop, net::Address address, NodeIndex node, User& 
     : loop_(loop), address_(std::move(address)), node_(node), user_(user) {}
 
 void NodeLink::dial() {
-  stream_ = net::Stream::connect(loop_, address_, *this);
+  stream_ = net::Stream::connect(loop_, address_, *this, dials_in_vain_++);
 }
 
 void NodeLink::write(std::string_view bytes) {
@@ -22,6 +22,7 @@ void NodeLink::write(std::string_view bytes) {
 }
 
 void NodeLink::on_connected() {
+  dials_in_vain_ = 0;
   stream_->set_keepalive_seconds(kKeepaliveSeconds);
   stream_->start_reading();
   user_.on_connected(node_);

@@ -39,6 +39,7 @@ class NodeLink : private net::Stream::User {
   NodeIndex node_;
   User& user_;
   std::unique_ptr<net::Stream> stream_;
+  std::size_t dials_in_vain_ = 0;  // in a row
 };
 
 }  // namespace redlock::coordinator

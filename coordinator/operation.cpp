@@ -1,5 +1,6 @@
 #include "coordinator/operation.h"
 
+#include "coordinator/errors.h"
 #include "coordinator/validity.h"
 
 #include <algorithm>
@@ -172,9 +173,13 @@ NodeSet Group::AcquireOperation::plain_nodes() const {
   return plain;
 }
 
-// No waiting makes plain Redis servers give tokens.
+// No waiting makes plain Redis servers give tokens, or a quorum of nodes grant a TTL above their
+// max-ttl.
 bool Group::AcquireOperation::is_hopeless() const {
   const std::size_t nodes = group().size();
+  if (attempt_->outcome() == AcquisitionOutcome::no_quorum) {
+    return is_beyond_limits(attempt_->answers());
+  }
   return attempt_->outcome() == AcquisitionOutcome::unfenced &&
          plain_nodes().count() > nodes - quorum_of(nodes);
 }

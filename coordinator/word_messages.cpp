@@ -87,7 +87,7 @@ UnblockedMessages::UnblockedMessages() {
   INVARIANT(current_writers[0] == nullptr, "one at a time");
   for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
     const auto writer = std::make_shared<Writer>(descriptor);
-    net::start_quiet_thread([writer] { writer->write_on(); }).detach();
+    net::start_quiet_thread([writer] { writer->write_on(); }).value().detach();
     const auto i = static_cast<std::size_t>(descriptor - STDOUT_FILENO);
     writers_[i] = writer;
     current_writers[i] = writer.get();

@@ -2,9 +2,9 @@
 #include "base/net/loop.h"
 #include "base/net/mailbox.h"
 #include "base/net/quiet_thread.h"
+#include "base/net/spare_descriptors.h"
 #include "server/configuration.h"
 #include "server/node_run.h"
-#include "server/posix_file.h"
 #include "server/setting_table.h"
 #include <redlock/embedded_node.h>
 
@@ -12,10 +12,7 @@
 #include <atomic>
 #include <future>
 #include <optional>
-#include <sys/eventfd.h>
-#include <system_error>
 #include <thread>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -25,6 +22,8 @@ namespace {
 using server::Configuration;
 using server::NodeRun;
 using server::Settings;
+
+constexpr int kDescriptors = 20;  // for its loop, its files and its first clients
 
 // Settings of the program that are members of the options here, or mean nothing in here.
 struct NotASetting {
@@ -92,26 +91,6 @@ NodeRun::Options run_options(const EmbeddedNodeOptions& options) {
           .bootstrap = options.bootstrap};
 }
 
-// A loop without descriptors is a broken invariant to the program, which ends then. The program
-// around an embedded node must not: so they are tried beforehand.
-Status try_descriptors() {
-  constexpr int kNeeded = 20;
-  std::vector<server::FileDescriptor> held;
-  for (int count = 0; count < kNeeded; ++count) {
-    held.emplace_back(eventfd(0, EFD_CLOEXEC));
-    if (held.back().is_open()) continue;
-    return Failure{
-        fmt::format("an embedded node needs {} file descriptors, and the process has fewer left: "
-                    "raise its limit (ulimit -n)",
-                    kNeeded)};
-  }
-  return Done{};
-}
-
-Failure no_thread(const std::system_error& error) {
-  return {fmt::format("the system gives no thread for a node: {}", error.what())};
-}
-
 class CallbackLog final : public LogSink {
  public:
   // `level` is looked at for each line, so CONFIG SET takes effect.
@@ -141,15 +120,19 @@ class EmbeddedNode::Thread {
       : settings_(std::move(configuration.settings)),
         warnings_(std::move(configuration.warnings)),
         options_(std::move(options)),
-        log_(std::move(log), settings_.loglevel),
-        thread_(net::start_quiet_thread([this] { live(); })) {}
+        log_(std::move(log), settings_.loglevel) {}
 
   ~Thread() { static_cast<void>(stop()); }
   Thread(const Thread&) = delete;
   Thread& operator=(const Thread&) = delete;
 
-  // Once.
-  Status wait_until_begun() { return begun_.get_future().get(); }
+  // Once: begins, and waits until the node serves.
+  Status begin() {
+    Result<std::thread> thread = net::start_quiet_thread([this] { live(); });
+    if (!thread) return Failure{"no thread for a node: " + thread.error()};
+    thread_ = std::move(thread).value();
+    return begun_.get_future().get();
+  }
 
   Status stop() {
     end(Ending::clean);
@@ -180,11 +163,7 @@ class EmbeddedNode::Thread {
   void live() {
     for (const std::string& warning : warnings_) log_.log(LogLevel::warning, warning);
     run_.emplace(loop_, settings_, log_, options_);
-    try {
-      ended_ = serve();
-    } catch (const std::system_error& error) {  // of the background task that makes a run durable
-      ended_ = no_thread(error);
-    }
+    ended_ = serve();
     if (!ended_) log_.log(LogLevel::warning, ended_.error());
     run_.reset();
     is_running_ = false;
@@ -224,15 +203,11 @@ class EmbeddedNode::Thread {
 Result<EmbeddedNode> EmbeddedNode::start(EmbeddedNodeOptions options) {
   auto configuration = configure(options);
   if (!configuration) return configuration.failure();
-  if (Status room = try_descriptors(); !room) return room.failure();
-  std::unique_ptr<Thread> thread;
-  try {
-    thread = std::make_unique<Thread>(std::move(configuration).value(), run_options(options),
-                                      std::move(options.log));
-  } catch (const std::system_error& error) {
-    return no_thread(error);
-  }
-  if (Status begun = thread->wait_until_begun(); !begun) return begun.failure();
+  if (Status room = net::try_descriptors(kDescriptors, "an embedded node"); !room)
+    return room.failure();
+  auto thread = std::make_unique<Thread>(std::move(configuration).value(), run_options(options),
+                                         std::move(options.log));
+  if (Status begun = thread->begin(); !begun) return begun.failure();
   return EmbeddedNode(std::move(thread));
 }
 

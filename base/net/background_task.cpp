@@ -17,10 +17,16 @@ BackgroundTask::BackgroundTask(Loop& loop, std::function<void()> work,
   };
   INVARIANT(uv_async_init(loop.raw(), done_.raw(), on_sent) == 0, "no way to wake the loop");
   done_.opened(this);
-  thread_ = start_quiet_thread([work = std::move(work), done = done_.raw()] {
+  const auto run = [work = std::move(work), done = done_.raw()] {
     work();
     uv_async_send(done);
-  });
+  };
+  Result<std::thread> thread = start_quiet_thread(run);
+  if (thread) {
+    thread_ = std::move(thread).value();
+  } else {
+    run();
+  }
 }
 
 void BackgroundTask::wait() {

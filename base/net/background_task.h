@@ -14,7 +14,8 @@ namespace redlock::net {
 
 class BackgroundTask {
  public:
-  // Begins at once. `on_done` comes on the loop, which is kept alive until then.
+  // Begins at once. `on_done` comes on the loop, which is kept alive until then. Where the system
+  // gives no thread the work is done before this returns: late is better than not at all.
   BackgroundTask(Loop& loop, std::function<void()> work, std::function<void()> on_done);
   // Waits for the work; on_done does not come any more.
   ~BackgroundTask() { wait(); }

@@ -11,7 +11,6 @@
 #include <mutex>
 #include <optional>
 #include <poll.h>
-#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -99,12 +98,9 @@ Result<LogFile> LogFile::start(int fd, bool owns_fd, const std::string& path) {
   auto shared = std::make_shared<Shared>();
   shared->fd = fd;
   shared->owns_fd = owns_fd;
-  try {
-    std::thread thread = start_quiet_thread([shared] { write_all(*shared); });
-    return LogFile(std::move(shared), std::move(thread), path);
-  } catch (const std::system_error& error) {
-    return Failure{fmt::format("the system gives no thread for the log: {}", error.what())};
-  }
+  Result<std::thread> thread = start_quiet_thread([shared] { write_all(*shared); });
+  if (!thread) return Failure{fmt::format("no thread for the log: {}", thread.error())};
+  return LogFile(std::move(shared), std::move(thread).value(), path);
 }
 
 LogFile::LogFile(std::shared_ptr<Shared> shared, std::thread thread, std::string path)

@@ -1,6 +1,7 @@
 #include "base/net/stream.h"
 
 #include "base/invariant.h"
+#include "base/net/name_lookup.h"
 
 #include <cerrno>
 #include <cstring>
@@ -26,28 +27,125 @@ std::string reason_text(int status) {
 
 }  // namespace
 
-// A dial in progress. It outlives its stream when that is destroyed meanwhile: then `stream` is
-// null and the callback only frees.
-struct Stream::Dial {
-  Stream* stream;
-  uv_getaddrinfo_t resolve{};
-  uv_connect_t connect{};
+// A dial in progress: where to, and what it waits for.
+class Stream::Dial {
+ public:
+  explicit Dial(Stream& stream) : stream_(stream) {}
+  ~Dial() {
+    if (attempt_ != nullptr) attempt_->dial = nullptr;
+  }
+  Dial(const Dial&) = delete;
+  Dial& operator=(const Dial&) = delete;
+
+  void connect_to_path(const std::string& path) {
+    auto* attempt = begin_attempt();
+    uv_pipe_connect(&attempt->request, std::get<Pipe>(stream_.handle_).raw(), path.c_str(),
+                    on_connected);
+  }
+
+  void connect_to_name(const Address& address, std::size_t nth) {
+    const auto on_found = [this, nth](const Result<NameLookup::Addresses>& found) {
+      if (!found) return stream_.finish(found.error());
+      connect_to(found.value(), nth);
+    };
+    lookup_ = std::make_unique<NameLookup>(stream_.loop_, address, on_found);
+  }
+
+  // REQUIRES: not empty.
+  void connect_to(NameLookup::Addresses addresses, std::size_t nth) {
+    addresses_ = std::move(addresses);
+    next_ = nth % addresses_.size();
+    left_ = addresses_.size();
+    try_next();
+  }
+
+ private:
+  // It outlives its dial when that is given up meanwhile: then `dial` is null and the callback only
+  // frees.
+  struct Attempt {
+    Dial* dial;
+    uv_connect_t request{};
+  };
+
+  Attempt* begin_attempt() {
+    attempt_ = new Attempt{this};
+    attempt_->request.data = attempt_;
+    return attempt_;
+  }
+
+  // A route that is not there, and much else, is told at once, and leaves nothing to wait for.
+  void try_next() {
+    int status = 0;
+    for (; left_ > 0; --left_, next_ = (next_ + 1) % addresses_.size()) {
+      const auto* to = reinterpret_cast<const sockaddr*>(&addresses_[next_]);
+      auto* attempt = begin_attempt();
+      status =
+          uv_tcp_connect(&attempt->request, std::get<Tcp>(stream_.handle_).raw(), to, on_connected);
+      if (status == 0) return;
+      delete std::exchange(attempt_, nullptr);
+      stream_.open();
+    }
+    fail_later(status);
+  }
+
+  static void on_connected(uv_connect_t* request, int status) {
+    const std::unique_ptr<Attempt> done(static_cast<Attempt*>(request->data));
+    if (done->dial != nullptr) done->dial->on_connected(status);
+  }
+
+  // The dial may be gone after this.
+  void on_connected(int status) {
+    attempt_ = nullptr;
+    if (status == 0) return stream_.connected();
+    if (left_ <= 1) return stream_.finish(reason_text(status));
+    --left_;
+    next_ = (next_ + 1) % addresses_.size();
+    stream_.open();
+    try_next();
+  }
+
+  // In the loop's next turn, as whoever dials is told nothing from inside that call.
+  void fail_later(int status) {
+    failure_ = status;
+    uv_timer_init(stream_.loop_.raw(), later_.raw());
+    later_.opened(this);
+    const auto on_time = [](uv_timer_t* timer) {
+      auto* self = static_cast<Dial*>(timer->data);
+      if (self != nullptr) self->stream_.finish(reason_text(self->failure_));
+    };
+    uv_timer_start(later_.raw(), on_time, 0, 0);
+  }
+
+  Stream& stream_;
+  std::unique_ptr<NameLookup> lookup_;
+  NameLookup::Addresses addresses_;
+  std::size_t next_ = 0;        // of addresses_
+  std::size_t left_ = 0;        // to be tried, with the present one
+  Attempt* attempt_ = nullptr;  // freed by its own callback
+  int failure_ = 0;
+  Handle<uv_timer_t> later_;
 };
 
 Stream::Stream(Loop& loop, bool is_unix) : loop_(loop) {
-  int status = 0;
-  if (is_unix) {
-    status = uv_pipe_init(loop.raw(), handle_.emplace<Pipe>().raw(), 0);
-    if (status == 0) std::get<Pipe>(handle_).opened(this);
-  } else {
-    status = uv_tcp_init(loop.raw(), handle_.emplace<Tcp>().raw());
-    if (status == 0) std::get<Tcp>(handle_).opened(this);
-  }
-  INVARIANT(status == 0, "a stream cannot be made");
+  if (is_unix) handle_.emplace<Pipe>();
+  open();
 }
 
-Stream::~Stream() {
-  if (dialing_ != nullptr) dialing_->stream = nullptr;
+Stream::~Stream() = default;
+
+// A handle that was never used: one that failed to connect cannot be used again.
+void Stream::open() {
+  int status = 0;
+  if (std::holds_alternative<Pipe>(handle_)) {
+    Pipe& pipe = std::get<Pipe>(handle_);
+    status = uv_pipe_init(loop_.raw(), pipe.raw(), 0);
+    if (status == 0) pipe.opened(this);
+  } else {
+    Tcp& tcp = handle_.emplace<Tcp>();
+    status = uv_tcp_init(loop_.raw(), tcp.raw());
+    if (status == 0) tcp.opened(this);
+  }
+  INVARIANT(status == 0, "a stream cannot be made");
 }
 
 uv_stream_t* Stream::raw() const {
@@ -66,64 +164,26 @@ std::unique_ptr<Stream> Stream::accept(Loop& loop, uv_stream_t* listening, bool 
   return stream;
 }
 
-std::unique_ptr<Stream> Stream::connect(Loop& loop, const Address& address, User& user) {
+std::unique_ptr<Stream> Stream::connect(Loop& loop, const Address& address, User& user,
+                                        std::size_t nth) {
   std::unique_ptr<Stream> stream(new Stream(loop, address.is_unix()));
   stream->user_ = &user;
   stream->peer_ = address;
-  auto* dial = new Dial{stream.get()};
-  stream->dialing_ = dial;
-  dial->connect.data = dial;
-  dial->resolve.data = dial;
+  stream->dial_ = std::make_unique<Dial>(*stream);
   if (address.is_unix()) {
-    uv_pipe_connect(&dial->connect, std::get<Pipe>(stream->handle_).raw(), address.host.c_str(),
-                    [](uv_connect_t* request, int status) {
-                      const std::unique_ptr<Dial> done(static_cast<Dial*>(request->data));
-                      if (done->stream == nullptr) return;
-                      done->stream->dialing_ = nullptr;
-                      if (status != 0) return done->stream->finish(status);
-                      done->stream->learn_connection();
-                      done->stream->user_->on_connected();
-                    });
-    return stream;
+    stream->dial_->connect_to_path(address.host);
+  } else if (const auto numeric = numeric_socket_address(address)) {
+    stream->dial_->connect_to({numeric.value()}, 0);
+  } else {
+    stream->dial_->connect_to_name(address, nth);
   }
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  const auto on_resolved = [](uv_getaddrinfo_t* request, int status, addrinfo* found) {
-    auto* dial_done = static_cast<Dial*>(request->data);
-    Stream* owner = dial_done->stream;
-    if (owner == nullptr || status != 0) {
-      delete dial_done;
-      if (owner != nullptr) {
-        owner->dialing_ = nullptr;
-        owner->finish(status);
-      }
-    } else {
-      owner->dial(found->ai_addr);
-    }
-    uv_freeaddrinfo(found);
-  };
-  if (const auto numeric = numeric_socket_address(address)) {
-    sockaddr_storage storage = numeric.value();
-    stream->dial(reinterpret_cast<const sockaddr*>(&storage));
-    return stream;
-  }
-  const int status = uv_getaddrinfo(loop.raw(), &dial->resolve, on_resolved, address.host.c_str(),
-                                    std::to_string(address.port).c_str(), &hints);
-  INVARIANT(status == 0, "a name cannot be looked up");
   return stream;
 }
 
-void Stream::dial(const sockaddr* to) {
-  const int status = uv_tcp_connect(
-      &dialing_->connect, std::get<Tcp>(handle_).raw(), to, [](uv_connect_t* request, int result) {
-        const std::unique_ptr<Dial> done(static_cast<Dial*>(request->data));
-        if (done->stream == nullptr) return;
-        done->stream->dialing_ = nullptr;
-        if (result != 0) return done->stream->finish(result);
-        done->stream->learn_connection();
-        done->stream->user_->on_connected();
-      });
-  INVARIANT(status == 0, "a connection cannot be begun");
+void Stream::connected() {
+  dial_.reset();
+  learn_connection();
+  user_->on_connected();
 }
 
 void Stream::learn_connection() {
@@ -157,7 +217,7 @@ void Stream::start_reading() {
   const auto on_read = [](uv_stream_t* handle, ssize_t status, const uv_buf_t*) {
     auto* self = static_cast<Stream*>(handle->data);
     if (self == nullptr) return;
-    if (status != UV_ENOBUFS) return self->finish(static_cast<int>(status));
+    if (status != UV_ENOBUFS) return self->finish(reason_text(static_cast<int>(status)));
     self->take_received();
   };
   uv_read_start(raw(), lend_buffer, on_read);
@@ -172,7 +232,8 @@ void Stream::receive() {
 
 void Stream::take_received() {
   if (received_ == -EAGAIN || received_ == -EINTR) return;
-  if (received_ <= 0) return finish(received_ == 0 ? UV_EOF : static_cast<int>(received_));
+  if (received_ <= 0)
+    return finish(reason_text(received_ == 0 ? UV_EOF : static_cast<int>(received_)));
   user_->on_bytes({loop_.receive_buffer().data(), static_cast<std::size_t>(received_)});
 }
 
@@ -213,9 +274,9 @@ void Stream::queue(std::string bytes, std::size_t sent) {
     auto* self = static_cast<Stream*>(request->handle->data);
     if (self == nullptr) return;
     --self->queued_pieces_;
-    if (status < 0) return self->finish(status);
+    if (status < 0) return self->finish(reason_text(status));
     if (self->queued_bytes() > 0) return;
-    if (self->ending_) return self->finish(UV_EOF);
+    if (self->ending_) return self->finish(reason_text(UV_EOF));
     self->user_->on_drained();
   };
   if (uv_write(&pending->request, raw(), &buffer, 1, on_written) != 0) {
@@ -237,20 +298,22 @@ void Stream::end_after_writes() {
   const auto on_shut = [](uv_shutdown_t* done, int) {
     auto* self = static_cast<Stream*>(done->handle->data);
     delete done;
-    if (self != nullptr) self->finish(UV_EOF);
+    if (self != nullptr) self->finish(reason_text(UV_EOF));
   };
   if (uv_shutdown(request, raw(), on_shut) != 0) {
     delete request;
-    finish(UV_ENOTCONN);
+    finish(reason_text(UV_ENOTCONN));
   }
 }
 
-void Stream::finish(int status) {
+void Stream::finish(std::string_view reason) {
   if (finished_) return;
   finished_ = true;
+  const std::string kept(reason);  // it may be the dial's
+  dial_.reset();
   handle_.emplace<std::monostate>();
   descriptor_ = -1;
-  user_->on_end(reason_text(status));
+  user_->on_end(kept);
 }
 
 void Stream::set_keepalive_seconds(unsigned seconds) {

@@ -32,9 +32,11 @@ class Stream {
     virtual void on_drained() {}  // all that was queued has gone out
   };
 
-  // Dials; the outcome comes as on_connected or on_end, never from inside this call. Host names are
-  // resolved on libuv's pool.
-  static std::unique_ptr<Stream> connect(Loop& loop, const Address& address, User& user);
+  // Dials; the outcome comes as on_connected or on_end, never from inside this call. Of a host name
+  // all addresses are tried in turn, beginning with the nth, counted round: whoever dials again as
+  // the first did not answer in time begins with another.
+  static std::unique_ptr<Stream> connect(Loop& loop, const Address& address, User& user,
+                                         std::size_t nth = 0);
 
   // Takes over the waiting connection of a listening handle. nullptr if it is gone already.
   static std::unique_ptr<Stream> accept(Loop& loop, uv_stream_t* listening, bool is_unix);
@@ -63,7 +65,7 @@ class Stream {
   int descriptor() const { return descriptor_; }
 
  private:
-  struct Dial;
+  class Dial;
   using Tcp = Handle<uv_tcp_t>;
   using Pipe = Handle<uv_pipe_t>;
 
@@ -75,13 +77,14 @@ class Stream {
   void queue(std::string bytes, std::size_t sent);
   void receive();
   void take_received();
-  void finish(int status);
-  void dial(const sockaddr* to);
+  void finish(std::string_view reason);
+  void open();
+  void connected();
 
   Loop& loop_;
   User* user_ = nullptr;
   std::variant<std::monostate, Tcp, Pipe> handle_;
-  Dial* dialing_ = nullptr;  // freed by its own callback
+  std::unique_ptr<Dial> dial_;  // until it is connected, or could not be
   Address peer_;
   Address local_;
   int descriptor_ = -1;  // while it is connected

@@ -42,9 +42,11 @@ enum class ErrorCode : std::uint8_t {
   unfenced,      // a quorum granted it, but too few nodes give fencing tokens
   not_admitted,  // admit: some nodes stay unfenced
   lost,          // a guard's lock: it could not be kept
-  invalid,       // an argument is out of its bounds: the text says which
+  invalid,       // an argument is out of its bounds, here or at the nodes: the text says which
   wrong_thread,  // a blocking call where it would wait for itself
   stopped,       // the client ended, or the operation was cancelled
+  overloaded,    // more operations at once than a client takes, or than its nodes answer
+  system,        // the system gives no thread or no descriptor: the text says which
 };
 
 // "held", "no quorum" …

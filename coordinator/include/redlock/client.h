@@ -19,7 +19,10 @@
 //     the wait asked for. On the client's own thread, or on a caller's loop, they fail at once with
 //     ErrorCode::wrong_thread instead of waiting for themselves.
 //   - The calls with a callback return at once. The callback comes exactly once, on the client's
-//     thread, never from inside the call; it may call the client, and must not block.
+//     thread, never from inside the call; it may call the client, destroy it, and must not block.
+//     An empty one means that nobody is told.
+//   - In a process that was forked off the client's nothing of it is touched: calls fail with
+//     ErrorCode::stopped, and no callback comes.
 //
 // How long a call takes does not depend on hung or dead nodes: it ends when a quorum agrees, or
 // when none can.
@@ -144,7 +147,8 @@ struct Admitted {
 class Client {
  public:
   // With a thread of its own. Begins to connect and returns: operations wait for the connections
-  // they need. Fails with ErrorCode::invalid if an option is out of its bounds.
+  // they need. Fails with ErrorCode::invalid if an option is out of its bounds, with
+  // ErrorCode::system if the system gives no thread or too few descriptors.
   static Result<Client, Error> start(const ClientOptions& options);
   // On the caller's loop, which outlives the client. Its handles keep the loop running. The caller
   // ignores SIGPIPE, as any program on libuv that writes to sockets.
@@ -154,8 +158,9 @@ class Client {
   Client& operator=(Client&&) noexcept;
   // Ends everything under way: callbacks come with ErrorCode::stopped, guards are released and not
   // valid from here on. With a thread of its own it blocks until undos and releases were answered,
-  // or have been sent wherever they could be: at most for node_timeout. On a caller's loop it does
-  // not block (call finish before). Not from inside a callback.
+  // or have been sent wherever they could be: at most for node_timeout. On a caller's loop, and
+  // from inside a callback, it does not block (call finish before): what can be sent at once is
+  // sent.
   ~Client();
 
   // Names an operation under way, for cancel.
@@ -163,8 +168,9 @@ class Client {
   template <class T>
   using Callback = std::function<void(Result<T, Error>)>;
 
-  // Errors: held, no_quorum, denied, too_late, unfenced, invalid, wrong_thread, stopped. After a
-  // failure the nodes that may have granted it are told to forget it, in the background.
+  // Errors: held, no_quorum, denied, too_late, unfenced, invalid (also what the nodes never grant:
+  // a TTL above their max-ttl), overloaded, wrong_thread, stopped. After a failure the nodes that
+  // may have granted it are told to forget it, in the background.
   Result<Lock, Error> acquire(std::string name, AcquireOptions options = {});
   Operation acquire(std::string name, AcquireOptions options, Callback<Lock> done);
 

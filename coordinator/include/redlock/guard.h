@@ -6,9 +6,9 @@
 // It extends the lock at a third of its TTL, in the background, for as long as a quorum agrees.
 // When that fails it tells so in time: the lock counts as lost `notice` before its validity ends,
 // or as soon as the nodes say that it is another's, or when the holder's clocks cannot be trusted
-// (the machine slept). From that moment on valid() is false, and on_loss has been called or is
-// being called. So whoever asks valid() before each step, and needs at most `notice` for one, never
-// works under a lock that another may have.
+// (the machine slept). From that moment on valid() is false, for good, and on_loss has been called
+// or will be at once. So whoever asks valid() before each step, and needs at most `notice` for one,
+// never works under a lock that another may have.
 #pragma once
 
 #include <redlock/answer.h>
@@ -60,7 +60,8 @@ class Guard {
   Lock lock() const;
 
   // Blocks as Client::release does, and fails as it does. A lock that was lost is released too, as
-  // some nodes may still have it: then the error is not_held. Holds nothing afterwards.
+  // some nodes may still have it: then the error is not_held. Holds nothing afterwards, but after
+  // wrong_thread: then nothing was done.
   Result<Done, Error> release();
   // The same without blocking, with a callback on the client's thread.
   void release(const Client::Callback<Done>& done);
@@ -71,6 +72,7 @@ class Guard {
  private:
   class Keeping;
   friend class Client;
+  void drop();
   explicit Guard(std::shared_ptr<Keeping> keeping);
 
   std::shared_ptr<Keeping> keeping_;

@@ -42,11 +42,11 @@ class Mutex {
   bool try_lock();
   template <class Rep, class Period>
   bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
-    return try_lock_within(std::chrono::ceil<std::chrono::nanoseconds>(wait));
+    return try_lock_within(saturated(wait));
   }
   template <class Clock, class Length>
   bool try_lock_until(const std::chrono::time_point<Clock, Length>& when) {
-    return try_lock_for(when - Clock::now());
+    return try_lock_for(Wide(when.time_since_epoch()) - Wide(Clock::now().time_since_epoch()));
   }
   // Released in the background, without waiting. REQUIRES: locked by this thread.
   void unlock();
@@ -58,6 +58,14 @@ class Mutex {
   std::uint64_t token() const { return guard_.lock().token; }
 
  private:
+  // Has room for the differences of all instants and durations, to the nanosecond.
+  using Wide = std::chrono::duration<long double, std::nano>;
+  // min() is no wait, max() one for ever.
+  static std::chrono::nanoseconds saturated(Wide wait) {
+    if (!(wait > Wide(0))) return std::chrono::nanoseconds(0);
+    if (wait >= Wide(std::chrono::nanoseconds::max())) return std::chrono::nanoseconds::max();
+    return std::chrono::ceil<std::chrono::nanoseconds>(wait);
+  }
   bool try_lock_within(std::chrono::nanoseconds wait);
   void take_over(Guard guard);
   void require_valid_use(const Error& error) const;
