@@ -37,7 +37,7 @@ constexpr const char* kExitCodes =
     "  75       held by another, or the wait ran out (run: the command never started; see -E)\n"
     "  77       no permission: a quorum of nodes refuses the password; drill: not on this\n"
     "           machine\n"
-    "  78       configuration\n"
+    "  78       configuration; what waiting cannot change: a TTL above the nodes' max-ttl\n"
     "  121      run: the lock was lost, the command was stopped (see -L)\n"
     "  122      run: the command ended well, the release could not be confirmed; or a process of\n"
     "           the command could not be ended, and the lock was not released\n"

@@ -158,8 +158,14 @@ class Words(GroupTest):
 
     def test_a_node_that_refuses_is_quoted(self):
         result = self.redlock("acquire", "long", "--ttl", f"{MAX_TTL_MS + 1}ms")
-        self.assertExit(69, result)
-        self.assertTellsOfEachNode(result.stderr, [r"ERR .*max-ttl.*"] * 5)
+        self.assertExit(78, result)
+        self.assertTellsOfEachNode(result.stderr, [r"a TTL of .*max-ttl.*"] * 5)
+
+    def test_what_waiting_cannot_change_is_not_waited_for(self):
+        began = time.monotonic()
+        job = self.redlock("run", "--ttl", f"{MAX_TTL_MS + 1}ms", "long", "--", "true")
+        self.assertExit(78, job)
+        self.assertLess(time.monotonic() - began, 5)
 
 
 class Passwords(GroupTest):
@@ -230,7 +236,7 @@ class Usage(GroupTest):
         words = (REDLOCK, "acquire", "settings", "--config", path)
         refused = subprocess.run(words, env=self.environment, capture_output=True, text=True,
                                  check=False)
-        self.assertExit(69, refused)
+        self.assertExit(78, refused)
         self.assertIn("max-ttl", refused.stderr)
         self.acquire("settings", "--config", path, "--ttl", "1s")
 
