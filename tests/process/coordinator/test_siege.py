@@ -7,6 +7,7 @@ hold a lock, whoever else asks that node is answered, and its memory stays bound
 
 import contextlib
 import itertools
+import json
 import multiprocessing
 import os
 import pathlib
@@ -256,7 +257,12 @@ class Siege(DrillTest):
         print(f"\n  {len(took)} answers, {busy} of them BUSY: median {median * 1e3:.1f} ms, "
               f"99 % {of_100 * 1e3:.1f} ms, 99.9 % {of_1000 * 1e3:.1f} ms, longest "
               f"{took[-1] * 1e3:.0f} ms; {max(resident) // 1024} MB\n  {rounds}", flush=True)
-        self.assertEqual((status, errors), (0, ""), output)
+        self.assertEqual(errors, "", output)
+        self.assertIn(status, (0, 1), output)
+        # A client to which the machine gives no time tells of a loss late: no second holder.
+        counts = json.loads(output)["counts"]
+        for broken in ("overlap", "token_order", "token_twice", "old_write"):
+            self.assertEqual(counts[broken], 0, output)
         self.assertLess(of_100, ANSWERED_MAX_S)
         if not SANITIZED:
             self.assertLess(max(resident), RESIDENT_MAX_KB)
