@@ -174,7 +174,8 @@ def restart(play):
     want(play.group.holding(key) == len(play.group.nodes), "the lock did not outlive the restart")
     for contender in (play.alice, play.bob):
         play.reconnect(contender, len(play.group.nodes))
-    want_refused(play.bob.ask("acquire", name, TTL_MS, 0), "bob gets a lock that alice holds")
+    want_refused(play.insist(play.bob, "acquire", name, TTL_MS, 0),
+                 "bob gets a lock that alice holds")
     want(play.group.holding(key) == len(play.group.nodes), "bob's attempt took the lock away")
     if "extend" in play.alice.words:
         want_yes(play.insist(play.alice, "extend", name, LONG_TTL_MS), "alice extends")
