@@ -4,6 +4,7 @@
 #include "coordinator/guard_keeping.h"
 #include "coordinator/node_address.h"
 #include "coordinator/public_lock.h"
+#include "coordinator/several_guards.h"
 #include "coordinator/survey.h"
 #include <redlock/client.h>
 
@@ -54,7 +55,7 @@ std::optional<Error> check(const Lock& lock) {
 }
 
 AcquireOptions acquire_options(const GuardOptions& options) {
-  return {.ttl = options.ttl, .wait = options.wait, .fence = options.fence};
+  return {.ttl = options.ttl, .wait = options.wait, .fence = options.fence, .stop = options.stop};
 }
 
 std::optional<Error> check(const std::string& name, const GuardOptions& options) {
@@ -62,6 +63,15 @@ std::optional<Error> check(const std::string& name, const GuardOptions& options)
     return invalid("the notice is negative, or longer than six tenths of the TTL");
   }
   return check(name, acquire_options(options));
+}
+
+std::optional<Error> check(const std::vector<std::string>& names, const GuardOptions& options) {
+  if (names.empty()) return invalid("no lock is named");
+  for (const std::string& name : names) {
+    if (auto error = check(name, options)) return error;
+    if (std::count(names.begin(), names.end(), name) > 1) return invalid("a lock is named twice");
+  }
+  return std::nullopt;
 }
 
 Duration notice_of(const GuardOptions& options) {
@@ -72,7 +82,7 @@ Result<LockClient::Options, Error> read_options(const ClientOptions& options) {
   std::string list;
   for (const std::string& node : options.nodes) list += (list.empty() ? "" : ",") + node;
   auto nodes = coordinator::parse_node_addresses(list);
-  if (!nodes) return invalid(nodes.error());
+  if (!nodes) return invalid(nodes.error().text);
   if (options.node_timeout < 1ms) return invalid("the node timeout is shorter than 1 ms");
   if (!(options.clock_drift >= 0 && options.clock_drift <= kClockDriftMax)) {
     return invalid("the clock drift is a ratio from 0 to 0.5: 0.01 is 1 %");
@@ -114,18 +124,18 @@ Client::~Client() {
 
 Result<Client, Error> Client::start(const ClientOptions& options) {
   auto read = read_options(options);
-  if (!read) return read.failure();
+  if (!read) return read.error();
   auto core = Core::make(nullptr, std::move(read).value());
-  if (!core) return core.failure();
+  if (!core) return core.error();
   return Client(std::move(core).value());
 }
 
 Result<Client, Error> Client::start_on(uv_loop_s* loop, const ClientOptions& options) {
   if (loop == nullptr) return invalid("no loop was given");
   auto read = read_options(options);
-  if (!read) return read.failure();
+  if (!read) return read.error();
   auto core = Core::make(loop, std::move(read).value());
-  if (!core) return core.failure();
+  if (!core) return core.error();
   return Client(std::move(core).value());
 }
 
@@ -134,16 +144,16 @@ Result<Client, Error> Client::start_on(uv_loop_s* loop, const ClientOptions& opt
 Client::Operation Client::acquire(std::string name, AcquireOptions options, Callback<Lock> done) {
   if (auto error = check(name, options)) return core_->refuse(std::move(done), std::move(*error));
   Core& core = *core_;
-  return core.begin<Lock>(std::move(done),
-                          [&core, name = std::move(name), options](const Callback<Lock>& tell) {
-                            const auto on_end = [&core, tell](const AcquireResult& result) {
-                              if (result.outcome != AcquisitionOutcome::acquired) {
-                                return tell(acquisition_error(core.names(), result));
-                              }
-                              tell(coordinator::public_lock(result.lock));
-                            };
-                            return core.nodes().acquire(request(name, options), on_end);
-                          });
+  const auto start = [&core, name = std::move(name), options](const Callback<Lock>& tell) {
+    const auto on_end = [&core, tell](const AcquireResult& result) {
+      if (result.outcome != AcquisitionOutcome::acquired) {
+        return tell(acquisition_error(core.names(), result));
+      }
+      tell(coordinator::public_lock(result.lock));
+    };
+    return core.nodes().acquire(request(name, options), on_end);
+  };
+  return core.begin<Lock>(std::move(done), start, options.stop);
 }
 
 Result<Lock, Error> Client::acquire(std::string name, AcquireOptions options) {
@@ -261,24 +271,68 @@ Client::Operation Client::guard(std::string name, const GuardOptions& options,
                                 Callback<Guard> done) {
   if (auto error = check(name, options)) return core_->refuse(std::move(done), std::move(*error));
   Core& core = *core_;
-  return core.begin<Guard>(
-      std::move(done), [&core, name = std::move(name), options](const Callback<Guard>& tell) {
-        const auto on_end = [&core, options, tell](const AcquireResult& result) {
-          if (result.outcome != AcquisitionOutcome::acquired) {
-            return tell(acquisition_error(core.names(), result));
-          }
-          auto keeping =
-              std::make_shared<Guard::Keeping>(core, result.lock, notice_of(options), options);
-          keeping->begin();
-          tell(Guard(std::move(keeping)));
-        };
-        return core.nodes().acquire(request(name, acquire_options(options)), on_end);
-      });
+  const auto start = [&core, name = std::move(name), options](const Callback<Guard>& tell) {
+    const auto on_end = [&core, options, tell](const AcquireResult& result) {
+      if (result.outcome != AcquisitionOutcome::acquired) {
+        return tell(acquisition_error(core.names(), result));
+      }
+      tell(Guard::Keeping::begin(core, result.lock, notice_of(options), options));
+    };
+    return core.nodes().acquire(request(name, acquire_options(options)), on_end);
+  };
+  return core.begin<Guard>(std::move(done), start, options.stop);
 }
 
 Result<Guard, Error> Client::guard(std::string name, const GuardOptions& options) {
   return core_->wait<Guard>(
       [&](Callback<Guard> done) { guard(std::move(name), options, std::move(done)); });
+}
+
+Client::Operation Client::guards(std::vector<std::string> names, const GuardOptions& options,
+                                 Callback<std::vector<Guard>> done) {
+  if (auto error = check(names, options)) return core_->refuse(std::move(done), std::move(*error));
+  using Guards = std::vector<Guard>;
+  Core& core = *core_;
+  const auto start = [&core, names = std::move(names), options](const Callback<Guards>& tell) {
+    const auto several =
+        std::make_shared<Guard::Several>(core, names, options, notice_of(options), tell);
+    several->begin();
+    return Core::Undo([several] { several->undo(); });
+  };
+  return core.begin<Guards>(std::move(done), start, options.stop);
+}
+
+Result<std::vector<Guard>, Error> Client::guards(std::vector<std::string> names,
+                                                 const GuardOptions& options) {
+  using Guards = std::vector<Guard>;
+  return core_->wait<Guards>(
+      [&](Callback<Guards> done) { guards(std::move(names), options, std::move(done)); });
+}
+
+Client::Operation Client::keep(const Lock& lock, const GuardOptions& options,
+                               Callback<Guard> done) {
+  if (auto error = check(lock)) return core_->refuse(std::move(done), std::move(*error));
+  if (auto error = check(lock.name, options)) {
+    return core_->refuse(std::move(done), std::move(*error));
+  }
+  Core& core = *core_;
+  coordinator::HeldLock kept = coordinator::held_lock(lock);
+  kept.ttl = options.ttl;
+  return core.begin<Guard>(std::move(done), [&core, kept, options](const Callback<Guard>& tell) {
+    const auto on_end = [&core, kept, options, tell](const ExtendResult& result) {
+      if (result.outcome != ExtensionOutcome::extended) {
+        return tell(extension_error(core.names(), result));
+      }
+      coordinator::HeldLock extended = kept;
+      extended.valid_until = result.valid_until;
+      tell(Guard::Keeping::begin(core, extended, notice_of(options), options));
+    };
+    return core.nodes().extend(kept, on_end);
+  });
+}
+
+Result<Guard, Error> Client::keep(const Lock& lock, const GuardOptions& options) {
+  return core_->wait<Guard>([&](Callback<Guard> done) { keep(lock, options, std::move(done)); });
 }
 
 // --- the rest

@@ -48,7 +48,7 @@ Result<std::shared_ptr<Client::Core>, Error> Client::Core::make(uv_loop_s* calle
                                                                 LockClient::Options options) {
   const int sockets = static_cast<int>(options.nodes.size());
   if (Status room = net::try_descriptors(kDescriptors + sockets, "a client"); !room) {
-    return Error{ErrorCode::system, room.error(), {}};
+    return Error{ErrorCode::system, room.error().text, {}};
   }
   const auto core = std::make_shared<Core>(caller_loop, std::move(options));
   if (caller_loop != nullptr) return core;
@@ -56,7 +56,7 @@ Result<std::shared_ptr<Client::Core>, Error> Client::Core::make(uv_loop_s* calle
   auto thread = net::start_quiet_thread([core] { core->loop_->run(); });
   if (!thread) {
     core->end_at_once();
-    return Error{ErrorCode::system, thread.error(), {}};
+    return Error{ErrorCode::system, thread.error().text, {}};
   }
   core->thread_ = std::move(thread).value();
   return core;
@@ -76,7 +76,7 @@ Client::Core::~Core() = default;
 
 void Client::Core::end(const std::shared_ptr<Core>& core) {
   if (core->is_in_child()) {
-    static_cast<void>(new std::shared_ptr<Core>(core));  // left alone, for good
+    net::leave_alone(core);
   } else {
     core->end();
   }
@@ -123,7 +123,8 @@ void Client::Core::stop_everything() {
   stopping_ = true;
   for (const auto& keeping : std::exchange(keepings_, {})) keeping->end();
   for (const auto& [operation, pending] : std::exchange(pending_, {})) {
-    nodes_.cancel(pending->among_nodes);
+    pending->undo();
+    pending->on_stop.reset();
     pending->fail(stopped_error());
   }
 }
@@ -142,8 +143,12 @@ bool Client::Core::cancel_begun(Operation operation) {
   if (found == pending_.end()) return false;
   const std::shared_ptr<Pending> pending = std::move(found->second);
   pending_.erase(found);
-  nodes_.cancel(pending->among_nodes);
-  defer([pending] { pending->fail({ErrorCode::stopped, "cancelled", {}}); });
+  pending->undo();
+  // What asked for it may be the stop that it waits for: that is let go later, too.
+  defer([pending] {
+    pending->on_stop.reset();
+    pending->fail({ErrorCode::stopped, "cancelled", {}});
+  });
   return true;
 }
 

@@ -15,9 +15,11 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <thread>
 #include <unordered_map>
 #include <unordered_set>
@@ -85,10 +87,12 @@ class Client::Core : public std::enable_shared_from_this<Client::Core> {
     mailbox_->post(std::move(task));
   }
 
-  // Begins an operation: `start` gets a function to be called once with the outcome, and returns
-  // the operation's id among the nodes.
+  // How an operation that has begun ends without its outcome.
+  using Undo = std::function<void()>;
+  // Begins an operation: `start` gets a function to be called once with the outcome, never from
+  // inside itself, and returns the operation's id among the nodes, or how it is undone.
   template <class T, class Start>
-  Operation begin(Callback<T> done, Start start);
+  Operation begin(Callback<T> done, Start start, std::stop_token stop = {});
   // The operation's callback comes with this error, and nothing was begun.
   template <class T>
   Operation refuse(Callback<T> done, Error error);
@@ -125,7 +129,8 @@ class Client::Core : public std::enable_shared_from_this<Client::Core> {
   struct Pending {
     virtual ~Pending() = default;
     virtual void fail(const Error& error) = 0;
-    coordinator::OperationId among_nodes = coordinator::kNobody;
+    Undo undo;
+    std::optional<std::stop_callback<std::function<void()>>> on_stop;
   };
   template <class T>
   struct PendingCall : Pending {
@@ -141,6 +146,10 @@ class Client::Core : public std::enable_shared_from_this<Client::Core> {
     std::function<void()> done;
   };
 
+  Undo undo_of(coordinator::OperationId operation) {
+    return [this, operation] { nodes_.cancel(operation); };
+  }
+  static Undo undo_of(Undo undo) { return undo; }
   void end();
   void end_at_once();
   void stop_everything();
@@ -167,20 +176,24 @@ class Client::Core : public std::enable_shared_from_this<Client::Core> {
 };
 
 template <class T, class Start>
-Client::Operation Client::Core::begin(Callback<T> done, Start start) {
+Client::Operation Client::Core::begin(Callback<T> done, Start start, std::stop_token stop) {
   if (is_in_child()) return 0;  // there is nobody to tell
   const Operation id = ++last_operation_;
-  post([this, id, start = std::move(start), done = std::move(done)]() mutable {
+  post([this, id, start = std::move(start), done = std::move(done),
+        stop = std::move(stop)]() mutable {
     const auto call = std::make_shared<PendingCall<T>>(std::move(done));
     // Later, not now: this may be the callback of one that was stopped, which tries again.
     if (stopping_) return defer([call] { call->fail(stopped_error()); });
     if (pending_.size() >= kOperationsMax) return defer([call] { call->fail(overloaded_error()); });
     pending_.emplace(id, call);
-    call->among_nodes = start(Callback<T>([this, id](Result<T, Error> result) {
+    call->undo = undo_of(start(Callback<T>([this, id](Result<T, Error> result) {
       const auto ended = pending_.extract(id);
       if (ended.empty()) return;  // it was cancelled, and told so
+      ended.mapped()->on_stop.reset();
       static_cast<PendingCall<T>&>(*ended.mapped()).tell(std::move(result));
-    }));
+    })));
+    // Requested before: the operation is cancelled from in here.
+    if (stop.stop_possible()) call->on_stop.emplace(std::move(stop), [this, id] { cancel(id); });
   });
   return id;
 }

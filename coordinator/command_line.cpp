@@ -127,10 +127,10 @@ Problem read_file(const std::string& given, Settings& settings) {
   const auto text = net::read_text_file(file);
   if (!text) {
     return Mistake{exit_code::kConfiguration,
-                   fmt::format("{} cannot be read: {}", file, text.error())};
+                   fmt::format("{} cannot be read: {}", file, text.error().text)};
   }
   const Status status = add_settings_file(file, text.value(), settings);
-  if (!status) return Mistake{exit_code::kConfiguration, status.error()};
+  if (!status) return Mistake{exit_code::kConfiguration, status.error().text};
   return {};
 }
 

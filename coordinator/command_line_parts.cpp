@@ -27,7 +27,7 @@ Problem read_duration(const Settings& settings, std::string_view name, Duration&
   const Setting* setting = settings.find(name);
   if (setting == nullptr) return {};
   const Result<Duration> parsed = parse_duration_with_unit(setting->value);
-  if (!parsed) return mistake(*setting, parsed.error());
+  if (!parsed) return mistake(*setting, parsed.error().text);
   value = parsed.value();
   return {};
 }
@@ -46,7 +46,7 @@ Problem read_nodes(const Settings& settings, CommandLine& line) {
   const Setting* setting = settings.find("nodes");
   if (setting == nullptr) return Mistake{exit_code::kConfiguration, std::string(kHowToNameNodes)};
   auto parsed = parse_node_addresses(setting->value);
-  if (!parsed) return mistake(*setting, parsed.error());
+  if (!parsed) return mistake(*setting, parsed.error().text);
   line.options.nodes = setting->value;
   const std::size_t count = line.options.node_count = parsed.value().size();
   if (count % 2 == 0) {

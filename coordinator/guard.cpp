@@ -61,6 +61,13 @@ Lock Guard::Keeping::lock() const {
           .round_trips = lock_.round_trips};
 }
 
+Guard Guard::Keeping::begin(Client::Core& core, const coordinator::HeldLock& lock, Duration notice,
+                            const GuardOptions& options) {
+  auto keeping = std::make_shared<Keeping>(core, lock, notice, options);
+  keeping->begin();
+  return Guard(std::move(keeping));
+}
+
 void Guard::Keeping::begin() {
   core_->add(shared_from_this());
   // What it calls may let go of the guard, and end the client: `self` keeps this object.
@@ -103,11 +110,12 @@ void Guard::Keeping::take_over_validity() {
 void Guard::Keeping::lose() {
   lost_at_ = kLostAlready;
   stop_keeping();
+  const Error why = {
+      ErrorCode::lost, fmt::format("the lock was lost: {}", *keeper_.loss()),
+      coordinator::node_answers(core_->names(), keeper_.last_failure(), coordinator::kExtendWords)};
   const OnLoss on_loss = std::exchange(on_loss_, {});
-  if (!on_loss) return;
-  on_loss({ErrorCode::lost, fmt::format("the lock was lost: {}", *keeper_.loss()),
-           coordinator::node_answers(core_->names(), keeper_.last_failure(),
-                                     coordinator::kExtendWords)});
+  lost_.request_stop();  // what that calls may let go of the guard, and end the client
+  if (on_loss && core_ != nullptr) on_loss(why);
 }
 
 void Guard::Keeping::stop_keeping() {
@@ -179,7 +187,7 @@ Guard::~Guard() {
 void Guard::drop() {
   if (!keeping_) return;
   if (keeping_->is_in_child()) {
-    static_cast<void>(new std::shared_ptr<Keeping>(std::move(keeping_)));
+    net::leave_alone(std::exchange(keeping_, nullptr));
   } else {
     std::exchange(keeping_, nullptr)->let_go({});
   }
@@ -196,6 +204,11 @@ Duration Guard::validity_left() const {
 Lock Guard::lock() const {
   INVARIANT(keeping_ != nullptr, "a guard that holds nothing was asked for its lock");
   return keeping_->lock();
+}
+
+std::stop_token Guard::lost() const {
+  INVARIANT(keeping_ != nullptr, "a guard that holds nothing was asked for its loss");
+  return keeping_->lost();
 }
 
 Result<Done, Error> Guard::release() {
@@ -215,6 +228,12 @@ void Guard::abandon() {
   INVARIANT(keeping_ != nullptr, "a guard that holds nothing was abandoned");
   if (keeping_->is_in_child()) return;
   std::exchange(keeping_, nullptr)->abandon();
+}
+
+Lock Guard::detach() {
+  Lock detached = lock();
+  abandon();
+  return detached;
 }
 
 }  // namespace redlock

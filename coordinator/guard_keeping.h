@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <thread>
 
 namespace redlock {
@@ -26,6 +27,7 @@ class Guard::Keeping : public std::enable_shared_from_this<Guard::Keeping> {
   // Any thread, also in a forked child, where nothing is left.
   Duration left();
   Lock lock() const;
+  std::stop_token lost() const { return lost_.get_token(); }
   bool is_in_child() const { return mark_.is_in_child(); }
   // The loop's thread would wait for itself.
   bool may_wait() const { return !is_loop_thread(); }
@@ -37,12 +39,14 @@ class Guard::Keeping : public std::enable_shared_from_this<Guard::Keeping> {
   // Without a release, so that the lock runs out by itself.
   void abandon();
 
-  // The loop's thread.
-  void begin();
+  // The loop's thread. Keeps it from here on.
+  static Guard begin(Client::Core& core, const coordinator::HeldLock& lock, Duration notice,
+                     const GuardOptions& options);
   // The client ends: releases the lock, tells nobody.
   void end();
 
  private:
+  void begin();
   void look();
   void extend();
   void lose();
@@ -66,6 +70,7 @@ class Guard::Keeping : public std::enable_shared_from_this<Guard::Keeping> {
   coordinator::HeldLock lock_;  // written before other threads know of it; valid_until_ is newer
 
   coordinator::Keeper keeper_;
+  std::stop_source lost_;
   OnLoss on_loss_;
   OnExtended on_extended_;
   std::optional<net::Alarms::Alarm> alarm_;

@@ -73,7 +73,7 @@ Status LocalGroup::start() {
   if (auto checked = check_settings(); !checked) return checked;
   const auto program =
       settings_.node_program.empty() ? find_node_program() : find_program(settings_.node_program);
-  if (!program) return program.failure();
+  if (!program) return program.error();
   if (auto checked = check_ports(); !checked) return checked;
   make_nodes(program.value());
   if (auto made = make_folders(); !made) {
@@ -107,7 +107,7 @@ Status LocalGroup::check_ports() {
     const auto ignore = [](std::unique_ptr<net::Stream>) {};
     const auto listener = net::Listener::listen(loop_, {"127.0.0.1", port}, 1, ignore);
     if (!listener) {
-      return Failure{fmt::format("{}; --port chooses other ports", listener.error())};
+      return Failure{fmt::format("{}; --port chooses other ports", listener.error().text)};
     }
   }
   return Done{};

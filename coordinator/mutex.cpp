@@ -24,9 +24,19 @@ Clock::time_point end_of(std::chrono::nanoseconds wait) {
   return wait > Clock::time_point::max() - now ? Clock::time_point::max() : now + wait;
 }
 
-GuardOptions waiting(GuardOptions options, std::optional<std::chrono::nanoseconds> wait) {
+GuardOptions waiting(GuardOptions options, std::optional<std::chrono::nanoseconds> wait,
+                     const std::stop_token& stop) {
   options.wait = wait;
+  options.stop = stop;
   return options;
+}
+
+// Or until a stop is requested.
+void pause(const std::stop_token& stop) {
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any over;
+  over.wait_for(lock, stop, kPause, [] { return false; });
 }
 
 }  // namespace
@@ -50,14 +60,13 @@ void Mutex::take_over(Guard guard) {
   was_locked_ = true;
 }
 
-bool Mutex::take_turn(Clock::time_point until) {
+bool Mutex::take_turn(Clock::time_point until, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   const auto is_free = [this] { return !taken_; };
-  if (until == Clock::time_point::max()) {
-    turn_ended_.wait(lock, is_free);
-  } else if (!turn_ended_.wait_until(lock, until, is_free)) {
-    return false;
-  }
+  const bool is_ours = until == Clock::time_point::max()
+                           ? turn_ended_.wait(lock, stop, is_free)
+                           : turn_ended_.wait_until(lock, stop, until, is_free);
+  if (!is_ours) return false;
   taken_ = true;
   return true;
 }
@@ -70,30 +79,36 @@ void Mutex::end_turn() {
   turn_ended_.notify_one();
 }
 
-void Mutex::lock() {
-  take_turn(Clock::time_point::max());
-  while (true) {
-    auto got = client_.guard(name_, waiting(options_, std::nullopt));
-    if (got) return take_over(std::move(got).value());
-    require_valid_use(got.failure());
-    if (comes_at_once(got.failure().code)) std::this_thread::sleep_for(kPause);
+bool Mutex::lock(const std::stop_token& stop) {
+  if (!take_turn(Clock::time_point::max(), stop)) return false;
+  while (!stop.stop_requested()) {
+    auto got = client_.guard(name_, waiting(options_, std::nullopt, stop));
+    if (got) {
+      take_over(std::move(got).value());
+      return true;
+    }
+    if (stop.stop_requested()) break;
+    require_valid_use(got.error());
+    if (comes_at_once(got.error().code)) pause(stop);
   }
+  end_turn();
+  return false;
 }
 
 bool Mutex::try_lock() {
-  return try_lock_within(std::chrono::nanoseconds(0));
+  return try_lock_within(std::chrono::nanoseconds(0), {});
 }
 
-bool Mutex::try_lock_within(std::chrono::nanoseconds wait) {
+bool Mutex::try_lock_within(std::chrono::nanoseconds wait, const std::stop_token& stop) {
   const Clock::time_point end = end_of(wait);
-  if (!take_turn(end)) return false;
+  if (!take_turn(end, stop)) return false;
   const std::chrono::nanoseconds left = std::max<std::chrono::nanoseconds>(end - Clock::now(), {});
-  auto got = client_.guard(name_, waiting(options_, left));
+  auto got = client_.guard(name_, waiting(options_, left, stop));
   if (got) {
     take_over(std::move(got).value());
     return true;
   }
-  require_valid_use(got.failure());
+  if (!stop.stop_requested()) require_valid_use(got.error());
   end_turn();
   return false;
 }

@@ -121,13 +121,13 @@ Result<NodeAddress> parse_node_address(std::string_view text) {
     if (!text.starts_with('/')) {
       return Failure{fmt::format("'unix://{}' is no absolute path: {}", text, kForm)};
     }
-    if (Status fits = net::check_unix_path(text); !fits) return fits.failure();
+    if (Status fits = net::check_unix_path(text); !fits) return fits.error();
     node.address = {std::string(text), 0};
     return node;
   }
   if (text.ends_with('/')) text.remove_suffix(1);
   Result<net::Address> address = parse_host_and_port(text);
-  if (!address) return address.failure();
+  if (!address) return address.error();
   node.address = std::move(address).value();
   return node;
 }
@@ -140,7 +140,7 @@ Result<std::vector<NodeAddress>> parse_node_addresses(std::string_view text) {
     text.remove_prefix(std::min(comma + 1, text.size()));
     if (one.empty()) continue;
     Result<NodeAddress> node = parse_node_address(one);
-    if (!node) return node.failure();
+    if (!node) return node.error();
     const auto is_same = [&](const NodeAddress& other) {
       return other.address == node.value().address;
     };

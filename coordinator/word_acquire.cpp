@@ -56,8 +56,8 @@ int word_acquire(const Options& options) {
       session.client().release(result.value(), [](const Result<Done, Error>&) {});
       return fail(exit_code::kOutput);
     }
-    report_failure(options, result.failure());
-    fail(exit_code_of(result.failure()));
+    report_failure(options, result.error());
+    fail(exit_code_of(result.error()));
   };
   return session.run([&] {
     if (interrupted) return;

@@ -46,8 +46,8 @@ int word_admit(const Options& options) {
   WordSession session(options, WordSession::Admits::no);
   const auto done = [&](const Result<Admitted, Error>& result) {
     if (!result) {
-      report_failure(options, result.failure());
-      return session.finish(exit_code_of(result.failure()));
+      report_failure(options, result.error());
+      return session.finish(exit_code_of(result.error()));
     }
     options.json ? print_json(result.value()) : print_lines(result.value());
     session.finish(exit_code::kDone);

@@ -110,7 +110,7 @@ void Bench::acquire() {
   session_.client().acquire(prefix_ + std::to_string(names_++),
                             {.ttl = options_.ttl, .fence = options_.fence},
                             [this, asked](const Result<Lock, Error>& got) {
-                              if (!got) return on_failed(figures_.acquire, got.failure());
+                              if (!got) return on_failed(figures_.acquire, got.error());
                               figures_.note_acquired(now() - asked, got.value());
                               release(got.value(), asked);
                             });
@@ -119,7 +119,7 @@ void Bench::acquire() {
 void Bench::release(const Lock& lock, Instant asked) {
   const Instant held = now();
   session_.client().release(lock, [this, asked, held](const Result<Done, Error>& done) {
-    if (!done) return on_failed(figures_.release, done.failure());
+    if (!done) return on_failed(figures_.release, done.error());
     const Instant released = now();
     figures_.note_released(released - held, released - asked);
     if (!exit_code_) return acquire();

@@ -29,7 +29,7 @@ bool write_file(const std::string& path, const std::string& text) {
 int drill_check(const Options& options) {
   const auto history = read_history(options.history_files);
   if (!history) {
-    complain(history.error());
+    complain(history.error().text);
     return exit_code::kData;
   }
   const Story story = tell(history.value());

@@ -17,7 +17,7 @@ int drill_client(const Options& options) {
                                            .store = options.store,
                                            .history_file = options.history_file});
   if (ended) return exit_code::kDone;
-  complain(ended.error());
+  complain(ended.error().text);
   return exit_code::kNo;
 }
 

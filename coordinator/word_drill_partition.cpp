@@ -32,14 +32,14 @@ Shown look(const History& history, const Options& options) {
 int drill_partition(const Options& options) {
   // Before anything that could have another thread.
   if (auto entered = enter_own_namespaces(); !entered) {
-    return refuse_drill(kName, entered.error(), kNeeds);
+    return refuse_drill(kName, entered.error().text, kNeeds);
   }
   DrillStage stage;
   const DrillFolder folder;
   if (folder.path().empty()) return without_folder();
   PartitionedNetwork network(stage, folder.path());
   auto ready = network.set_up(kDrillNodes, static_cast<std::size_t>(options.clients));
-  if (!ready) return refuse_drill(stage, kName, ready.error(), kNeeds);
+  if (!ready) return refuse_drill(stage, kName, ready.error().text, kNeeds);
   return play_drill({.name = kName, .plan = plan_partitions, .look = look}, options, stage, folder,
                     network);
 }

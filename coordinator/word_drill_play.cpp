@@ -67,7 +67,7 @@ int refuse_plan(const PlannedDrillSettings& settings) {
 Result<bool> show(const DrillToPlay& drill, const Options& options) {
   if (drill.look == nullptr) return true;
   const auto history = read_history({options.out_folder + "/history.jsonl"});
-  if (!history) return history.failure();
+  if (!history) return history.error();
   const Shown shown = drill.look(history.value(), options);
   tell(options, shown.text);
   for (const std::string& difference : shown.differences) {
@@ -79,9 +79,9 @@ Result<bool> show(const DrillToPlay& drill, const Options& options) {
 int judge_drill(const DrillToPlay& drill, const Options& options, const DrillStage& stage,
                 const std::vector<std::string>& files) {
   const auto verdict = judge(files, options.out_folder, options.json);
-  if (!verdict) return fail(stage, verdict.error());
+  if (!verdict) return fail(stage, verdict.error().text);
   const auto as_it_should = show(drill, options);
-  if (!as_it_should) return fail(stage, as_it_should.error());
+  if (!as_it_should) return fail(stage, as_it_should.error().text);
   static_cast<void>(std::fputs(verdict.value().text.c_str(), stdout));
   tell(options, fmt::format("\nThe history is {0}/history.jsonl, the picture {0}/timeline.html.",
                             options.out_folder));
@@ -95,21 +95,22 @@ int play_drill(const DrillToPlay& drill, const Options& options, DrillStage& sta
                const DrillFolder& folder, Surroundings& surroundings) {
   const auto program =
       options.node_program.empty() ? find_node_program() : find_program(options.node_program);
-  if (!program) return fail(stage, program.error());
+  if (!program) return fail(stage, program.error().text);
   const PlannedDrillSettings settings = settings_of(drill, options, program.value());
   if (settings.planned().empty()) return refuse_plan(settings);
-  if (auto made = make_result_folder(options.out_folder); !made) return fail(stage, made.error());
+  if (auto made = make_result_folder(options.out_folder); !made)
+    return fail(stage, made.error().text);
   tell(options, fmt::format("{} of {}, seed {}: {} clients, {} locks, five nodes of {}",
                             duration_text(options.length), drill.name, options.seed,
                             options.clients, options.locks, program.value()));
   PlannedDrill planned(stage, folder.path(), settings, surroundings);
   const Status played = play(planned, options);
   const Status ended = planned.end();
-  if (planned.history_files().empty()) return fail(stage, played.error());
+  if (planned.history_files().empty()) return fail(stage, played.error().text);
   // What there is of a history is worth a look all the same.
   const int judged = judge_drill(drill, options, stage, planned.history_files());
-  if (!played) return fail(stage, played.error());
-  if (!ended) return fail(stage, ended.error());
+  if (!played) return fail(stage, played.error().text);
+  if (!ended) return fail(stage, ended.error().text);
   return judged;
 }
 

@@ -44,10 +44,10 @@ class RestartWord {
 bool RestartWord::on_own_nodes() {
   const auto program =
       options_.node_program.empty() ? find_node_program() : find_program(options_.node_program);
-  if (!program) return fail(program.error()) == exit_code::kDone;
+  if (!program) return fail(program.error().text) == exit_code::kDone;
   OwnNodes nodes(stage_, folder_.path(), program.value(), options_.ttl);
   if (auto looked = nodes.look_at_program(); !looked) {
-    return fail(looked.error()) == exit_code::kDone;
+    return fail(looked.error().text) == exit_code::kDone;
   }
   report_.step({"begin", fmt::format("A drill with five nodes of {}, in {}", program.value(),
                                      folder_.path())});

@@ -40,9 +40,9 @@ int tell(const Options& options, const Result<Lock, Error>& result) {
     complain(fmt::format("{}: it was extended, but that could not be printed", options.name));
     return exit_code::kOutput;
   }
-  const int exit_code = exit_code_of(result.failure());
-  report_failure(options, result.failure());
-  tell_shell_of_failure(options, what_is_over(result.failure()), exit_code);
+  const int exit_code = exit_code_of(result.error());
+  report_failure(options, result.error());
+  tell_shell_of_failure(options, what_is_over(result.error()), exit_code);
   return exit_code;
 }
 

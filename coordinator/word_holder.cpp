@@ -39,8 +39,8 @@ void print_free(const Options& options) {
 
 int tell(const Options& options, const Result<std::optional<Holder>, Error>& result) {
   if (!result) {
-    report_failure(options, result.failure());
-    return exit_code_of(result.failure());
+    report_failure(options, result.error());
+    return exit_code_of(result.error());
   }
   if (!result.value()) {
     print_free(options);

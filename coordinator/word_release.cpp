@@ -16,8 +16,8 @@ int word_release(const Options& options) {
   WordSession session(options, WordSession::Admits::no);
   const auto done = [&](const Result<Done, Error>& result) {
     if (!result) {
-      report_failure(options, result.failure());
-      return session.finish_when_undone(exit_code_of(result.failure()));
+      report_failure(options, result.error());
+      return session.finish_when_undone(exit_code_of(result.error()));
     }
     if (options.json) fmt::print("{}\n", R"({"outcome":"released"})");
     session.finish_when_undone(exit_code::kDone);

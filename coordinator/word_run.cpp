@@ -113,8 +113,8 @@ void LockedRun::on_signal(int number) {
 void LockedRun::on_acquired(Result<Guard, Error> result) {
   if (phase_ != Phase::acquiring) return;  // cancelled
   if (!result) {
-    report_failure(options_, result.failure());
-    return session_.finish_when_undone(exit_code_of(result.failure(), options_.exit_if_not_got));
+    report_failure(options_, result.error());
+    return session_.finish_when_undone(exit_code_of(result.error(), options_.exit_if_not_got));
   }
   guard_ = std::move(result).value();
   if (options_.max_hold) {
@@ -226,7 +226,7 @@ void LockedRun::release_and_finish(int exit_code) {
 
 void LockedRun::on_released(const Result<Done, Error>& result, int exit_code) {
   if (result || lost_ || exit_code != exit_code::kDone) return session_.finish(exit_code);
-  Error error = result.failure();
+  Error error = result.error();
   error.text = error.code == ErrorCode::not_held
                    ? "it was not held any more when the command ended"
                    : "the release could not be confirmed: " + error.text;

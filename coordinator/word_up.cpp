@@ -35,7 +35,7 @@ class Up : private LocalGroup::User {
   int run() {
     const Status started = group_.start();
     if (!started) {
-      complain(started.error());
+      complain(started.error().text);
       return exit_code::kNo;
     }
     for (const std::string& note : group_.notes()) complain(note);

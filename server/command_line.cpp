@@ -44,7 +44,7 @@ class ArgumentReader {
       if (argument == "-v" || argument == "--version") return asking(Deed::show_version);
       if (argument == "-h" || argument == "--help") return asking(Deed::show_help);
       const Status taken = take_argument(argument);
-      if (!taken) return taken.failure();
+      if (!taken) return taken.error();
     }
     return std::move(read_);
   }
@@ -141,7 +141,7 @@ Status read_sources(Arguments& arguments, const ConfigurationInput& input,
   }
   if (arguments.standard_input) {
     const auto text = input.read_standard_input();
-    if (!text) return Failure{fmt::format("standard input cannot be read: {}", text.error())};
+    if (!text) return Failure{fmt::format("standard input cannot be read: {}", text.error().text)};
     Status read = read_config_text(text.value(), "standard input", input.read_file, configuration);
     if (!read) return read;
   }
@@ -158,13 +158,13 @@ Status read_sources(Arguments& arguments, const ConfigurationInput& input,
 Result<CommandLine> read_command_line(std::span<const std::string> arguments,
                                       const ConfigurationInput& input) {
   auto sorted = ArgumentReader(arguments).read();
-  if (!sorted) return sorted.failure();
+  if (!sorted) return sorted.error();
   CommandLine line;
   line.deed = sorted.value().deed;
   line.bootstrap_floor = sorted.value().floor;
   line.config_file = sorted.value().file;
   const Status read = read_sources(sorted.value(), input, line.configuration);
-  if (!read) return read.failure();
+  if (!read) return read.error();
   return line;
 }
 

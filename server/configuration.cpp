@@ -79,7 +79,7 @@ class Reader {
     }
     const auto applied = apply(configuration_.settings, name, words);
     if (!applied) {
-      return fatal(place(number), shown(line), reason_with_hint(applied.error(), words));
+      return fatal(place(number), shown(line), reason_with_hint(applied.error().text, words));
     }
     if (!applied.value().warning.empty()) {
       configuration_.warnings.push_back(
@@ -124,7 +124,7 @@ class Reader {
       return fatal(place(number), line, "files include each other too deeply: is it a circle?");
     }
     const auto text = read_file_(words[0]);
-    if (!text) return fatal(place(number), line, text.error());
+    if (!text) return fatal(place(number), line, text.error().text);
     return Reader(words[0], read_file_, configuration_, depth_ + 1).read(text.value());
   }
 
@@ -156,7 +156,7 @@ Status read_config_file(const std::string& path, const ReadFile& read_file,
   const auto text = read_file(path);
   if (!text) {
     return Failure{
-        fmt::format("the configuration file '{}' cannot be read: {}", path, text.error())};
+        fmt::format("the configuration file '{}' cannot be read: {}", path, text.error().text)};
   }
   return read_config_text(text.value(), path, read_file, configuration);
 }

@@ -52,7 +52,7 @@ Status apply(Configuration& configuration, std::string_view name, std::string_vi
   }
   const auto applied =
       server::apply(configuration.settings, name, server::words_of_value(name, value));
-  if (!applied) return applied.failure();
+  if (!applied) return applied.error();
   const std::string_view meaningless = applied.value().meaningless;
   if (!applied.value().warning.empty()) {
     configuration.warnings.push_back(fmt::format("{}: {}", name, applied.value().warning));
@@ -66,7 +66,7 @@ Status apply(Configuration& configuration, std::string_view name, std::string_vi
 Result<Configuration> configure(const EmbeddedNodeOptions& options) {
   Configuration configuration;
   for (const auto& [name, value] : options.settings) {
-    if (auto applied = apply(configuration, name, value); !applied) return applied.failure();
+    if (auto applied = apply(configuration, name, value); !applied) return applied.error();
   }
   Settings& settings = configuration.settings;
   settings.dir = options.folder;
@@ -129,7 +129,7 @@ class EmbeddedNode::Thread {
   // Once: begins, and waits until the node serves.
   Status begin() {
     Result<std::thread> thread = net::start_quiet_thread([this] { live(); });
-    if (!thread) return Failure{"no thread for a node: " + thread.error()};
+    if (!thread) return Failure{"no thread for a node: " + thread.error().text};
     thread_ = std::move(thread).value();
     return begun_.get_future().get();
   }
@@ -164,7 +164,7 @@ class EmbeddedNode::Thread {
     for (const std::string& warning : warnings_) log_.log(LogLevel::warning, warning);
     run_.emplace(loop_, settings_, log_, options_);
     ended_ = serve();
-    if (!ended_) log_.log(LogLevel::warning, ended_.error());
+    if (!ended_) log_.log(LogLevel::warning, ended_.error().text);
     run_.reset();
     is_running_ = false;
     if (!has_begun_) begun_.set_value(ended_);
@@ -202,12 +202,12 @@ class EmbeddedNode::Thread {
 
 Result<EmbeddedNode> EmbeddedNode::start(EmbeddedNodeOptions options) {
   auto configuration = configure(options);
-  if (!configuration) return configuration.failure();
+  if (!configuration) return configuration.error();
   if (Status room = net::try_descriptors(kDescriptors, "an embedded node"); !room)
-    return room.failure();
+    return room.error();
   auto thread = std::make_unique<Thread>(std::move(configuration).value(), run_options(options),
                                          std::move(options.log));
-  if (Status begun = thread->begin(); !begun) return begun.failure();
+  if (Status begun = thread->begin(); !begun) return begun.error();
   return EmbeddedNode(std::move(thread));
 }
 

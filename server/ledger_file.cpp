@@ -44,9 +44,9 @@ Result<LedgerFile> LedgerFile::open(std::string path) {
   auto file = open_own_file(path, O_RDWR);
   const bool is_new = file && !file.value().is_open();
   if (is_new) file = open_own_file(path, O_RDWR | O_CREAT, kOwnerOnly);
-  if (!file) return file.failure();
+  if (!file) return file.error();
   LedgerFile ledger(std::move(path), std::move(file).value(), is_new);
-  if (auto locked = ledger.lock(); !locked) return locked.failure();
+  if (auto locked = ledger.lock(); !locked) return locked.error();
   return ledger;
 }
 
@@ -77,7 +77,7 @@ Status LedgerFile::check_place() const {
 
 Result<LedgerContent> LedgerFile::read() const {
   auto bytes = read_beginning(file_, path_, kLedgerBytes);
-  if (!bytes) return bytes.failure();
+  if (!bytes) return bytes.error();
   LedgerContent content = decode_ledger(bytes.value());
   if (is_new_) content.state = LedgerState::missing;
   return content;

@@ -83,7 +83,7 @@ void LedgerKeeper::end_write(const Status& written, Instant now) {
   INVARIANT(writing_.has_value(), "the end of a write that nobody began");
   const DurableRecord record = *std::exchange(writing_, std::nullopt);
   if (!written) {
-    refusal_ = written.error();
+    refusal_ = written.error().text;
     refused_until_ = later(now, kRefusalTime);
     wanted_ = in_force_;
     wanted_.largest_ttl = largest_ttl_;

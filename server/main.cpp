@@ -97,9 +97,9 @@ class Process {
         watchdog_(loop_, net::ClockKind::monotonic, [this] { feed_watchdog(); }) {}
 
   int run() {
-    if (const Status opened = run_.open(); !opened) return give_up(opened.error());
+    if (const Status opened = run_.open(); !opened) return give_up(opened.error().text);
     if (const Status written = write_pidfile(settings_.pidfile); !written) {
-      return give_up(written.error());
+      return give_up(written.error().text);
     }
     const net::Signal on_term(loop_, SIGTERM, [this] { run_.stop(); });
     const net::Signal on_int(loop_, SIGINT, [this] { run_.stop(); });
@@ -107,11 +107,11 @@ class Process {
     feed_watchdog();
     const Status served = run_.serve({.begun = [this] { tell_supervisor(); },
                                       .recovered = [this] { supervisor_.status("serving"); }});
-    if (!served) return give_up(served.error());
+    if (!served) return give_up(served.error().text);
     supervisor_.stopping();
     const Status finished = run_.finish();
     if (!settings_.pidfile.empty()) unlink(settings_.pidfile.c_str());
-    return finished ? 0 : give_up(finished.error());
+    return finished ? 0 : give_up(finished.error().text);
   }
 
  private:
@@ -152,9 +152,9 @@ class Process {
 
 int run_node(CommandLine& command) {
   Settings& settings = command.configuration.settings;
-  if (const Status usable = check(settings); !usable) return fail(usable.error());
+  if (const Status usable = check(settings); !usable) return fail(usable.error().text);
   auto log = net::LogFile::open(settings.logfile);
-  if (!log) return fail(log.error());
+  if (!log) return fail(log.error().text);
   log.value().set_level(settings.loglevel);
   log_of_process = &log.value();
   tell_broken_invariants(tell_broken_invariant);
@@ -173,7 +173,7 @@ int bootstrap_node(const CommandLine& command) {
   const std::string folder = state_directory(settings);
   const std::string node_id = new_node_id(settings);
   const Status made = bootstrap(folder, node_id, command.bootstrap_floor);
-  if (!made) return fail(made.error());
+  if (!made) return fail(made.error().text);
   fmt::print("{} holds the ledger of a new node, {}: its first start grants locks at once\n",
              folder, node_id);
   return 0;
@@ -188,7 +188,7 @@ int main(std::span<char*> arguments) {
   const std::vector<std::string> words(arguments.begin() + 1, arguments.end());
   auto command =
       read_command_line(words, {net::read_text_file, [] { return net::read_text(STDIN_FILENO); }});
-  if (!command) return fail(command.error());
+  if (!command) return fail(command.error().text);
   switch (command.value().deed) {
     case CommandLine::Deed::show_version:
       fmt::print("redlock-node {} (speaks the protocol of Redis {})\n", kRedlockVersion,

@@ -86,9 +86,9 @@ Reply Node::settle_deadlines(Session::Id caller, Reply reply, std::span<const st
   }
   if (const Status covered = ledger_.cover(latest); !covered) {
     client_log_.log(ClientLog::Kind::ledger, LogLevel::warning,
-                    fmt::format("no lock is granted or extended: {}", covered.error()),
+                    fmt::format("no lock is granted or extended: {}", covered.error().text),
                     now.monotonic);
-    return pull_back(keys, covered.error(), now.monotonic);
+    return pull_back(keys, covered.error().text, now.monotonic);
   }
   return reply;
 }
@@ -139,7 +139,7 @@ void Node::settle_ended_write(Now now) {
   if (written) {
     fence_.raise_bound(ledger_.record().fencing_bound);
   } else {
-    world_.log.log(LogLevel::warning, written.error());
+    world_.log.log(LogLevel::warning, written.error().text);
   }
   std::vector<LateReply> settled;
   const std::size_t due = held_.size();  // those behind them need another write
@@ -160,7 +160,7 @@ void Node::settle_ended_write(Now now) {
 // the reply is refused, whatever is left of them.
 Reply Node::settle_held(HeldReply held, const Status& written, Now now) {
   if (!held.refusal.empty()) return pull_back(held.keys, held.refusal, now.monotonic);
-  if (!written) return pull_back(held.keys, written.error(), now.monotonic);
+  if (!written) return pull_back(held.keys, written.error().text, now.monotonic);
   return settle_deadlines(held.session, std::move(held.reply), held.keys,
                           {held.executed_at, now.wall});
 }

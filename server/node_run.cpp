@@ -47,14 +47,14 @@ NodeRun::NodeRun(net::Loop& loop, Settings& settings, LogSink& log, Options opti
 
 Status NodeRun::open() {
   auto doors = Doors::open(loop_, settings_, options_.any_free_port);
-  if (!doors) return doors.failure();
+  if (!doors) return doors.error();
   doors_ = std::move(doors).value();
   if (options_.any_free_port) settings_.port = doors_->port();
   if (auto opened = open_folder(); !opened) return opened;
   const Instant start = now();  // after the folder's lock, never before it
   if (folder_) {
     auto all = folder_->find();
-    if (!all) return all.failure();
+    if (!all) return all.error();
     decision_ = decide(all.value(), settings_, start, random_node_id());
   } else {
     decision_ = decide_without_folder(settings_, start, random_node_id());
@@ -76,7 +76,7 @@ Status NodeRun::open_folder() {
     if (!made) return made;
   }
   auto folder = StateFolder::open(path);
-  if (!folder) return folder.failure();
+  if (!folder) return folder.error();
   folder_.emplace(std::move(folder).value());
   return Done{};
 }

@@ -150,12 +150,12 @@ Result<std::unique_ptr<Doors>> Doors::open(net::Loop& loop, const Settings& sett
   for (const std::string& name : bind) {
     const bool optional = name.starts_with('-');
     const auto added = doors->add(loop, {name.substr(optional ? 1 : 0), port}, settings);
-    if (!added && !optional) return added.failure();
-    if (!added) problems = added.error();
+    if (!added && !optional) return added.error();
+    if (!added) problems = added.error().text;
   }
   if (!settings.unixsocket.empty()) {
     const auto added = doors->add(loop, {settings.unixsocket, 0}, settings);
-    if (!added) return added.failure();
+    if (!added) return added.error();
   }
   if (doors->listeners_.empty()) {
     return Failure{problems.empty() ? "nowhere to listen: set port or unixsocket" : problems};
@@ -169,7 +169,7 @@ Result<bool> Doors::add(net::Loop& loop, const net::Address& address, const Sett
   };
   auto listener = net::Listener::listen(loop, address, settings.tcp_backlog, on_connection,
                                         settings.unixsocketperm);
-  if (!listener) return listener.failure();
+  if (!listener) return listener.error();
   listeners_.push_back(std::move(listener).value());
   return true;
 }

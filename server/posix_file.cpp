@@ -84,7 +84,7 @@ Result<FileDescriptor> open_own_file(const std::string& path, int flags, mode_t 
   if (!S_ISREG(status.st_mode)) {
     return Failure{fmt::format("{} is no regular file: move it away and start again", path)};
   }
-  if (auto ours = check_owner(path, status); !ours) return ours.failure();
+  if (auto ours = check_owner(path, status); !ours) return ours.error();
   return file;
 }
 

@@ -50,7 +50,7 @@ template <bool Settings::*member>
 struct YesNo {
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto value = read_yes_no(words[0]);
-    if (!value) return value.failure();
+    if (!value) return value.error();
     settings.*member = value.value();
     return Applied{};
   }
@@ -63,7 +63,7 @@ struct Integer {
 
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto value = read_integer(words[0], low, high);
-    if (!value) return value.failure();
+    if (!value) return value.error();
     settings.*member = static_cast<Number>(value.value());
     return Applied{};
   }
@@ -75,7 +75,7 @@ template <std::uint64_t Settings::*member, std::uint64_t low,
 struct Memory {
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto value = read_memory(words[0]);
-    if (!value) return value.failure();
+    if (!value) return value.error();
     if (value.value() < low) return Failure{fmt::format("argument must be at least {}", low)};
     if (value.value() > high) return Failure{fmt::format("argument must be at most {}", high)};
     settings.*member = value.value();
@@ -99,7 +99,7 @@ template <Duration Settings::*member>
 struct Length {
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto value = read_duration(words[0], 1ms, 1ms, kDurationTextMax);
-    if (!value) return value.failure();
+    if (!value) return value.error();
     settings.*member = value.value();
     return Applied{};
   }
@@ -136,7 +136,7 @@ struct Bind {
 struct SocketMode {
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto mode = read_octal(words[0]);
-    if (!mode) return mode.failure();
+    if (!mode) return mode.error();
     settings.unixsocketperm = mode.value();
     return Applied{};
   }
@@ -146,7 +146,7 @@ struct SocketMode {
 struct Timeout {
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto value = read_redis_duration(words[0], 1s, 0s, kIntMax * 1s);
-    if (!value) return value.failure();
+    if (!value) return value.error();
     settings.timeout = value.value();
     return Applied{};
   }
@@ -158,7 +158,7 @@ struct Timeout {
 struct TcpKeepalive {
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto value = read_redis_duration(words[0], 1s, 0s, kIntMax * 1s);
-    if (!value) return value.failure();
+    if (!value) return value.error();
     settings.tcp_keepalive_seconds = static_cast<std::uint32_t>(value.value() / 1s);
     return Applied{};
   }
@@ -170,7 +170,7 @@ struct TcpKeepalive {
 struct BusyReplyThreshold {
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto value = read_redis_duration(words[0], 1ms, 1ms, kDurationTextMax);
-    if (!value) return value.failure();
+    if (!value) return value.error();
     settings.busy_reply_threshold = value.value();
     return Applied{};
   }
@@ -182,7 +182,7 @@ struct BusyReplyThreshold {
 struct ClockDrift {
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto value = read_share(words[0], kClockDriftMax);
-    if (!value) return value.failure();
+    if (!value) return value.error();
     settings.clock_drift = value.value();
     return Applied{};
   }
@@ -205,7 +205,7 @@ struct NodeId {
 struct Delay {
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto value = read_restart_delay(words[0]);
-    if (!value) return value.failure();
+    if (!value) return value.error();
     settings.restart_delay = value.value();
     return Applied{};
   }
@@ -217,7 +217,7 @@ struct Delay {
 struct ReplyWhileRecovering {
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto choice = read_choice(words[0], {"error", "held"});
-    if (!choice) return choice.failure();
+    if (!choice) return choice.error();
     settings.restart_reply = choice.value() == 0 ? RestartReply::error : RestartReply::held;
     return Applied{};
   }
@@ -229,7 +229,7 @@ struct ReplyWhileRecovering {
 struct Level {
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto choice = read_choice(words[0], {"debug", "verbose", "notice", "warning"});
-    if (!choice) return choice.failure();
+    if (!choice) return choice.error();
     settings.loglevel = static_cast<LogLevel>(choice.value());
     return Applied{};
   }
@@ -241,7 +241,7 @@ struct Level {
 struct Supervision {
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto choice = read_choice(words[0], {"no", "systemd", "auto"});
-    if (!choice) return choice.failure();
+    if (!choice) return choice.error();
     settings.supervised = static_cast<Settings::Supervised>(choice.value());
     return Applied{};
   }
@@ -256,7 +256,7 @@ struct DebugCommand {
 
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto choice = read_choice(words[0], {"no", "local", "yes"});
-    if (!choice) return choice.failure();
+    if (!choice) return choice.error();
     settings.enable_debug_command = static_cast<Settings::DebugCommand>(choice.value());
     return Applied{};
   }
@@ -269,7 +269,7 @@ struct OutputBuffer {
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto limits =
         read_output_limits(words, {settings.output_limit, settings.listener_output_limit});
-    if (!limits) return limits.failure();
+    if (!limits) return limits.error();
     settings.output_limit = limits.value().normal;
     settings.listener_output_limit = limits.value().listener;
     return Applied{};
@@ -282,7 +282,7 @@ struct OutputBuffer {
 struct KeyspaceEvents {
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto flags = read_event_flags(words[0]);
-    if (!flags) return flags.failure();
+    if (!flags) return flags.error();
     settings.notify_keyspace_events = flags.value();
     return Applied{};
   }
@@ -326,7 +326,7 @@ inline constexpr FixedAnswer kDaemonize{
 struct EvictionPolicy {
   static Result<Applied> read(Settings&, const Words& words) {
     const auto choice = read_choice(words[0], {"noeviction"});
-    if (!choice) return choice.failure();
+    if (!choice) return choice.error();
     return Applied{};
   }
   static std::string print(const Settings&) { return "noeviction"; }

@@ -188,7 +188,7 @@ Result<Applied> apply(Settings& settings, std::string_view name,
     auto applied = read_setting(*setting, settings, words);
     if (applied) return applied;
     return Failure{
-        fmt::format("{}: {}; it takes {}", setting->name, applied.error(), setting->accepts)};
+        fmt::format("{}: {}; it takes {}", setting->name, applied.error().text, setting->accepts)};
   }
   const RedisDirective directive = redis_directive(name, words);
   switch (directive.treatment) {
@@ -228,13 +228,13 @@ Result<std::vector<std::string>> set(Settings& settings,
                                      std::span<const std::string_view> names_and_values) {
   if (names_and_values.size() % 2 != 0) return Failure{"ERR syntax error"};
   const Status allowed = check_names(names_and_values);
-  if (!allowed) return allowed.failure();
+  if (!allowed) return allowed.error();
   Settings changed = settings;
   std::vector<std::string> warnings;
   for (std::size_t at = 0; at < names_and_values.size(); at += 2) {
     const std::string_view name = names_and_values[at];
     const auto applied = set_one(changed, *find_setting(name), names_and_values[at + 1]);
-    if (!applied) return set_failed(name, applied.error());
+    if (!applied) return set_failed(name, applied.error().text);
     if (!applied.value().warning.empty()) {
       warnings.push_back(fmt::format("{}: {}", name, applied.value().warning));
     }

@@ -97,7 +97,7 @@ Result<Duration> read_duration(std::string_view word, Duration unit, Duration lo
     length = *number * unit;
   } else {
     const auto parsed = parse_duration(word);
-    if (!parsed) return parsed.failure();
+    if (!parsed) return parsed.error();
     length = parsed.value();
   }
   if (length < low || length > high) {

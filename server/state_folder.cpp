@@ -73,16 +73,16 @@ StateFolder::StateFolder(std::string folder, LedgerFile ledger, BootIdentity boo
     : folder_(std::move(folder)), ledger_(std::move(ledger)), boot_(std::move(boot)) {}
 
 Result<StateFolder> StateFolder::open(std::string folder) {
-  if (auto made = make_folder(folder); !made) return made.failure();
+  if (auto made = make_folder(folder); !made) return made.error();
   auto ledger = LedgerFile::open(folder + "/ledger");
-  if (!ledger) return ledger.failure();
+  if (!ledger) return ledger.error();
   BootIdentity boot = read_boot_identity(ledger.value().place());
   return StateFolder(std::move(folder), std::move(ledger).value(), std::move(boot));
 }
 
 Result<Found> StateFolder::find() {
   auto ledger = ledger_.read();
-  if (!ledger) return ledger.failure();
+  if (!ledger) return ledger.error();
   write_first_ = ledger.value().write_first;
   has_valid_ledger_ = ledger.value().state == LedgerState::valid;
   return Found{.folder = folder_,
@@ -97,7 +97,7 @@ SnapshotContent StateFolder::read_snapshot_file(const SavedLockVisitor& visit,
   if (!opened) {
     SnapshotContent content;
     content.state = SnapshotContent::State::damaged;
-    content.trouble = opened.error();
+    content.trouble = opened.error().text;
     return content;
   }
   const FileDescriptor& file = opened.value();
@@ -192,10 +192,10 @@ Status bootstrap(const std::string& folder, std::string_view node_id, std::uint6
     return Failure{fmt::format("--bootstrap {}: a floor is at most {}", floor, kTokenMax)};
   }
   auto opened = StateFolder::open(folder);
-  if (!opened) return opened.failure();
+  if (!opened) return opened.error();
   StateFolder& state = opened.value();
   auto found = state.find();
-  if (!found) return found.failure();
+  if (!found) return found.error();
   const LedgerState ledger = found.value().ledger.state;
   if (ledger != LedgerState::missing && ledger != LedgerState::unfinished) {
     if (where_ledger_is == WhereLedgerIs::leave_it) return Done{};

@@ -9,8 +9,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 namespace redlock::net {
+
+// Keeps it for good, so that nothing of it is ever ended: for a child that has no use for it.
+void leave_alone(std::shared_ptr<void> object);
 
 class ForkMark {
  public:

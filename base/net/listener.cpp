@@ -52,7 +52,7 @@ Result<std::unique_ptr<Listener>> Listener::listen(Loop& loop, const Address& ad
                                                    OnConnection on_connection, mode_t unix_mode) {
   std::unique_ptr<Listener> listener(new Listener(loop, std::move(on_connection)));
   if (address.is_unix()) {
-    if (Status way = make_way(address.host); !way) return way.failure();
+    if (Status way = make_way(address.host); !way) return way.error();
   }
   const int status = address.is_unix() ? listener->open_unix(address, backlog, unix_mode)
                                        : listener->open_tcp(address, backlog);

@@ -99,7 +99,7 @@ Result<LogFile> LogFile::start(int fd, bool owns_fd, const std::string& path) {
   shared->fd = fd;
   shared->owns_fd = owns_fd;
   Result<std::thread> thread = start_quiet_thread([shared] { write_all(*shared); });
-  if (!thread) return Failure{fmt::format("no thread for the log: {}", thread.error())};
+  if (!thread) return Failure{fmt::format("no thread for the log: {}", thread.error().text)};
   return LogFile(std::move(shared), std::move(thread).value(), path);
 }
 

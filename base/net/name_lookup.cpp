@@ -43,7 +43,7 @@ NameLookup::NameLookup(Loop& loop, const Address& address, OnFound on_found)
   if (thread) {
     std::move(thread).value().detach();
   } else {
-    mailbox_->post([this, why = thread.error()] { tell(Failure{why}); });
+    mailbox_->post([this, why = thread.error().text] { tell(Failure{why}); });
   }
 }
 

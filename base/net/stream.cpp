@@ -45,7 +45,7 @@ class Stream::Dial {
 
   void connect_to_name(const Address& address, std::size_t nth) {
     const auto on_found = [this, nth](const Result<NameLookup::Addresses>& found) {
-      if (!found) return stream_.finish(found.error());
+      if (!found) return stream_.finish(found.error().text);
       connect_to(found.value(), nth);
     };
     lookup_ = std::make_unique<NameLookup>(stream_.loop_, address, on_found);

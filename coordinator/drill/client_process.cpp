@@ -198,7 +198,7 @@ void ClientProcess::hold_under_guard(Duration length) {
               .fence = settings_.fence,
               .notice = notice_,
               .on_loss = [belief = belief_](const Error& why) { belief->lose(why.text); }});
-  if (!got) return refused(got.failure());
+  if (!got) return refused(got.error());
   Guard& guard = got.value();
   const Lock lock = guard.lock();
   belief_->begin(asked_, lock);
@@ -215,7 +215,7 @@ void ClientProcess::hold_under_guard(Duration length) {
 void ClientProcess::hold_without_extension() {
   const auto got = client_.acquire(
       lock_, {.ttl = settings_.ttl, .wait = settings_.ttl / 2, .fence = settings_.fence});
-  if (!got) return refused(got.failure());
+  if (!got) return refused(got.error());
   const Lock& lock = got.value();
   belief_->begin(asked_, lock);
   work(lock.token, Instant(lock.valid_until) - notice_,
@@ -231,7 +231,7 @@ void ClientProcess::work(std::uint64_t token, Instant until, const IsValid& is_v
     sleep(between(1ms, 25ms));
     const auto accepted = store_.write(belief_->write(token));
     if (!accepted) {
-      problem_ = accepted.failure();
+      problem_ = accepted.error();
       return;
     }
     if (!accepted.value()) return belief_->lose("the store has seen a larger token");
@@ -244,13 +244,13 @@ void ClientProcess::work(std::uint64_t token, Instant until, const IsValid& is_v
 Status run_client_process(const ClientProcessSettings& settings) {
   std::signal(SIGTERM, [](int) { told_to_end = 1; });
   auto history = HistoryWriter::open(settings.history_file);
-  if (!history) return history.failure();
+  if (!history) return history.error();
   auto store = StoreLink::connect(settings.store);
-  if (!store) return store.failure();
+  if (!store) return store.error();
   auto client = Client::start({.nodes = {settings.nodes},
                                .node_timeout = settings.node_timeout,
                                .clock_drift = settings.clock_drift});
-  if (!client) return Failure{client.error()};
+  if (!client) return Failure{client.error().text};
   return ClientProcess(settings, std::move(history).value(), std::move(store).value(),
                        std::move(client).value())
       .run();

@@ -95,7 +95,7 @@ Status ClientsAtWork::launch(OneClient& client) {
   its.history_file = fmt::format("{}/history-{}.jsonl", folder_, history_files_.size() + 1);
   history_files_.push_back(its.history_file);
   // One that is ended before it came to write has a history too: an empty one.
-  if (const auto file = HistoryWriter::open(its.history_file); !file) return file.failure();
+  if (const auto file = HistoryWriter::open(its.history_file); !file) return file.error();
   client.is_down = client.is_wanted = client.is_stopped = false;
   Command command;
   command.words = command_of(its);

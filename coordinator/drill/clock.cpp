@@ -23,7 +23,7 @@ Status JumpingClocks::set_up(std::size_t nodes, std::size_t clients) {
 
 Status JumpingClocks::add(const std::string& name) {
   auto environment = clocks_.environment_of(name);
-  if (!environment) return environment.failure();
+  if (!environment) return environment.error();
   environments_[name] = std::move(environment).value();
   return Done{};
 }

@@ -4,7 +4,7 @@
 //
 //   file.append(event_line({.at = now, .who = "client 1", .what = What::asks, .lock = "a"}));
 //   auto history = parse_history({{"chaos.jsonl", text}});
-//   if (!history) return complain(history.error());  // "chaos.jsonl:12: …" and what to do
+//   if (!history) return complain(history.error().text);  // "chaos.jsonl:12: …" and what to do
 //
 // history_file.h has the files, check.h judges.
 #pragma once

@@ -70,7 +70,7 @@ Result<History> read_history(const std::vector<std::string>& paths) {
   std::vector<std::string> texts;
   for (const std::string& path : paths) {
     auto text = read_all(path);
-    if (!text) return Failure{text.error()};
+    if (!text) return Failure{text.error().text};
     texts.push_back(std::move(text.value()));
   }
   std::vector<HistoryText> files;

@@ -266,7 +266,8 @@ std::string HistoryReader::at_line(const Event& event, std::string_view text) co
 
 Result<History> parse_history(const std::vector<HistoryText>& files) {
   auto history = HistoryReader().read(files);
-  if (!history) return Failure{printable(history.error())};  // it repeats what stands in the files
+  if (!history)
+    return Failure{printable(history.error().text)};  // it repeats what stands in the files
   return history;
 }
 

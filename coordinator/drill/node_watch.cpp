@@ -22,7 +22,7 @@ NodeWatch::NodeWatch(DrillStage& stage, Recorder& recorder,
 
 void NodeWatch::ask() {
   client_.status([this](const Result<std::vector<NodeState>, Error>& told) {
-    if (!told && told.failure().code == ErrorCode::stopped) return;
+    if (!told && told.error().code == ErrorCode::stopped) return;
     if (told) hear(told.value());
     next_.set(later(net::read_clock(net::ClockKind::boottime), kAskEvery));
   });

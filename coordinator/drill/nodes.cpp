@@ -92,7 +92,7 @@ OwnNodes::OwnNodes(DrillStage& stage, std::string folder, std::string program, D
 
 Status OwnNodes::look_at_program() {
   const auto told = run_to_end(stage_, {program_, "--version"}, folder_ + "/version");
-  if (!told) return Failure{fmt::format("{} --version: {}", program_, told.error())};
+  if (!told) return Failure{fmt::format("{} --version: {}", program_, told.error().text)};
   is_redlock_node_ = told.value().find("redlock-node") != std::string::npos;
   return Done{};
 }
@@ -224,7 +224,7 @@ Result<std::string> NodesElsewhere::kill(std::size_t node) {
   // Until it is gone: as long as it dies it has its files and its port, and none can be started.
   const DrillStage::Undisturbed undisturbed(stage_);
   down_ = node;
-  if (auto done = run(commands_.kill, node, "the kill command"); !done) return done.failure();
+  if (auto done = run(commands_.kill, node, "the kill command"); !done) return done.error();
   if (!lifeline.ended()) {
     return Failure{"the kill command ended well, but a connection to the node is still open"};
   }
@@ -249,7 +249,7 @@ Status NodesElsewhere::run(const std::string& command, std::size_t node, std::st
   replace_all(line, "{address}", address_text(addresses_[node]));
   replace_all(line, "{restart-delay}", restart_delay_);
   const auto ended = run_to_end(stage_, {"/bin/sh", "-c", line}, commands_.output_file);
-  if (!ended) return Failure{fmt::format("{} `{}` failed: {}", what, line, ended.error())};
+  if (!ended) return Failure{fmt::format("{} `{}` failed: {}", what, line, ended.error().text)};
   return Done{};
 }
 

@@ -74,16 +74,16 @@ Status OwnNetwork::make_bridge() {
                           "link add name drill type bridge\n"
                           "addr add 10.0.0.1/16 dev drill\n"
                           "link set drill up\n");
-  if (!bridge) return bridge.failure();
+  if (!bridge) return bridge.error();
   if (auto done = run({"ip", "-batch", bridge.value()}); !done) return done;
   auto rules = file_with("rules", kRules);
-  if (!rules) return rules.failure();
+  if (!rules) return rules.error();
   return run({"nft", "-f", rules.value()});
 }
 
 Status OwnNetwork::add(const Member& member) {
   auto space = NetworkNamespace::make();
-  if (!space) return space.failure();
+  if (!space) return space.error();
   const auto [at, is_new] = places_.emplace(
       member.name, Place{device_name(member.name), member.address, std::move(space).value()});
   INVARIANT(is_new, "each member has a name of its own");
@@ -92,7 +92,7 @@ Status OwnNetwork::add(const Member& member) {
       "pair", fmt::format("link add {0} mtu {1} type veth peer name eth0 mtu {1} netns {2}\n"
                           "link set {0} master drill up\n",
                           place.device, kMtu, place.space.path()));
-  if (!pair) return pair.failure();
+  if (!pair) return pair.error();
   if (auto done = run({"ip", "-batch", pair.value()}); !done) return done;
   return set_up_inside(place);
 }
@@ -102,7 +102,7 @@ Status OwnNetwork::set_up_inside(const Place& place) {
                                                 "addr add {}/16 dev eth0\n"
                                                 "link set eth0 up\n",
                                                 place.address));
-  if (!inside) return inside.failure();
+  if (!inside) return inside.error();
   return run({"ip", "-batch", inside.value()}, place.space.descriptor());
 }
 
@@ -138,7 +138,7 @@ Status OwnNetwork::write_cuts() {
     text += fmt::format("add element bridge drill cut {{ {} . {} }}\n", from, to);
   }
   auto cuts = file_with("cuts", text);
-  if (!cuts) return cuts.failure();
+  if (!cuts) return cuts.error();
   return run({"nft", "-f", cuts.value()});
 }
 
@@ -169,7 +169,7 @@ Status OwnNetwork::run(std::vector<std::string> words, int network_namespace) {
   words[0] = programs_.at(words[0]);
   const auto ended =
       run_to_end(stage_, std::move(words), folder_ + "/network.log", network_namespace);
-  if (!ended) return Failure{fmt::format("{}: {}", line, ended.error())};
+  if (!ended) return Failure{fmt::format("{}: {}", line, ended.error().text)};
   return Done{};
 }
 

@@ -31,7 +31,7 @@ Status PlannedDrill::begin() {
   nodes_.stand_at(std::move(places));
   if (auto started = nodes_.start("auto"); !started) return started;
   auto file = HistoryWriter::open(own_history());
-  if (!file) return file.failure();
+  if (!file) return file.error();
   recorder_.emplace(std::move(file).value());
   tell_header();
   nodes_at_work_.emplace(nodes_, *recorder_);

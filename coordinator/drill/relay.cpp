@@ -97,7 +97,7 @@ Status Relay::listen(const std::string& path) {
         Connection* const key = connection.get();
         connections_.emplace(key, std::move(connection));
       });
-  if (!listener) return listener.failure();
+  if (!listener) return listener.error();
   listener_ = std::move(listener).value();
   return Done{};
 }

@@ -71,7 +71,7 @@ bool RestartDrill::steps() {
 
 bool RestartDrill::nodes_serve() {
   if (auto started = nodes_.start(half_ == Half::violation ? "off" : "auto"); !started) {
-    return fails("the nodes could not be started", started.error());
+    return fails("the nodes could not be started", started.error().text);
   }
   killed_ = quorum_of(count()) - 1;
   const auto states = ask_states();
@@ -106,7 +106,7 @@ bool RestartDrill::a_acquires() {
   const auto got = acquire(*a_, 0s);
   if (!got) return fails("A's attempt", "no answer in time");
   if (!*got) {
-    report_.step({"a_refused", "A does not get it: " + got->error(), answers(got->failure())});
+    report_.step({"a_refused", "A does not get it: " + got->error().text, answers(got->error())});
     differs(fmt::format("A should hold the lock on {}", node_list(1, killed_ + 1)));
     return false;
   }
@@ -124,7 +124,7 @@ bool RestartDrill::a_acquires() {
 
 bool RestartDrill::kill_one() {
   const auto killed = nodes_.kill(killed_);
-  if (!killed) return fails(killed_node() + " could not be killed", killed.error());
+  if (!killed) return fails(killed_node() + " could not be killed", killed.error().text);
   report_.step({"kill", fmt::format("{} is killed: {}", killed_node(), killed.value())});
   return true;
 }
@@ -132,7 +132,7 @@ bool RestartDrill::kill_one() {
 bool RestartDrill::start_it_again() {
   const Duration began = stage_.elapsed();
   if (auto started = nodes_.start_again(killed_); !started) {
-    return fails(killed_node() + " could not be started again", started.error());
+    return fails(killed_node() + " could not be started again", started.error().text);
   }
   const auto states = await_node(killed_) ? ask_states() : std::nullopt;
   if (!states) return fails(killed_node(), "it does not answer after its start");
@@ -158,7 +158,7 @@ bool RestartDrill::b_tries() {
     }
     return true;
   }
-  const Error& error = got->failure();
+  const Error& error = got->error();
   report_.step({"b_refused", fmt::format("B, who reaches all nodes, is refused: {}", error.text),
                 answers(error)});
   if (half_ == Half::violation) {
@@ -202,7 +202,7 @@ bool RestartDrill::b_waits() {
     b_holds(got->value());
     return true;
   }
-  report_.step({"b_refused", "B does not get it: " + got->error(), answers(got->failure())});
+  report_.step({"b_refused", "B does not get it: " + got->error().text, answers(got->error())});
   differs("B should have got the lock once A's had run out");
   return false;
 }
@@ -243,7 +243,7 @@ void RestartDrill::put_away() {
     lock->reset();
     client->reset();
   }
-  if (auto ended = nodes_.end(); !ended) differs(ended.error());
+  if (auto ended = nodes_.end(); !ended) differs(ended.error().text);
 }
 
 // --- asking ---
@@ -303,7 +303,7 @@ bool RestartDrill::await_node(std::size_t node) {
   for (;;) {
     const HolderAnswer told = ask_holder(node);
     if (told && *told) return true;
-    if (told && answer_of_one(told->failure()).kind == AnswerKind::recovering) return true;
+    if (told && answer_of_one(told->error()).kind == AnswerKind::recovering) return true;
     if (stage_.elapsed() > give_up || !stage_.pause(kAskEvery)) return false;
   }
 }
@@ -312,7 +312,7 @@ bool RestartDrill::await_node(std::size_t node) {
 
 std::string RestartDrill::holder_text(const HolderAnswer& told) const {
   if (!told) return "no answer in time";
-  if (!*told) return answer_of_one(told->failure()).text;
+  if (!*told) return answer_of_one(told->error()).text;
   const std::optional<Holder>& holder = told->value();
   if (!holder) return "free";
   std::string_view who = "another's";

@@ -95,7 +95,8 @@ Result<std::string> run_to_end(DrillStage& stage, std::vector<std::string> words
   const Status ended = OneRun(stage).run(command);
   const std::string output = text_of(output_file, from);
   if (ended) return output;
-  return Failure{output.empty() ? ended.error() : fmt::format("{}: {}", ended.error(), output)};
+  return Failure{output.empty() ? ended.error().text
+                                : fmt::format("{}: {}", ended.error().text, output)};
 }
 
 }  // namespace redlock::coordinator

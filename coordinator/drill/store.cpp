@@ -48,7 +48,7 @@ Status Store::listen(const std::string& path) {
   auto listener = net::Listener::listen(
       loop_, {path}, kBacklog,
       [this](std::unique_ptr<net::Stream> stream) { welcome(std::move(stream)); });
-  if (!listener) return listener.failure();
+  if (!listener) return listener.error();
   listener_ = std::move(listener).value();
   return Done{};
 }

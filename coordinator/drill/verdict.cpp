@@ -46,16 +46,16 @@ Status make_result_folder(const std::string& folder) {
 // What is judged is the file that stays: its lines are named.
 Result<Verdict> judge(const std::vector<std::string>& files, const std::string& folder, bool json) {
   const auto parts = read_history(files);
-  if (!parts) return parts.failure();
+  if (!parts) return parts.error();
   const std::string file = folder + "/history.jsonl";
-  if (auto written = write_file(file, text_of(parts.value())); !written) return written.failure();
+  if (auto written = write_file(file, text_of(parts.value())); !written) return written.error();
   auto history = read_history({file});
-  if (!history) return history.failure();
+  if (!history) return history.error();
   history.value().unfinished_lines = parts.value().unfinished_lines;
   const Story story = tell(history.value());
   const Report report = check(history.value(), story);
   const std::string html = timeline_html(history.value(), story, report);
-  if (auto drawn = write_file(folder + "/timeline.html", html); !drawn) return drawn.failure();
+  if (auto drawn = write_file(folder + "/timeline.html", html); !drawn) return drawn.error();
   const auto text = json ? report_json : report_text;
   return Verdict{report.is_clean(), text(history.value(), story, report)};
 }

@@ -43,14 +43,14 @@ Status WallClocks::set_up() {
 Status WallClocks::see_a_jump() {
   const std::string name = "trial";
   auto environment = environment_of(name);
-  if (!environment) return environment.failure();
+  if (!environment) return environment.error();
   constexpr Duration kFar = std::chrono::hours(24);
   if (auto jumped = jump(name, kFar); !jumped) return jumped;
   std::vector<std::string> words = {"env"};
   words.insert(words.end(), environment.value().begin(), environment.value().end());
   words.insert(words.end(), {"date", "+%s"});
   const auto told = run_to_end(stage_, std::move(words), folder_ + "/trial.log");
-  if (!told) return Failure{"date, under libfaketime: " + told.error()};
+  if (!told) return Failure{"date, under libfaketime: " + told.error().text};
   const auto seconds = parse_int64(told.value());
   const WallTime seen{std::chrono::seconds(seconds.value_or(0))};
   if (seen > net::read_wall_clock() + kFar / 2) return Done{};
@@ -59,7 +59,7 @@ Status WallClocks::see_a_jump() {
 }
 
 Result<std::vector<std::string>> WallClocks::environment_of(const std::string& name) {
-  if (auto written = jump(name, 0s); !written) return written.failure();
+  if (auto written = jump(name, 0s); !written) return written.error();
   // libc stands beside it for a node program with jemalloc (redis-server), which reads the clock
   // while libfaketime is being set up, and both wait for ever: so libc's malloc is the one taken.
   return std::vector<std::string>{fmt::format("LD_PRELOAD={} libc.so.6", library_),

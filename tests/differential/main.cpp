@@ -277,7 +277,7 @@ int replay(Arena& arena, const Options& options) {
   std::stringstream text;
   text << file.rdbuf();
   const auto sequence = read_sequence(text.str());
-  if (!sequence) return complain(sequence.error());
+  if (!sequence) return complain(sequence.error().text);
   return play_one(arena, options, sequence.value());
 }
 
@@ -314,7 +314,7 @@ int start(const Options& options) {
     return kSkipped;
   }
   Arena arena;
-  if (const Status started = arena.start(options); !started) return complain(started.error());
+  if (const Status started = arena.start(options); !started) return complain(started.error().text);
   if (options.wanted) return play_wanted(arena.match());
   if (!options.replay.empty()) return replay(arena, options);
   if (options.seed) {

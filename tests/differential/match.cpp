@@ -93,7 +93,7 @@ bool Match::revive() {
     if (servers_[side]->is_running()) continue;
     clients_.clear();
     if (const Status started = servers_[side]->start_again(); !started) {
-      failure_ = started.error();
+      failure_ = started.error().text;
       return false;
     }
   }

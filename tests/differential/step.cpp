@@ -63,14 +63,14 @@ Result<Sequence> read_sequence(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.starts_with(kWait) && !sequence.empty()) {
       const auto wait = parse_duration(line.substr(kWait.size()));
-      if (!wait) return wait.failure();
+      if (!wait) return wait.error();
       sequence.back().wait = wait.value();
       continue;
     }
     const std::size_t mark = line.find("> ");
     if (mark == std::string_view::npos || !is_client_name(line.substr(0, mark))) continue;
     auto step = read_request(line.substr(0, mark), line.substr(mark + 2));
-    if (!step) return step.failure();
+    if (!step) return step.error();
     sequence.push_back(std::move(step.value()));
   }
   return sequence;

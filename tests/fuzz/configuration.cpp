@@ -33,7 +33,7 @@ void check_reads_back(const Settings& settings) {
 void run(std::string_view input) {
   Configuration configuration;
   const Status read = read_config_text(input, "a.conf", read_file, configuration);
-  INVARIANT(read || read.error().starts_with("*** FATAL CONFIG FILE ERROR"),
+  INVARIANT(read || read.error().text.starts_with("*** FATAL CONFIG FILE ERROR"),
             "a refusal in another shape");
   check_reads_back(configuration.settings);
   static_cast<void>(check(configuration.settings));

@@ -13,7 +13,7 @@ using namespace redlock::coordinator;
 void run(std::string_view input) {
   const auto history = parse_history({{"x.jsonl", std::string(input)}});
   if (!history) {
-    INVARIANT(!history.error().empty(), "a refusal without a reason");
+    INVARIANT(!history.error().text.empty(), "a refusal without a reason");
     return;
   }
   for (const Event& event : history.value().events) {

@@ -70,15 +70,15 @@ int fork_and_go_on(const ClientOptions& options) {
       want(!static_guard.valid(), "a lock is valid in a child");
       want(static_guard.validity_left() == 0ns, "a lock has validity in a child");
       want(static_guard.lock().name == "printer", "a child forgets the lock's name");
-      want(static_client->acquire("scanner").failure().code == ErrorCode::stopped,
+      want(static_client->acquire("scanner").error().code == ErrorCode::stopped,
            "a child acquires by its parent's client");
-      want(static_guard.release().failure().code == ErrorCode::stopped, "a child releases");
+      want(static_guard.release().error().code == ErrorCode::stopped, "a child releases");
       static_client->acquire("scanner", {}, [](const auto&) { fail("a callback in a child"); });
       static_client->cancel(1);
       if (kChildMayHaveThreads) {
         const Guard moved = std::move(static_guard);
         Client own = Client::start(options).value();
-        want(own.acquire("printer").failure().code == ErrorCode::held,
+        want(own.acquire("printer").error().code == ErrorCode::held,
              "the lock is not the parent's");
         want(static_cast<bool>(own.acquire("plotter", {.ttl = 1s, .wait = 5s})),
              "a child has no client of its own");
@@ -111,13 +111,13 @@ int keep_until_lost(const ClientOptions& options) {
   Client client = Client::start(options).value();
   const auto guard =
       client.guard("printer", {.ttl = 1s, .on_loss = [&](const Error&) { lost.set_value(); }});
-  want(static_cast<bool>(guard), guard.error());
+  want(static_cast<bool>(guard), guard.error().text);
   std::puts("ready");
   std::fflush(stdout);
   lost.get_future().wait();
   want(!guard.value().valid(), "a lost lock is valid");
   const auto again = client.acquire("printer", {.ttl = 1s, .wait = 60s});
-  want(static_cast<bool>(again), again.error());
+  want(static_cast<bool>(again), again.error().text);
   std::puts("again");
   return 0;
 }
@@ -236,7 +236,7 @@ int soak(std::chrono::seconds length, std::uint64_t seed, ClientOptions options)
     std::optional<Client> client;
     auto started = Client::start(options);
     if (!started) {
-      want(started.failure().code == ErrorCode::system, started.error());
+      want(started.error().code == ErrorCode::system, started.error().text);
       continue;
     }
     client.emplace(std::move(started).value());

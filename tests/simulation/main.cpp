@@ -136,7 +136,7 @@ int replay(const Options& options) {
   std::stringstream text;
   text << file.rdbuf();
   const auto scenario = read_scenario(text.str());
-  if (!scenario) return complain(fmt::format("{}: {}", options.replay, scenario.error()));
+  if (!scenario) return complain(fmt::format("{}: {}", options.replay, scenario.error().text));
   return run_one(options, scenario.value());
 }
 

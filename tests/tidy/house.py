@@ -38,6 +38,7 @@ SHELLS = [
     "coordinator/guard.cpp",
     "coordinator/guard_keeping.*",
     "coordinator/mutex.cpp",
+    "coordinator/several_guards.*",
     "coordinator/lock_client.*",
     "coordinator/node_address.*",
     "coordinator/node_link.*",

@@ -37,7 +37,7 @@ Result<std::unique_ptr<Target>> embedded_node(const std::vector<SettingLine>& se
     options.settings.emplace_back(line.name, fmt::to_string(fmt::join(line.words, " ")));
   }
   auto node = EmbeddedNode::start(std::move(options));
-  if (!node) return node.failure();
+  if (!node) return node.error();
   return std::unique_ptr<Target>(std::make_unique<Embedded>(std::move(node).value()));
 }
 

@@ -128,7 +128,7 @@ Result<std::unique_ptr<Target>> redis_server_process(const std::string& program,
     words.push_back("--" + setting.name);
     words.insert(words.end(), setting.words.begin(), setting.words.end());
   }
-  if (Status started = server->start(words); !started) return started.failure();
+  if (Status started = server->start(words); !started) return started.error();
   return std::unique_ptr<Target>(std::move(server));
 }
 

@@ -45,7 +45,7 @@ Result<std::unique_ptr<Target>> pure_node(const std::vector<SettingLine>& lines)
   server::Settings settings;
   for (const SettingLine& line : lines) {
     const auto applied = server::apply(settings, line.name, line.words);
-    if (!applied) return applied.failure();
+    if (!applied) return applied.error();
   }
   return std::unique_ptr<Target>(std::make_unique<PureNode>(std::move(settings)));
 }

@@ -38,12 +38,12 @@ class Reader {
       const auto end = text.find('\n');
       ++line_number_;
       if (Status status = take(text.substr(0, end)); !status) {
-        return Failure{fmt::format("line {}: {}", line_number_, status.error())};
+        return Failure{fmt::format("line {}: {}", line_number_, status.error().text)};
       }
       if (end == std::string_view::npos) break;
       text.remove_prefix(end + 1);
     }
-    if (Status status = end_answer(); !status) return status.failure();
+    if (Status status = end_answer(); !status) return status.error();
     return std::move(transcript_);
   }
 
@@ -116,7 +116,7 @@ class Reader {
 
   Status take_wait(std::string_view text) {
     const auto wait = parse_duration(text);
-    if (!wait) return wait.failure();
+    if (!wait) return wait.error();
     return add({.kind = Step::Kind::wait, .wait = wait.value()}, {});
   }
 

@@ -61,15 +61,15 @@ std::string play(const Step& step, bool is_redis, Target& target) {
 
 int run(std::string_view kind, const std::string& path, const std::string& program) {
   const auto text = read_file(path);
-  const auto transcript = text ? read_transcript(text.value()) : text.failure();
+  const auto transcript = text ? read_transcript(text.value()) : text.error();
   if (!transcript) {
-    fmt::print(stderr, "{}: {}\n", path, transcript.error());
+    fmt::print(stderr, "{}: {}\n", path, transcript.error().text);
     return kUsage;
   }
   if (kind == "redis" && !std::filesystem::exists(program)) return kSkipped;
   const auto target = make_target(kind, program, transcript.value());
   if (!target) {
-    fmt::print(stderr, "{}: {}\n", path, target.error());
+    fmt::print(stderr, "{}: {}\n", path, target.error().text);
     return kFailed;
   }
   int failures = 0;

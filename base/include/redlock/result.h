@@ -1,7 +1,7 @@
 // Result<T>: a value, or why there is none. Nothing here throws.
 //
 //   Result<Lock, Error> got = client.acquire("printer");
-//   if (!got) return tell(got.error(), got.failure().nodes);
+//   if (!got) return tell(got.error().text, got.error().nodes);
 //   use(got.value());
 #pragma once
 
@@ -20,38 +20,56 @@ struct Failure {
 // Ends the process: asking a failure for its value is a mistake in the program.
 [[noreturn]] void value_of_failure(const std::string& text);
 
-// E: a default-constructible struct with a member `text`, as Failure.
+// What std::expected<T, E> is in C++23, by the same names. E: a default-constructible struct with a
+// member `text`, as Failure.
 template <class T, class E = Failure>
 class [[nodiscard]] Result {
  public:
+  using value_type = T;
+  using error_type = E;
+
   // NOLINTNEXTLINE(google-explicit-constructor): `return value;` is the way to use it
   Result(T value) : value_(std::move(value)) {}
   // NOLINTNEXTLINE(google-explicit-constructor)
-  Result(E failure) : failure_(std::move(failure)) {}
+  Result(E error) : error_(std::move(error)) {}
 
   explicit operator bool() const { return value_.has_value(); }
+  bool has_value() const { return value_.has_value(); }
 
-  // REQUIRES: there is a value.
+  // REQUIRES: there is a value. Ends the process with the failure's sentence, else.
   T& value() & { return *checked(); }
   const T& value() const& { return *checked(); }
   T&& value() && { return std::move(*checked()); }
+  T& operator*() & { return *checked(); }
+  const T& operator*() const& { return *checked(); }
+  T&& operator*() && { return std::move(*checked()); }
+  T* operator->() { return &*checked(); }
+  const T* operator->() const { return &*checked(); }
 
-  // The failure's sentence; empty when there is a value.
-  const std::string& error() const { return failure_.text; }
-  const E& failure() const { return failure_; }
+  template <class Other>
+  T value_or(Other&& other) const& {
+    return value_ ? *value_ : static_cast<T>(std::forward<Other>(other));
+  }
+  template <class Other>
+  T value_or(Other&& other) && {
+    return value_ ? std::move(*value_) : static_cast<T>(std::forward<Other>(other));
+  }
+
+  // Why there is none; with an empty sentence when there is a value.
+  const E& error() const { return error_; }
 
  private:
   std::optional<T>& checked() {
-    if (!value_) value_of_failure(failure_.text);
+    if (!value_) value_of_failure(error_.text);
     return value_;
   }
   const std::optional<T>& checked() const {
-    if (!value_) value_of_failure(failure_.text);
+    if (!value_) value_of_failure(error_.text);
     return value_;
   }
 
   std::optional<T> value_;
-  E failure_;
+  E error_;
 };
 
 // The value of what is done for its effect.

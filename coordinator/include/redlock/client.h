@@ -37,6 +37,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,8 @@ struct AcquireOptions {
   // nodes do not propose the same one at once. Fails with ErrorCode::unfenced where no quorum gives
   // tokens, as no plain Redis does. false: one round trip, no token.
   bool fence = true;
+  // When a stop is requested it ends at once with ErrorCode::stopped, as by Client::cancel.
+  std::stop_token stop = {};
 };
 
 // A lock that was acquired, or one of which name and value were told by another process.
@@ -208,6 +211,22 @@ class Client {
   // Acquires a lock and keeps it: see guard.h. Errors: as acquire.
   Result<Guard, Error> guard(std::string name, const GuardOptions& options);
   Operation guard(std::string name, const GuardOptions& options, Callback<Guard> done);
+
+  // Several locks, all of them or none, a guard and a token each, in the order of the names. They
+  // are acquired in an order of their own, the same for everybody, so that nobody waits in a
+  // circle; those that were got are kept meanwhile. The options' `wait` is for all together.
+  // Errors: as acquire, the text names the lock; lost, if one of them was while others were waited
+  // for.
+  Result<std::vector<Guard>, Error> guards(std::vector<std::string> names,
+                                           const GuardOptions& options);
+  Operation guards(std::vector<std::string> names, const GuardOptions& options,
+                   Callback<std::vector<Guard>> done);
+
+  // Keeps a lock that is there: one of acquire, of Guard::detach, or of another process that told
+  // its name and value. Extends it at once, for the options' TTL from then on; their `wait`,
+  // `fence` and `stop` are not used. Errors: as extend.
+  Result<Guard, Error> keep(const Lock& lock, const GuardOptions& options);
+  Operation keep(const Lock& lock, const GuardOptions& options, Callback<Guard> done);
 
   // Ends an operation; its callback comes with ErrorCode::stopped. What an acquisition may have
   // left at the nodes is undone. Harmless when it is over already. Does not block.

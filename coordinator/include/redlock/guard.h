@@ -19,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 
 namespace redlock {
 
@@ -29,6 +30,8 @@ struct GuardOptions {
   std::optional<std::chrono::nanoseconds> wait = std::nullopt;
   // See AcquireOptions. The lock's token is the same for as long as it is kept: lock().token.
   bool fence = true;
+  // Ends the wait for the lock, and nothing else: see AcquireOptions.
+  std::stop_token stop = {};
   // How long before the end of its validity a lock that cannot be extended counts as lost. nullopt:
   // a tenth of the TTL, at most 5 s. At most six tenths of the TTL.
   std::optional<std::chrono::nanoseconds> notice = std::nullopt;
@@ -59,6 +62,10 @@ class Guard {
   // The lock as it stands, for its value. REQUIRES: not released, not moved from.
   Lock lock() const;
 
+  // Stops whatever works under the lock once that is lost: a stop is requested on the client's
+  // thread, before on_loss is called. Not at a release. REQUIRES: as lock.
+  std::stop_token lost() const;
+
   // Blocks as Client::release does, and fails as it does. A lock that was lost is released too, as
   // some nodes may still have it: then the error is not_held. Holds nothing afterwards, but after
   // wrong_thread: then nothing was done.
@@ -68,9 +75,12 @@ class Guard {
   // Neither extends it any more nor releases it: it runs out by itself. For a holder who knows that
   // something still works under it. Holds nothing afterwards.
   void abandon();
+  // The same, with the lock, for whoever extends, releases or keeps it on (Client::keep).
+  Lock detach();
 
  private:
   class Keeping;
+  class Several;
   friend class Client;
   void drop();
   explicit Guard(std::shared_ptr<Keeping> keeping);

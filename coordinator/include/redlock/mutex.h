@@ -22,6 +22,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <stop_token>
 #include <string>
 
 namespace redlock {
@@ -37,16 +38,22 @@ class Mutex {
   Mutex& operator=(const Mutex&) = delete;
 
   // Blocks until it is held, also through times without a quorum. To give up: try_lock_for.
-  void lock();
+  void lock() { static_cast<void>(lock(std::stop_token())); }
+  // The same, but false once a stop is requested.
+  bool lock(const std::stop_token& stop);
   // One attempt, or none if another thread has it: as long as the nodes take to answer.
   bool try_lock();
+  // False once the time is over, or a stop is requested.
   template <class Rep, class Period>
-  bool try_lock_for(const std::chrono::duration<Rep, Period>& wait) {
-    return try_lock_within(saturated(wait));
+  bool try_lock_for(const std::chrono::duration<Rep, Period>& wait,
+                    const std::stop_token& stop = {}) {
+    return try_lock_within(saturated(wait), stop);
   }
   template <class Clock, class Length>
-  bool try_lock_until(const std::chrono::time_point<Clock, Length>& when) {
-    return try_lock_for(Wide(when.time_since_epoch()) - Wide(Clock::now().time_since_epoch()));
+  bool try_lock_until(const std::chrono::time_point<Clock, Length>& when,
+                      const std::stop_token& stop = {}) {
+    return try_lock_for(Wide(when.time_since_epoch()) - Wide(Clock::now().time_since_epoch()),
+                        stop);
   }
   // Released in the background, without waiting. REQUIRES: locked by this thread.
   void unlock();
@@ -66,10 +73,10 @@ class Mutex {
     if (wait >= Wide(std::chrono::nanoseconds::max())) return std::chrono::nanoseconds::max();
     return std::chrono::ceil<std::chrono::nanoseconds>(wait);
   }
-  bool try_lock_within(std::chrono::nanoseconds wait);
+  bool try_lock_within(std::chrono::nanoseconds wait, const std::stop_token& stop);
   void take_over(Guard guard);
   void require_valid_use(const Error& error) const;
-  bool take_turn(std::chrono::steady_clock::time_point until);
+  bool take_turn(std::chrono::steady_clock::time_point until, const std::stop_token& stop);
   void end_turn();
 
   Client& client_;
@@ -77,7 +84,7 @@ class Mutex {
   const GuardOptions options_;
   // One thread at a time has the lock, or tries to get it.
   std::mutex mutex_;
-  std::condition_variable turn_ended_;
+  std::condition_variable_any turn_ended_;
   bool taken_ = false;
   bool was_locked_ = false;  // once at least; read and set by whose turn it is
   Guard guard_;

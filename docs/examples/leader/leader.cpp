@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   }
   auto client = redlock::Client::start({.nodes = {nodes}});
   if (!client) {
-    std::cerr << client.error() << '\n';
+    std::cerr << client.error().text << '\n';
     return 64;
   }
   const std::string name = argv[1];
@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     // Waits for its turn, for as long as a quorum of nodes answers.
     auto guard = client.value().guard("example:leader", {.ttl = 2s, .on_loss = on_loss});
     if (!guard) {
-      std::cerr << name << ": " << guard.error() << '\n';
+      std::cerr << name << ": " << guard.error().text << '\n';
       continue;
     }
     std::cout << name << " leads" << std::endl;

@@ -31,7 +31,7 @@ int main() {
 
   const auto lock = alice.acquire("report");
   check(bool(lock), "alice gets the lock");
-  check(bob.acquire("report").failure().code == redlock::ErrorCode::held, "bob does not");
+  check(bob.acquire("report").error().code == redlock::ErrorCode::held, "bob does not");
 
   nodes[0].crash();
   nodes[1].crash();
@@ -41,6 +41,6 @@ int main() {
 
   nodes[2].crash();
   const auto refused = alice.acquire("other");
-  check(!refused && refused.failure().code == redlock::ErrorCode::no_quorum,
-        "three of five are too many: " + refused.error());
+  check(!refused && refused.error().code == redlock::ErrorCode::no_quorum,
+        "three of five are too many: " + refused.error().text);
 }

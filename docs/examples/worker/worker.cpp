@@ -54,16 +54,16 @@ int main(int argc, char** argv) {
   const int steps = argc > 2 ? std::atoi(argv[2]) : 100;
   auto client = redlock::Client::start({.nodes = {nodes}});
   if (!client) {
-    std::cerr << client.error() << '\n';
+    std::cerr << client.error().text << '\n';
     return 64;
   }
   auto guard = client.value().guard("example:worker", {.ttl = 10s, .wait = 0s, .notice = 1s});
   if (!guard) {
-    std::cerr << guard.error() << '\n';
-    for (const auto& node : guard.failure().nodes) {
+    std::cerr << guard.error().text << '\n';
+    for (const auto& node : guard.error().nodes) {
       std::cerr << "  " << node.node << "  " << node.text << '\n';
     }
-    return guard.failure().code == redlock::ErrorCode::held ? 75 : 1;
+    return guard.error().code == redlock::ErrorCode::held ? 75 : 1;
   }
   sqlite3* database = nullptr;
   bool done =
@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
   sqlite3_close(database);
   // A release that a quorum confirms says that the lock was this worker's to the end.
   if (const auto released = guard.value().release(); !released) {
-    std::cerr << released.error() << '\n';
+    std::cerr << released.error().text << '\n';
     done = false;
   }
   return done ? 0 : 1;

@@ -21,15 +21,15 @@ int fail(const std::string& text) {
 
 int main() {
   auto node = redlock::EmbeddedNode::start({});
-  if (!node) return fail(node.error());
+  if (!node) return fail(node.error().text);
   auto client = redlock::Client::start({.nodes = {node.value().address()}});
-  if (!client) return fail(client.error());
+  if (!client) return fail(client.error().text);
   const auto lock = client.value().acquire("printer", {.ttl = 5s});
-  if (!lock) return fail(lock.error());
+  if (!lock) return fail(lock.error().text);
   const auto second = client.value().acquire("printer", {.ttl = 5s});
-  if (second || second.failure().code != redlock::ErrorCode::held) return fail("held by two");
+  if (second || second.error().code != redlock::ErrorCode::held) return fail("held by two");
   if (const auto released = client.value().release(lock.value()); !released) {
-    return fail(released.error());
+    return fail(released.error().text);
   }
   redlock::Mutex printer(client.value(), "printer", {.ttl = 5s});
   const std::scoped_lock held(printer);

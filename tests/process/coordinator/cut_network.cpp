@@ -52,7 +52,7 @@ class Deeds : public ChildProcess::User {
       return run_to_end(stage_, std::move(words), folder_ + "/run", network_.namespace_of(who));
     }
     const Status done = change(deed, who, words);
-    if (!done) return done.failure();
+    if (!done) return done.error();
     return std::string("done");
   }
 
@@ -84,17 +84,17 @@ class Deeds : public ChildProcess::User {
 
 int serve(const std::string& folder) {
   if (auto entered = enter_own_namespaces(); !entered) {
-    return fail(entered.error(), exit_code::kDenied);
+    return fail(entered.error().text, exit_code::kDenied);
   }
   DrillStage stage;
   OwnNetwork network(stage, folder);
   auto made = network.set_up({{"node", "10.0.1.1"}, {"client", "10.0.2.1"}});
-  if (!made) return fail(made.error(), exit_code::kDenied);
+  if (!made) return fail(made.error().text, exit_code::kDenied);
   std::cout << (network.has_netem() ? "netem" : "tbf") << std::endl;
   Deeds deeds(stage, network, folder);
   for (std::string line; std::getline(std::cin, line);) {
     const auto told = deeds.take(line);
-    if (!told) return fail(line + ": " + told.error());
+    if (!told) return fail(line + ": " + told.error().text);
     std::cout << told.value() << std::endl;
   }
   return exit_code::kDone;

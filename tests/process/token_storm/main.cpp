@@ -124,7 +124,7 @@ class Coordinator {
     TokenRecord& key = storm_.key(number);
     const std::uint64_t floor = key.floor();
     auto got = client_.acquire(fmt::format("key:{}", number), {.ttl = kTtl});
-    if (!got) return fail(got.failure());
+    if (!got) return fail(got.error());
     const Lock lock = got.value();
     const std::string wrong = key.give(floor, lock.token, Instant(lock.valid_until));
     if (!wrong.empty()) storm_.note_defect(fmt::format("key {}: {}", number, wrong));

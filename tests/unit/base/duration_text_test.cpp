@@ -25,11 +25,11 @@ TEST_CASE("a part of a unit is read exactly, down to the nanosecond") {
   CHECK(parse_duration("36500.0d").value() == kDurationTextMax);
   for (const char* text : {"0.0000000001s", "1.0000000000s", "0.0000001ms", "0.00000000001m"}) {
     CAPTURE(text);
-    CHECK(parse_duration(text).error().find("finer than a nanosecond") != std::string::npos);
+    CHECK(parse_duration(text).error().text.find("finer than a nanosecond") != std::string::npos);
   }
   for (const char* text : {"36501d", "36500.1d", "100000000h", "9223372036854775807d"}) {
     CAPTURE(text);
-    CHECK(parse_duration(text).error().find("too long: at most 36500d") != std::string::npos);
+    CHECK(parse_duration(text).error().text.find("too long: at most 36500d") != std::string::npos);
   }
 }
 
@@ -39,7 +39,7 @@ TEST_CASE("what is no duration is refused with a sentence that says what is") {
     CAPTURE(text);
     for (const auto& duration : {parse_duration(text), parse_duration_with_unit(text)}) {
       CHECK_FALSE(duration);
-      CHECK(duration.error().find("30s") != std::string::npos);
+      CHECK(duration.error().text.find("30s") != std::string::npos);
     }
   }
 }
@@ -49,8 +49,9 @@ TEST_CASE("a part of a plain number is no duration") {
 }
 
 TEST_CASE("where a unit is needed, a number without one is refused with what to write") {
-  CHECK(parse_duration_with_unit("10").error() == "10: a duration needs a unit: 10s, 10ms, 10m");
-  CHECK(parse_duration_with_unit("1.5").error() ==
+  CHECK(parse_duration_with_unit("10").error().text ==
+        "10: a duration needs a unit: 10s, 10ms, 10m");
+  CHECK(parse_duration_with_unit("1.5").error().text ==
         "1.5: a duration needs a unit: 1.5s, 1.5ms, 1.5m");
   CHECK_FALSE(parse_duration_with_unit("0.0"));
   CHECK_FALSE(parse_duration_with_unit("00"));

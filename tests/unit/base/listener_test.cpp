@@ -52,7 +52,7 @@ std::string listen_error(const std::string& path, mode_t mode = 0) {
   Loop loop;
   return Listener::listen(
              loop, {path, 0}, 8, [](auto) {}, mode)
-      .error();
+      .error().text;
 }
 
 }  // namespace

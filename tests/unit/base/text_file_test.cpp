@@ -21,7 +21,7 @@ TEST_CASE("a text is read whole, with the bytes 0 that are in it") {
 
 TEST_CASE("what is no text that somebody wrote is refused with the reason") {
   const TemporaryFolder folder;
-  CHECK(read_text_file(folder.path()).error() == "Is a directory");
-  CHECK(read_text_file(folder.path() + "/none").error() == "No such file or directory");
-  CHECK_THAT(read_text_file("/dev/zero").error(), Contains("is it the right file?"));
+  CHECK(read_text_file(folder.path()).error().text == "Is a directory");
+  CHECK(read_text_file(folder.path() + "/none").error().text == "No such file or directory");
+  CHECK_THAT(read_text_file("/dev/zero").error().text, Contains("is it the right file?"));
 }

@@ -1,10 +1,12 @@
 #include "tests/unit/client/five_nodes.h"
 #include <redlock/client.h>
 #include <redlock/guard.h>
+#include <redlock/mutex.h>
 
 #include <atomic>
 #include <functional>
 #include <future>
+#include <stop_token>
 #include <thread>
 
 #include <catch2/catch.hpp>
@@ -45,10 +47,10 @@ TEST_CASE("a lock is acquired, refused to others, extended, told of, released") 
 
   const auto refused = bob.acquire("printer");
   REQUIRE_FALSE(refused);
-  CHECK(refused.failure().code == ErrorCode::held);
-  CHECK(refused.error() == "held by another");
-  REQUIRE(refused.failure().nodes.size() == 5);
-  CHECK(refused.failure().nodes[0].node.starts_with("127.0.0.1:"));
+  CHECK(refused.error().code == ErrorCode::held);
+  CHECK(refused.error().text == "held by another");
+  REQUIRE(refused.error().nodes.size() == 5);
+  CHECK(refused.error().nodes[0].node.starts_with("127.0.0.1:"));
 
   auto extended = alice.extend(lock.value());
   REQUIRE(extended);
@@ -62,8 +64,8 @@ TEST_CASE("a lock is acquired, refused to others, extended, told of, released") 
 
   CHECK(alice.release(lock.value()));
   CHECK_FALSE(bob.holder("printer").value());
-  CHECK(alice.release(lock.value()).failure().code == ErrorCode::not_held);
-  CHECK(alice.extend(lock.value()).failure().code == ErrorCode::not_held);
+  CHECK(alice.release(lock.value()).error().code == ErrorCode::not_held);
+  CHECK(alice.extend(lock.value()).error().code == ErrorCode::not_held);
   // What alice's extension made for nothing is being undone (rule Q4).
   CHECK(bob.acquire("printer", {.wait = 15s}));
 }
@@ -113,7 +115,7 @@ TEST_CASE("an acquisition waits as long as it is told to") {
   Client alice = nodes.client();
   Client bob = nodes.client();
   const Lock lock = alice.acquire("printer").value();
-  CHECK(bob.acquire("printer", {.wait = 30ms}).failure().code == ErrorCode::held);
+  CHECK(bob.acquire("printer", {.wait = 30ms}).error().code == ErrorCode::held);
   std::promise<Result<Lock, Error>> got;
   bob.acquire("printer", {.wait = 15s},
               [&](Result<Lock, Error> result) { got.set_value(std::move(result)); });
@@ -145,7 +147,7 @@ TEST_CASE("a blocking call on the client's own thread is refused, not waited for
                    [&client, done](const Result<Lock, Error>&) { done(client.acquire("b")); });
   });
   REQUIRE_FALSE(outcome);
-  CHECK(outcome.failure().code == ErrorCode::wrong_thread);
+  CHECK(outcome.error().code == ErrorCode::wrong_thread);
 }
 
 TEST_CASE("any number of threads may use one client") {
@@ -177,10 +179,10 @@ TEST_CASE("two of five nodes down cost nothing, three cost the quorum, and the e
   nodes.crash({2});
   const auto refused = client.acquire("other");
   REQUIRE_FALSE(refused);
-  CHECK(refused.failure().code == ErrorCode::no_quorum);
-  CHECK(refused.error() == "no quorum: 2 of 5 nodes voted, 3 are needed");
-  CHECK(client.release(lock.value()).failure().code == ErrorCode::no_quorum);
-  CHECK(client.holder("printer").failure().code == ErrorCode::no_quorum);
+  CHECK(refused.error().code == ErrorCode::no_quorum);
+  CHECK(refused.error().text == "no quorum: 2 of 5 nodes voted, 3 are needed");
+  CHECK(client.release(lock.value()).error().code == ErrorCode::no_quorum);
+  CHECK(client.holder("printer").error().code == ErrorCode::no_quorum);
   const auto states = client.status();
   REQUIRE(states);
   CHECK_FALSE(states.value()[0].grants);
@@ -198,12 +200,11 @@ TEST_CASE("an admission tells of each node; a new group takes none that knows it
   CHECK_FALSE(told.value().nodes[4].admitted);
   const auto refused = outcome_of<Admitted>(
       [&](auto done) { client.admit({.new_group = true, .floor = 1000}, done); });
-  CHECK(refused.failure().code == ErrorCode::not_admitted);
-  CHECK(refused.failure().nodes[0].text == "fenced already, its counter is at 0");
-  CHECK(client.admit({.new_group = true, .floor = 1ull << 53}).failure().code ==
-        ErrorCode::invalid);
+  CHECK(refused.error().code == ErrorCode::not_admitted);
+  CHECK(refused.error().nodes[0].text == "fenced already, its counter is at 0");
+  CHECK(client.admit({.new_group = true, .floor = 1ull << 53}).error().code == ErrorCode::invalid);
   nodes.crash({0, 1, 2});
-  CHECK(client.admit().failure().code == ErrorCode::no_quorum);
+  CHECK(client.admit().error().code == ErrorCode::no_quorum);
 }
 
 TEST_CASE("an operation that is cancelled tells so, and leaves no lock behind") {
@@ -216,7 +217,7 @@ TEST_CASE("an operation that is cancelled tells so, and leaves no lock behind") 
     bob.cancel(operation);
   });
   REQUIRE_FALSE(cancelled);
-  CHECK(cancelled.failure().code == ErrorCode::stopped);
+  CHECK(cancelled.error().code == ErrorCode::stopped);
   CHECK(alice.release(lock));
   CHECK_FALSE(alice.holder("printer").value());
 }
@@ -229,7 +230,7 @@ TEST_CASE("a client that ends tells whoever waits, and undoes what it began") {
   {
     Client bob = nodes.client();
     bob.acquire("printer", {.wait = std::nullopt},
-                [&](const Result<Lock, Error>& result) { told.set_value(result.failure().code); });
+                [&](const Result<Lock, Error>& result) { told.set_value(result.error().code); });
   }
   CHECK(told.get_future().get() == ErrorCode::stopped);
   CHECK(alice.release(lock));
@@ -255,20 +256,22 @@ TEST_CASE("a callback that tries again for ever does not keep a client from endi
 }
 
 TEST_CASE("arguments out of their bounds are refused with what is accepted") {
-  const auto text = [](ClientOptions options) { return Client::start(std::move(options)).error(); };
+  const auto text = [](ClientOptions options) {
+    return Client::start(std::move(options)).error().text;
+  };
   CHECK_THAT(text({}), Catch::Contains("no node is named"));
   CHECK_THAT(text({.nodes = {"redis://a:1", "redis://a:1"}}), Catch::Contains("named twice"));
   CHECK_THAT(text({.nodes = {"redis://a"}, .node_timeout = 0ns}), Catch::Contains("node timeout"));
   CHECK_THAT(text({.nodes = {"redis://a"}, .clock_drift = 0.6}), Catch::Contains("clock drift"));
-  CHECK(Client::start_on(nullptr, {.nodes = {"redis://a"}}).failure().code == ErrorCode::invalid);
+  CHECK(Client::start_on(nullptr, {.nodes = {"redis://a"}}).error().code == ErrorCode::invalid);
 
   auto client = Client::start({.nodes = {dead_address()}});
   REQUIRE(client);
-  CHECK_THAT(client.value().acquire("").error(), Catch::Contains("name is empty"));
-  CHECK_THAT(client.value().acquire("a", {.ttl = 1ms}).error(), Catch::Contains("10 ms"));
-  CHECK_THAT(client.value().acquire("a", {.wait = -1ms}).error(), Catch::Contains("negative"));
-  CHECK_THAT(client.value().release({.name = "a"}).error(), Catch::Contains("no value"));
-  CHECK_THAT(client.value().extend({.value = "a"}).error(), Catch::Contains("name is empty"));
+  CHECK_THAT(client.value().acquire("").error().text, Catch::Contains("name is empty"));
+  CHECK_THAT(client.value().acquire("a", {.ttl = 1ms}).error().text, Catch::Contains("10 ms"));
+  CHECK_THAT(client.value().acquire("a", {.wait = -1ms}).error().text, Catch::Contains("negative"));
+  CHECK_THAT(client.value().release({.name = "a"}).error().text, Catch::Contains("no value"));
+  CHECK_THAT(client.value().extend({.value = "a"}).error().text, Catch::Contains("name is empty"));
 }
 
 TEST_CASE("a client on its caller's loop needs no thread, and blocks nowhere") {
@@ -280,7 +283,7 @@ TEST_CASE("a client on its caller's loop needs no thread, and blocks nowhere") {
     auto started = Client::start_on(&loop, nodes.options());
     REQUIRE(started);
     Client client = std::move(started).value();
-    CHECK(client.acquire("printer").failure().code == ErrorCode::wrong_thread);
+    CHECK(client.acquire("printer").error().code == ErrorCode::wrong_thread);
     bool inside = true;
     client.acquire("printer", {}, [&](const Result<Lock, Error>& lock) {
       CHECK_FALSE(inside);
@@ -297,4 +300,54 @@ TEST_CASE("a client on its caller's loop needs no thread, and blocks nowhere") {
   CHECK(done);
   uv_run(&loop, UV_RUN_DEFAULT);  // what the client left to close
   CHECK(uv_loop_close(&loop) == 0);
+}
+
+TEST_CASE("a stop that is requested ends the wait for a lock, whoever waits") {
+  const FiveNodes nodes;
+  Client client = nodes.client();
+  REQUIRE(client.acquire("printer"));
+  std::stop_source source;
+  const auto stopped_while = [&](auto wait) {
+    std::jthread stopper([&] {
+      std::this_thread::sleep_for(50ms);
+      source.request_stop();
+    });
+    return wait();
+  };
+  SECTION("for a lock") {
+    const auto got = stopped_while([&] {
+      return client.acquire("printer", {.wait = std::nullopt, .stop = source.get_token()});
+    });
+    CHECK(got.error().code == ErrorCode::stopped);
+  }
+  SECTION("for a guard") {
+    const auto got = stopped_while([&] {
+      return client.guard("printer", {.wait = std::nullopt, .stop = source.get_token()});
+    });
+    CHECK(got.error().code == ErrorCode::stopped);
+  }
+  SECTION("by a mutex") {
+    Mutex mutex(client, "printer");
+    CHECK_FALSE(stopped_while([&] { return mutex.lock(source.get_token()); }));
+    CHECK_FALSE(mutex.try_lock_for(1h, source.get_token()));
+  }
+  SECTION("for the turn of a thread") {
+    Mutex mutex(client, "plotter");
+    mutex.lock();
+    std::jthread([&] {
+      CHECK_FALSE(stopped_while([&] { return mutex.lock(source.get_token()); }));
+    }).join();
+    mutex.unlock();
+  }
+  SECTION("that was requested before") {
+    source.request_stop();
+    CHECK(client.acquire("scanner", {.stop = source.get_token()}).error().code ==
+          ErrorCode::stopped);
+    CHECK_FALSE(client.holder("scanner").value());
+  }
+  SECTION("and nothing that is over") {
+    const auto got = client.acquire("scanner", {.stop = source.get_token()});
+    source.request_stop();
+    CHECK(client.release(got.value()));
+  }
 }

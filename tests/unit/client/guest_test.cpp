@@ -54,14 +54,14 @@ TEST_CASE("an address that no route leads to is an answer, again and again") {
   for (int i = 0; i < 5; ++i) {
     const auto got = client.acquire("printer", {.wait = 100ms});
     REQUIRE_FALSE(got);
-    CHECK(got.failure().code == ErrorCode::no_quorum);
-    CHECK(has(got.failure(), AnswerKind::refused, "network is unreachable"));
+    CHECK(got.error().code == ErrorCode::no_quorum);
+    CHECK(has(got.error(), AnswerKind::refused, "network is unreachable"));
   }
 }
 
 TEST_CASE("names that cannot be are refused when they are read") {
   const auto text = [](std::string node) {
-    return Client::start({.nodes = {std::move(node)}}).error();
+    return Client::start({.nodes = {std::move(node)}}).error().text;
   };
   CHECK_THAT(text(std::string(300, 'a')), Catch::Contains("is no host name"));
   CHECK_THAT(text("redis://" + std::string(64, 'a') + ".com"), Catch::Contains("is no host name"));
@@ -108,7 +108,7 @@ TEST_CASE("a client all of whose names hang ends within the node timeout") {
   {
     Client client =
         Client::start({.nodes = {"hung-1", "hung-2", "hung-3"}, .node_timeout = 300ms}).value();
-    CHECK(client.acquire("printer").failure().code == ErrorCode::no_quorum);
+    CHECK(client.acquire("printer").error().code == ErrorCode::no_quorum);
     client.acquire("printer", {.wait = std::nullopt}, {});
     began = std::chrono::steady_clock::now();
   }
@@ -123,8 +123,8 @@ TEST_CASE("without a thread no client starts, and the caller's signals are as th
     const NoThreads none;
     const auto client = Client::start({.nodes = {"127.0.0.1:1"}});
     REQUIRE_FALSE(client);
-    CHECK(client.failure().code == ErrorCode::system);
-    CHECK_THAT(client.error(), Catch::Contains("no thread"));
+    CHECK(client.error().code == ErrorCode::system);
+    CHECK_THAT(client.error().text, Catch::Contains("no thread"));
   }
   pthread_sigmask(SIG_SETMASK, nullptr, &after);
   for (int signal = 1; signal < 32; ++signal) {
@@ -135,32 +135,32 @@ TEST_CASE("without a thread no client starts, and the caller's signals are as th
 TEST_CASE("a name that no thread can be had for is an answer") {
   Client client = Client::start({.nodes = {"nobody"}, .node_timeout = 200ms}).value();
   const auto first = client.acquire("printer");
-  CHECK(has(first.failure(), AnswerKind::refused, "Name or service not known"));
+  CHECK(has(first.error(), AnswerKind::refused, "Name or service not known"));
   const NoThreads none;
   const auto got = client.acquire("printer", {.wait = 1200ms});  // longer than it backs off
-  CHECK(has(got.failure(), AnswerKind::refused, "no thread"));
+  CHECK(has(got.error(), AnswerKind::refused, "no thread"));
 }
 
 TEST_CASE("without descriptors no client starts") {
   const FewFiles few(8);
   const auto client = Client::start({.nodes = {"127.0.0.1:1"}});
   REQUIRE_FALSE(client);
-  CHECK(client.failure().code == ErrorCode::system);
-  CHECK_THAT(client.error(), Catch::Contains("ulimit -n"));
+  CHECK(client.error().code == ErrorCode::system);
+  CHECK_THAT(client.error().text, Catch::Contains("ulimit -n"));
 }
 
 TEST_CASE("a descriptor that cannot be had for a dial is an answer, and had later it is dialled") {
   const FiveNodes nodes;
   Client client = Client::start({.nodes = {"127.0.0.1:1"}, .node_timeout = 200ms}).value();
-  CHECK(client.acquire("printer").failure().code == ErrorCode::no_quorum);
+  CHECK(client.acquire("printer").error().code == ErrorCode::no_quorum);
   {
     const FewFiles none(0);
     const auto got = client.acquire("printer", {.wait = 1200ms});  // longer than it backs off
     REQUIRE_FALSE(got);
-    CHECK(has(got.failure(), AnswerKind::refused, "too many open files"));
+    CHECK(has(got.error(), AnswerKind::refused, "too many open files"));
   }
   const auto got = client.acquire("printer", {.wait = 1200ms});
-  CHECK(has(got.failure(), AnswerKind::refused, "connection refused"));
+  CHECK(has(got.error(), AnswerKind::refused, "connection refused"));
 }
 
 TEST_CASE("guards cost no descriptors: ten thousand of them") {
@@ -245,11 +245,11 @@ TEST_CASE("what is begun in the last callbacks is told that the client has ended
     Client client = Client::start({.nodes = {"127.0.0.1:1"}, .node_timeout = 10s}).value();
     client.when_ready([&] { ready = true; });
     client.acquire("printer", {.wait = std::nullopt}, [&](const Result<Lock, Error>& first) {
-      stopped += first.failure().code == ErrorCode::stopped;
+      stopped += first.error().code == ErrorCode::stopped;
       client.acquire("printer", {}, [&](const Result<Lock, Error>& second) {
-        stopped += second.failure().code == ErrorCode::stopped;
+        stopped += second.error().code == ErrorCode::stopped;
         client.release({.name = "a"}, [&](const Result<Done, Error>& third) {
-          stopped += third.failure().code == ErrorCode::invalid;
+          stopped += third.error().code == ErrorCode::invalid;
           client.finish([&] { finished = true; });
         });
       });
@@ -273,7 +273,7 @@ TEST_CASE("cancel in a callback ends what another thread has begun before") {
   });
   inside.get_future().wait();
   begun.set_value(client.acquire("printer", {.wait = std::nullopt},
-                                 [&](const auto& got) { told(got.failure().code); }));
+                                 [&](const auto& got) { told(got.error().code); }));
   CHECK(told.wait() == ErrorCode::stopped);
 }
 
@@ -282,7 +282,7 @@ TEST_CASE("a guard that is released where it would wait for itself keeps its loc
   Client client = nodes.client();
   Guard guard = client.guard("printer", {}).value();
   Told<ErrorCode> told;
-  client.holder("printer", [&](const auto&) { told(guard.release().failure().code); });
+  client.holder("printer", [&](const auto&) { told(guard.release().error().code); });
   CHECK(told.wait() == ErrorCode::wrong_thread);
   CHECK(guard.valid());
   CHECK(guard.release());
@@ -319,12 +319,12 @@ TEST_CASE("what the nodes will never grant is invalid at once, in their words") 
   const auto began = std::chrono::steady_clock::now();
   const auto long_ttl = client.guard("printer", {.ttl = 24h, .wait = std::nullopt});
   REQUIRE_FALSE(long_ttl);
-  CHECK(long_ttl.failure().code == ErrorCode::invalid);
-  CHECK_THAT(long_ttl.error(), Catch::Contains("max-ttl"));
+  CHECK(long_ttl.error().code == ErrorCode::invalid);
+  CHECK_THAT(long_ttl.error().text, Catch::Contains("max-ttl"));
   const auto long_name = client.acquire(std::string(70'000, 'a'), {.wait = std::nullopt});
   REQUIRE_FALSE(long_name);
-  CHECK(long_name.failure().code == ErrorCode::invalid);
-  CHECK_THAT(long_name.error(), Catch::Contains("longer than this node takes"));
+  CHECK(long_name.error().code == ErrorCode::invalid);
+  CHECK_THAT(long_name.error().text, Catch::Contains("longer than this node takes"));
   CHECK(std::chrono::steady_clock::now() - began < 2s);
 }
 
@@ -335,7 +335,7 @@ TEST_CASE("too many operations at once are an error of their own") {
   std::promise<void> refused;
   for (int i = 0; i < kMany; ++i) {
     client.acquire("printer", {.wait = 10s}, [&](const Result<Lock, Error>& got) {
-      if (got.failure().code == ErrorCode::overloaded && ++overloaded == 1000) refused.set_value();
+      if (got.error().code == ErrorCode::overloaded && ++overloaded == 1000) refused.set_value();
     });
   }
   CHECK(refused.get_future().wait_for(60s) == std::future_status::ready);

@@ -57,7 +57,7 @@ TEST_CASE("a mutex works with the standard's locks") {
     const std::lock_guard lock(printer);
     CHECK(printer.valid());
     CHECK(printer.token() > 0);
-    CHECK(client.acquire("printer").failure().code == ErrorCode::held);
+    CHECK(client.acquire("printer").error().code == ErrorCode::held);
   }
   {
     std::unique_lock lock(printer, 15s);

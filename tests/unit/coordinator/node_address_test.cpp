@@ -9,7 +9,7 @@ namespace {
 
 std::string parsed(std::string_view text) {
   const auto node = parse_node_address(text);
-  if (!node) return node.error();
+  if (!node) return node.error().text;
   const Credentials& credentials = node.value().credentials;
   return node.value().text() + " " + credentials.user + " " + credentials.password;
 }
@@ -42,6 +42,6 @@ TEST_CASE("a list of nodes is separated by commas and names each once") {
   REQUIRE(nodes);
   CHECK(nodes.value().size() == 3);
   CHECK(nodes.value()[1].text() == "b:2");
-  CHECK_THAT(parse_node_addresses("a:1,redis://a:1").error(), Catch::Contains("named twice"));
+  CHECK_THAT(parse_node_addresses("a:1,redis://a:1").error().text, Catch::Contains("named twice"));
   CHECK_FALSE(parse_node_addresses(" , "));
 }

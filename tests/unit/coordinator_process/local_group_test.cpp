@@ -137,8 +137,8 @@ TEST_CASE("a port in use is named before anything is started or made") {
   REQUIRE(listener);
   const Status started = test.make().start();
   REQUIRE_FALSE(started);
-  CHECK(started.error().find("127.0.0.1:" + std::to_string(port)) != std::string::npos);
-  CHECK(started.error().find("already in use") != std::string::npos);
+  CHECK(started.error().text.find("127.0.0.1:" + std::to_string(port)) != std::string::npos);
+  CHECK(started.error().text.find("already in use") != std::string::npos);
   CHECK_FALSE(std::filesystem::exists(test.settings.folder));
 }
 
@@ -167,7 +167,7 @@ TEST_CASE("what cannot work is refused with a sentence that says why") {
   }
   const Status started = test.make().start();
   REQUIRE_FALSE(started);
-  CHECK(started.error().find(expected) != std::string::npos);
+  CHECK(started.error().text.find(expected) != std::string::npos);
 }
 
 TEST_CASE("a bootstrap that fails is told with the log's last lines and leaves nothing behind") {

@@ -17,7 +17,7 @@ namespace {
 
 EmbeddedNode started(EmbeddedNodeOptions options = {}) {
   auto node = EmbeddedNode::start(std::move(options));
-  INFO(node.error());
+  INFO(node.error().text);
   REQUIRE(node);
   return std::move(node).value();
 }
@@ -25,7 +25,7 @@ EmbeddedNode started(EmbeddedNodeOptions options = {}) {
 std::string refusal(EmbeddedNodeOptions options) {
   const auto node = EmbeddedNode::start(std::move(options));
   REQUIRE_FALSE(node);
-  return node.error();
+  return node.error().text;
 }
 
 std::string ask(const EmbeddedNode& node, const std::vector<std::string>& words) {
@@ -171,8 +171,8 @@ TEST_CASE("a snapshot that cannot be written is told, by each stop") {
   const std::string folder = parent.path() + "/node";
   EmbeddedNode node = started({.folder = folder, .bootstrap = true});
   std::filesystem::remove_all(folder);
-  CHECK(contains(node.stop().error(), folder + "/snapshot"));
-  CHECK(contains(node.stop().error(), folder + "/snapshot"));
+  CHECK(contains(node.stop().error().text, folder + "/snapshot"));
+  CHECK(contains(node.stop().error().text, folder + "/snapshot"));
 }
 
 TEST_CASE("wrong settings are told by name") {
@@ -271,7 +271,7 @@ TEST_CASE("a start without descriptors fails, and leaves the process alone") {
     setrlimit(RLIMIT_NOFILE, &tight);
     const auto node = EmbeddedNode::start({});
     if (node) break;
-    text = node.error();
+    text = node.error().text;
   }
   setrlimit(RLIMIT_NOFILE, &before);
   CHECK(contains(text, "raise its limit (ulimit -n)"));

@@ -42,20 +42,20 @@ TEST_CASE("lines of several processes stand whole in one file") {
     CHECK(status == 0);
   }
   const auto history = read_history({path});
-  INFO(history.error());
+  INFO(history.error().text);
   REQUIRE(history);
   CHECK(history.value().events.size() == std::size_t{kProcesses} * kEvents);
   CHECK(history.value().unfinished_lines == 0);
 }
 
 TEST_CASE("a file that cannot be written or read is named") {
-  CHECK_THAT(HistoryWriter::open("/nowhere/x.jsonl").error(),
+  CHECK_THAT(HistoryWriter::open("/nowhere/x.jsonl").error().text,
              Catch::StartsWith("/nowhere/x.jsonl: cannot be opened: No such file"));
-  CHECK_THAT(read_history({"/nowhere/x.jsonl"}).error(),
+  CHECK_THAT(read_history({"/nowhere/x.jsonl"}).error().text,
              Catch::StartsWith("/nowhere/x.jsonl: cannot be opened: No such file"));
   auto full = HistoryWriter::open("/dev/full");
   REQUIRE(full);
-  CHECK_THAT(full.value().write(Event{.who = "client 1", .what = What::started}).error(),
+  CHECK_THAT(full.value().write(Event{.who = "client 1", .what = What::started}).error().text,
              Catch::StartsWith("/dev/full: cannot be written: No space left"));
 }
 

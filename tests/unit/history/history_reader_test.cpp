@@ -20,7 +20,7 @@ Result<History> read(const std::string& events) {
 }
 
 std::string complaint(const std::string& events) {
-  return read(events).error();
+  return read(events).error().text;
 }
 
 Event at(int time, std::string who, What what) {
@@ -60,7 +60,7 @@ TEST_CASE("what is written is read again, for every kind of event") {
     lines += written.emplace_back(event_line(event));
   }
   const auto history = read(lines);
-  INFO(history.error());
+  INFO(history.error().text);
   REQUIRE(history);
   REQUIRE(history.value().events.size() == written.size());
   for (std::size_t i = 0; i < written.size(); ++i) {
@@ -100,7 +100,7 @@ TEST_CASE("several files make one history; places name the file") {
   const std::string third =
       kHeader + R"({"t":25,"who":"anna","what":"lost","lock":"l","hold":"h"})" + "\n";
   const auto history = parse_history({{"a", first}, {"b", second}, {"c", third}});
-  INFO(history.error());
+  INFO(history.error().text);
   REQUIRE(history);
   CHECK(place_of(history.value(), history.value().events.at(0)) == "b:1");
   CHECK(place_of(history.value(), history.value().events.at(1)) == "c:2");
@@ -116,10 +116,10 @@ TEST_CASE("half a line at the end of a file is forgiven, and counted; in the mid
         "x.jsonl:2: this is no JSON object: " + half + " (docs/history.md has the format)");
   const std::string whole = kHeader + kAcquired;
   const auto of_two_files = parse_history({{"a", whole}, {"b", half}});
-  INFO(of_two_files.error());
+  INFO(of_two_files.error().text);
   REQUIRE(of_two_files);
   CHECK(of_two_files.value().unfinished_lines == 1);
-  CHECK_THAT(parse_history({{"a", half}}).error(), Catch::Contains("no JSON object"));
+  CHECK_THAT(parse_history({{"a", half}}).error().text, Catch::Contains("no JSON object"));
 }
 
 TEST_CASE("fields of one's own begin with x_ and are passed over") {
@@ -139,7 +139,7 @@ TEST_CASE("without any names in the header everybody may be in the events") {
 
 TEST_CASE("what is no history is told from its first line on") {
   const auto first_line = [](const std::string& line) {
-    return parse_history({{"x.jsonl", line}}).error();
+    return parse_history({{"x.jsonl", line}}).error().text;
   };
   CHECK_THAT(first_line(""), Catch::StartsWith("x.jsonl:1: the file is empty"));
   CHECK_THAT(first_line("PK\x03\x04\n"), Catch::Contains("no JSON object"));
@@ -154,7 +154,7 @@ TEST_CASE("what is no history is told from its first line on") {
                         "\n"),
              Catch::Contains(R"(a header has no "sed")"));
   CHECK_THAT(complaint(kHeader), Catch::StartsWith("x.jsonl:2: a header stands in the first line"));
-  CHECK(parse_history({}).error() == "there is no file to read");
+  CHECK(parse_history({}).error().text == "there is no file to read");
 }
 
 TEST_CASE("each mistake in an event is told with its line and what to do") {

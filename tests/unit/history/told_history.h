@@ -74,7 +74,7 @@ inline History told_history(const std::string& transcript) {
     if (line.find_first_not_of(' ') != std::string::npos) text += event_line(told_event(line));
   }
   auto history = parse_history({{"told", text}});
-  INFO(history.error());
+  INFO(history.error().text);
   REQUIRE(history);
   return std::move(history.value());
 }

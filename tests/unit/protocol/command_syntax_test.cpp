@@ -33,7 +33,7 @@ std::string tell(const std::vector<SyntaxArgument>& arguments) {
 
 std::string parsed(std::string_view syntax) {
   const auto arguments = parse_command_syntax(syntax);
-  return arguments ? tell(arguments.value()) : arguments.error();
+  return arguments ? tell(arguments.value()) : arguments.error().text;
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ Result<CommandLine> read(const Arguments& arguments, std::string file = "",
 
 Settings settings_of(const Arguments& arguments) {
   const auto line = read(arguments);
-  INFO(line.error());
+  INFO(line.error().text);
   REQUIRE(line);
   return line.value().configuration.settings;
 }
@@ -108,25 +108,25 @@ TEST_CASE("bootstrap is a deed with an optional floor (rule R1)") {
 }
 
 TEST_CASE("a bad flag is shown like a bad line") {
-  CHECK(read({"--port", "abc"}).error() ==
+  CHECK(read({"--port", "abc"}).error().text ==
         "*** FATAL CONFIG FILE ERROR (redlock-node) ***\n"
         "Reading the command line\n"
         ">>> 'port abc'\n"
         "port: argument couldn't be parsed into an integer; it takes a number from 0 to 65535 "
         "(0: no TCP)");
-  CHECK(read({"--bind"}).error().find("wrong number of arguments") != std::string::npos);
-  CHECK(read({"--requirepass", "hush", "hush"}).error().find("hush") == std::string::npos);
-  CHECK(read({"-"}, "", "\nport x").error().find("Reading standard input, at line 2") !=
+  CHECK(read({"--bind"}).error().text.find("wrong number of arguments") != std::string::npos);
+  CHECK(read({"--requirepass", "hush", "hush"}).error().text.find("hush") == std::string::npos);
+  CHECK(read({"-"}, "", "\nport x").error().text.find("Reading standard input, at line 2") !=
         std::string::npos);
 }
 
 TEST_CASE("what is neither file nor flag is refused with a hint") {
-  CHECK(read({"-p", "7001"}).error() ==
+  CHECK(read({"-p", "7001"}).error().text ==
         "'-p' is not an option: settings are given as --name value; see redlock-node --help");
   CHECK_FALSE(read({"--"}));
   CHECK_FALSE(read({"--\"port"}));
-  CHECK(read({"-", "a.conf"}).error().find("comes first") != std::string::npos);
-  CHECK(read({"b.conf"}).error() ==
+  CHECK(read({"-", "a.conf"}).error().text.find("comes first") != std::string::npos);
+  CHECK(read({"b.conf"}).error().text ==
         "the configuration file 'b.conf' cannot be read: No such file or directory");
 }
 

@@ -63,7 +63,7 @@ TEST_CASE("the manual as it is changes nothing; with every # taken off neither")
   for (const std::string& text : {as_it_is, switched_on}) {
     Configuration configuration;
     const Status read = read_config_text(text, "redlock-node.conf", no_file, configuration);
-    CHECK(read.error().empty());
+    CHECK(read.error().text.empty());
     CHECK(configuration.warnings.empty());
     const Settings defaults;
     for (const Setting& setting : setting_table()) {

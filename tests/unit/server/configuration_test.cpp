@@ -27,7 +27,7 @@ struct Outcome {
 
 Outcome read(const Files& files) {
   Outcome outcome;
-  outcome.error = read_config_file("a.conf", files.reader(), outcome.configuration).error();
+  outcome.error = read_config_file("a.conf", files.reader(), outcome.configuration).error().text;
   return outcome;
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("a password is not shown in an error") {
 
 TEST_CASE("a file that cannot be read is named with the reason") {
   Configuration configuration;
-  CHECK(read_config_file("b.conf", Files{}.reader(), configuration).error() ==
+  CHECK(read_config_file("b.conf", Files{}.reader(), configuration).error().text ==
         "the configuration file 'b.conf' cannot be read: No such file or directory");
 }
 

@@ -220,7 +220,7 @@ TEST_CASE("a snapshot that cannot be written is told, and none is left (rule R9)
   fs::create_directories(dir + "/snapshot/in-the-way");
   const Status status = process.stop(Instant(2000s), {});
   REQUIRE_FALSE(status);
-  CHECK_THAT(status.error(), Contains(dir + "/snapshot"));
+  CHECK_THAT(status.error().text, Contains(dir + "/snapshot"));
   CHECK_FALSE(fs::exists(dir + "/snapshot.tmp"));
 }
 
@@ -230,9 +230,9 @@ TEST_CASE("a ledger serves one process at a time, and a second is told which (ru
   const Process first(dir);
   const auto second = StateFolder::open(dir);
   REQUIRE_FALSE(second);
-  CHECK_THAT(second.error(), Contains(dir + "/ledger is in use by"));
+  CHECK_THAT(second.error().text, Contains(dir + "/ledger is in use by"));
   const Status bootstrapped = bootstrap(dir, kNodeA, 0);
-  CHECK_THAT(bootstrapped.error(), Contains("is in use by"));
+  CHECK_THAT(bootstrapped.error().text, Contains("is in use by"));
 }
 
 TEST_CASE("/proc/locks tells who holds a ledger") {
@@ -279,7 +279,7 @@ TEST_CASE("--bootstrap is refused where a ledger is, whatever stands in it (rule
   const std::string before = content_of(dir + "/ledger");
   const Status status = bootstrap(dir, kNodeB, 0);
   REQUIRE_FALSE(status);
-  CHECK_THAT(status.error(), Contains(dir + " has a ledger"));
+  CHECK_THAT(status.error().text, Contains(dir + " has a ledger"));
   CHECK(content_of(dir + "/ledger") == before);
 }
 
@@ -314,11 +314,12 @@ TEST_CASE("a ledger that was cut short is whole again after a start") {
 TEST_CASE("a folder that cannot be made or used is told with its path and what to do") {
   const TemporaryFolder temporary;
   const auto no_parent = StateFolder::open(temporary / "a/b");
-  CHECK_THAT(no_parent.error(), Contains("a/b: No such file or directory") && Contains("--dir"));
+  CHECK_THAT(no_parent.error().text,
+             Contains("a/b: No such file or directory") && Contains("--dir"));
   write_file(temporary / "file", "x");
-  CHECK_THAT(StateFolder::open(temporary / "file").error(), Contains("Not a directory"));
+  CHECK_THAT(StateFolder::open(temporary / "file").error().text, Contains("Not a directory"));
   fs::create_directories(temporary / "node/ledger");
-  CHECK_THAT(StateFolder::open(temporary / "node").error(), Contains("Is a directory"));
+  CHECK_THAT(StateFolder::open(temporary / "node").error().text, Contains("Is a directory"));
 }
 
 TEST_CASE("a read-only folder is told with its path and what to do") {
@@ -326,7 +327,7 @@ TEST_CASE("a read-only folder is told with its path and what to do") {
   const TemporaryFolder temporary;
   fs::create_directory(temporary / "node");
   fs::permissions(temporary / "node", fs::perms::owner_read | fs::perms::owner_exec);
-  CHECK_THAT(StateFolder::open(temporary / "node").error(),
+  CHECK_THAT(StateFolder::open(temporary / "node").error().text,
              Contains("node/ledger: Permission denied") && Contains("--dir"));
 }
 
@@ -336,37 +337,38 @@ TEST_CASE("a folder, or a file in it, in which others have a hand is refused wit
   { Process first(dir); }
   SECTION("everybody may write the folder") {
     fs::permissions(dir, fs::perms::all);
-    CHECK_THAT(StateFolder::open(dir).error(), Contains(dir) && Contains("chmod o-w"));
+    CHECK_THAT(StateFolder::open(dir).error().text, Contains(dir) && Contains("chmod o-w"));
   }
   SECTION("everybody may write the ledger") {
     fs::permissions(dir + "/ledger", fs::perms::others_write, fs::perm_options::add);
-    CHECK_THAT(StateFolder::open(dir).error(), Contains(dir + "/ledger") && Contains("chmod o-w"));
+    CHECK_THAT(StateFolder::open(dir).error().text,
+               Contains(dir + "/ledger") && Contains("chmod o-w"));
   }
   SECTION("another user's folder") {
     if (geteuid() != 0) return;  // who alone can give it away
     REQUIRE(chown(dir.c_str(), 12345, 12345) == 0);
-    CHECK_THAT(StateFolder::open(dir).error(), Contains("belongs to user 12345"));
+    CHECK_THAT(StateFolder::open(dir).error().text, Contains("belongs to user 12345"));
   }
   SECTION("another user's ledger") {
     if (geteuid() != 0) return;
     REQUIRE(chown((dir + "/ledger").c_str(), 12345, 12345) == 0);
-    CHECK_THAT(StateFolder::open(dir).error(), Contains("belongs to user 12345"));
+    CHECK_THAT(StateFolder::open(dir).error().text, Contains("belongs to user 12345"));
   }
   SECTION("a ledger that is a link") {
     fs::rename(dir + "/ledger", temporary / "elsewhere");
     fs::create_symlink(temporary / "elsewhere", dir + "/ledger");
-    CHECK_THAT(StateFolder::open(dir).error(), Contains("symbolic link"));
+    CHECK_THAT(StateFolder::open(dir).error().text, Contains("symbolic link"));
   }
   SECTION("a ledger that is a link to nothing") {
     fs::remove(dir + "/ledger");
     fs::create_symlink(temporary / "elsewhere", dir + "/ledger");
-    CHECK_THAT(StateFolder::open(dir).error(), Contains("symbolic link"));
+    CHECK_THAT(StateFolder::open(dir).error().text, Contains("symbolic link"));
     CHECK_FALSE(fs::exists(temporary / "elsewhere"));
   }
   SECTION("a ledger that is a pipe") {
     fs::remove(dir + "/ledger");
     REQUIRE(mkfifo((dir + "/ledger").c_str(), 0600) == 0);
-    CHECK_THAT(StateFolder::open(dir).error(), Contains("no regular file"));
+    CHECK_THAT(StateFolder::open(dir).error().text, Contains("no regular file"));
   }
 }
 
@@ -423,11 +425,11 @@ TEST_CASE("a ledger that is taken away counts as a disk that fails, until it is 
   REQUIRE(write());
   fs::rename(dir + "/ledger", dir + "/away");
   SECTION("removed") {
-    CHECK_THAT(write().error(), Contains(dir + "/ledger was removed"));
+    CHECK_THAT(write().error().text, Contains(dir + "/ledger was removed"));
   }
   SECTION("replaced") {
     fs::copy(dir + "/away", dir + "/ledger");
-    CHECK_THAT(write().error(), Contains(dir + "/ledger was replaced"));
+    CHECK_THAT(write().error().text, Contains(dir + "/ledger was replaced"));
   }
   CHECK_FALSE(folder.value().write_record(decision.record));
   fs::rename(dir + "/away", dir + "/ledger");

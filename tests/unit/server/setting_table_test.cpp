@@ -16,7 +16,7 @@ std::string line(Settings& settings, std::string_view text) {
   REQUIRE((words && !words->empty()));
   const std::string name = words->front();
   words->erase(words->begin());
-  return apply(settings, name, *words).error();
+  return apply(settings, name, *words).error().text;
 }
 
 // CONFIG GET of names, as "name=value name=value".
@@ -30,7 +30,7 @@ std::string config_get(const Settings& settings, std::vector<std::string_view> p
 
 std::string config_set(Settings& settings, std::vector<std::string_view> names_and_values) {
   const auto done = set(settings, names_and_values);
-  return done ? "OK" : done.error();
+  return done ? "OK" : done.error().text;
 }
 
 std::string failed(const std::string& name, const std::string& reason) {
@@ -49,7 +49,7 @@ TEST_CASE("every setting reads back what it prints") {
     REQUIRE(words);
     if (words->empty()) words->emplace_back();
     const auto applied = apply(settings, setting.name, *words);
-    CHECK(applied.error().empty());
+    CHECK(applied.error().text.empty());
     CHECK(applied.value().warning.empty());
     CHECK(setting.print(settings) == printed);
   }
@@ -343,7 +343,7 @@ TEST_CASE("a node that nobody could reach does not start") {
   settings.unixsocket = "/run/node.sock";
   CHECK(check(settings));
   settings.unixsocket = "node.sock";
-  CHECK_THAT(check(settings).error(), Catch::Contains("no absolute path"));
+  CHECK_THAT(check(settings).error().text, Catch::Contains("no absolute path"));
   settings = Settings{};
   settings.bind.clear();
   CHECK_FALSE(check(settings));
