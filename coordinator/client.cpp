@@ -28,6 +28,8 @@ namespace {
 // Below it the rounding and the drift allowance leave too little of a TTL to be of use.
 constexpr Duration kTtlMin = 10ms;
 constexpr double kClockDriftMax = 0.5;
+// Nobody waits so long for a node, and it can be added to any instant.
+constexpr Duration kNodeTimeoutMax = 1h;
 
 // A lock is extended at a third of its TTL; a notice of two thirds would leave no time for that.
 constexpr Duration notice_max(Duration ttl) {
@@ -84,6 +86,7 @@ Result<LockClient::Options, Error> read_options(const ClientOptions& options) {
   auto nodes = coordinator::parse_node_addresses(list);
   if (!nodes) return invalid(nodes.error().text);
   if (options.node_timeout < 1ms) return invalid("the node timeout is shorter than 1 ms");
+  if (options.node_timeout > kNodeTimeoutMax) return invalid("the node timeout is longer than 1 h");
   if (!(options.clock_drift >= 0 && options.clock_drift <= kClockDriftMax)) {
     return invalid("the clock drift is a ratio from 0 to 0.5: 0.01 is 1 %");
   }

@@ -19,6 +19,8 @@ namespace {
 constexpr int kDescriptors = 12;
 // So often in a row a callback is told that the client has ended, and begins another operation.
 constexpr int kLastRounds = 1000;
+// And of all callbacks together so many: half a second's work.
+constexpr std::size_t kLastTasksMax = std::size_t(1) << 18;
 
 }  // namespace
 
@@ -53,7 +55,10 @@ Result<std::shared_ptr<Client::Core>, Error> Client::Core::make(uv_loop_s* calle
   const auto core = std::make_shared<Core>(caller_loop, std::move(options));
   if (caller_loop != nullptr) return core;
   // Kept by its thread: a callback may destroy the client, and return.
-  auto thread = net::start_quiet_thread([core] { core->loop_->run(); });
+  auto thread = net::start_quiet_thread([core] {
+    core->loop_->run();
+    core->run_last_tasks();  // what stood in the mailbox behind a task that ended the client
+  });
   if (!thread) {
     core->end_at_once();
     return Error{ErrorCode::system, thread.error().text, {}};
@@ -79,6 +84,9 @@ void Client::Core::end(const std::shared_ptr<Core>& core) {
     net::leave_alone(core);
   } else {
     core->end();
+    if (core->has_own_thread_) return;
+    // This may be its callback, and tasks may stand behind it in the mailbox.
+    core->loop_->keep_for_a_turn({nullptr, [core](void*) { core->run_last_tasks(); }});
   }
 }
 
@@ -111,10 +119,13 @@ void Client::Core::end_at_once() {
 void Client::Core::run_last_tasks() {
   is_at_end_ = true;
   for (const Finish& finish : std::exchange(finishes_, {})) finish.done();
-  std::vector<net::Mailbox::Task> tasks = mailbox_->close();
-  for (int round = 0; round < kLastRounds && !tasks.empty(); ++round) {
-    for (const net::Mailbox::Task& task : tasks) task();
-    tasks = std::exchange(last_tasks_, {});
+  for (net::Mailbox::Task& task : mailbox_->close()) last_tasks_.push_back(std::move(task));
+  for (int round = 0; round < kLastRounds && !last_tasks_.empty(); ++round) {
+    const std::vector<net::Mailbox::Task> tasks = std::exchange(last_tasks_, {});
+    for (const net::Mailbox::Task& task : tasks) {
+      if (++last_tasks_run_ > kLastTasksMax) return last_tasks_.clear();
+      task();
+    }
   }
 }
 
@@ -164,6 +175,7 @@ Client::Operation Client::Core::release(const coordinator::HeldLock& lock, Callb
 void Client::Core::finish(std::function<void()> done) {
   if (is_in_child()) return;
   post([this, done = std::move(done)] {
+    if (!done) return;
     if (is_at_end_) return defer(done);
     const Duration patience = nodes_.group().options().node_timeout;
     finishes_.push_back({later(LockClient::now(), patience), done});
@@ -185,6 +197,7 @@ void Client::Core::look_who_finished() {
     }
   }
   for (Finish& finish : waiting) finishes_.push_back(std::move(finish));
+  if (is_at_end_) return run_last_tasks();  // one of those that were told has ended the client
   if (!finishes_.empty()) finish_alarm_.set(finishes_.front().deadline);
 }
 

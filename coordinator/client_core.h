@@ -172,19 +172,22 @@ class Client::Core : public std::enable_shared_from_this<Client::Core> {
   bool stopping_ = false;
   bool is_at_end_ = false;  // nothing is posted any more
   std::vector<net::Mailbox::Task> last_tasks_;
+  std::size_t last_tasks_run_ = 0;
   std::thread thread_;
 };
 
 template <class T, class Start>
 Client::Operation Client::Core::begin(Callback<T> done, Start start, std::stop_token stop) {
-  if (is_in_child()) return 0;  // there is nobody to tell
+  constexpr bool is_release = std::is_same_v<T, Done>;  // there are no more of them than locks
+  if (is_in_child()) return 0;                          // there is nobody to tell
   const Operation id = ++last_operation_;
   post([this, id, start = std::move(start), done = std::move(done),
         stop = std::move(stop)]() mutable {
     const auto call = std::make_shared<PendingCall<T>>(std::move(done));
     // Later, not now: this may be the callback of one that was stopped, which tries again.
     if (stopping_) return defer([call] { call->fail(stopped_error()); });
-    if (pending_.size() >= kOperationsMax) return defer([call] { call->fail(overloaded_error()); });
+    if (pending_.size() >= kOperationsMax && !is_release)
+      return defer([call] { call->fail(overloaded_error()); });
     pending_.emplace(id, call);
     call->undo = undo_of(start(Callback<T>([this, id](Result<T, Error> result) {
       const auto ended = pending_.extract(id);

@@ -99,7 +99,8 @@ void Guard::Keeping::take_over_validity() {
   const bool is_longer = keeper_.valid_until() > lock_.valid_until;
   lock_.valid_until = keeper_.valid_until();
   valid_until_ = lock_.valid_until.time_since_epoch().count();
-  if (is_longer && on_extended_) on_extended_(keeper_.valid_until().time_since_epoch());
+  if (is_longer && on_extended_ && !is_let_go_)
+    on_extended_(keeper_.valid_until().time_since_epoch());
   // A lock that was lost, or let go meanwhile by another thread, stays so.
   const Duration::rep lost_at = keeper_.lost_at().time_since_epoch().count();
   Duration::rep before = lost_at_.load();
@@ -114,7 +115,8 @@ void Guard::Keeping::lose() {
       ErrorCode::lost, fmt::format("the lock was lost: {}", *keeper_.loss()),
       coordinator::node_answers(core_->names(), keeper_.last_failure(), coordinator::kExtendWords)};
   const OnLoss on_loss = std::exchange(on_loss_, {});
-  lost_.request_stop();  // what that calls may let go of the guard, and end the client
+  if (is_let_go_) return;  // by a thread whose word for it has yet to come
+  lost_.request_stop();    // what that calls may let go of the guard, and end the client
   if (on_loss && core_ != nullptr) on_loss(why);
 }
 
@@ -135,6 +137,7 @@ Client::Core& Guard::Keeping::leave() {
 }
 
 void Guard::Keeping::abandon() {
+  is_let_go_ = true;
   lost_at_ = kLostAlready;
   auto leave = [self = shared_from_this()] {
     if (self->core_ != nullptr) self->leave();
@@ -144,6 +147,7 @@ void Guard::Keeping::abandon() {
 }
 
 void Guard::Keeping::let_go(const Client::Callback<Done>& done) {
+  is_let_go_ = true;
   lost_at_ = kLostAlready;
   // Keeps this object until the task has run: the guard may be gone by then.
   auto release = [self = shared_from_this(), done] {
@@ -162,6 +166,7 @@ Result<Done, Error> Guard::Keeping::let_go() {
 }
 
 void Guard::Keeping::end() {
+  has_ended_ = true;
   lost_at_ = kLostAlready;
   stop_keeping();
   alarm_.reset();
@@ -219,14 +224,16 @@ Result<Done, Error> Guard::release() {
 }
 
 void Guard::release(const Client::Callback<Done>& done) {
-  INVARIANT(keeping_ != nullptr, "a guard that holds nothing was released");
+  if (!keeping_) {
+    if (done) done(Error{ErrorCode::not_held, "the guard holds nothing", {}});
+    return;
+  }
   if (keeping_->is_in_child()) return;
   std::exchange(keeping_, nullptr)->let_go(done);
 }
 
 void Guard::abandon() {
-  INVARIANT(keeping_ != nullptr, "a guard that holds nothing was abandoned");
-  if (keeping_->is_in_child()) return;
+  if (!keeping_ || keeping_->is_in_child()) return;
   std::exchange(keeping_, nullptr)->abandon();
 }
 

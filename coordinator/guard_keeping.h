@@ -30,7 +30,7 @@ class Guard::Keeping : public std::enable_shared_from_this<Guard::Keeping> {
   std::stop_token lost() const { return lost_.get_token(); }
   bool is_in_child() const { return mark_.is_in_child(); }
   // The loop's thread would wait for itself.
-  bool may_wait() const { return !is_loop_thread(); }
+  bool may_wait() const { return has_ended_ || !is_loop_thread(); }
   // The lock is not relied on from here on. Without blocking; when the client has ended the
   // callback comes at once, with ErrorCode::stopped.
   void let_go(const Client::Callback<Done>& done);
@@ -67,6 +67,8 @@ class Guard::Keeping : public std::enable_shared_from_this<Guard::Keeping> {
   // has seen that instant pass it is kLostAlready, and stays so.
   std::atomic<Duration::rep> lost_at_;
   std::atomic<Duration::rep> valid_until_;
+  std::atomic<bool> is_let_go_ = false;  // nobody is told of it any more
+  std::atomic<bool> has_ended_ = false;  // the client
   coordinator::HeldLock lock_;  // written before other threads know of it; valid_until_ is newer
 
   coordinator::Keeper keeper_;

@@ -19,25 +19,31 @@ namespace redlock::server {
 struct KeyWalk {
   std::uint32_t next = 0;  // LockTable::scan's
   protocol::Reply found = protocol::Reply::array();
+  std::size_t kept_bytes = 0;  // of the session, for `found`
 };
 
 class KeyWalks {
  public:
-  using SessionId = protocol::Session::Id;
-
   // What the session's KEYS has come to; a new walk, if it has none. It has none any more.
-  KeyWalk take(SessionId session) {
-    auto node = walks_.extract(session);
-    return node ? std::move(node.mapped()) : KeyWalk();
+  KeyWalk take(protocol::Session& session) {
+    auto node = walks_.extract(session.id());
+    if (!node) return {};
+    session.kept_bytes -= node.mapped().kept_bytes;
+    return std::move(node.mapped());
   }
-  void keep(SessionId session, KeyWalk walk) { walks_.emplace(session, std::move(walk)); }
+  // What it has found counts as the session's memory (maxmemory-clients).
+  void keep(protocol::Session& session, KeyWalk walk) {
+    walk.kept_bytes = walk.found.memory_bytes();
+    session.kept_bytes += walk.kept_bytes;
+    walks_.emplace(session.id(), std::move(walk));
+  }
   // The session ends, or its KEYS was refused in the middle.
-  void forget(SessionId session) {
-    if (!walks_.empty()) walks_.erase(session);
+  void forget(protocol::Session& session) {
+    if (!walks_.empty()) take(session);
   }
 
  private:
-  std::map<SessionId, KeyWalk> walks_;
+  std::map<protocol::Session::Id, KeyWalk> walks_;
 };
 
 }  // namespace redlock::server

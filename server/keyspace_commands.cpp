@@ -46,7 +46,7 @@ class Stride {
 
 // In pieces, so that many keys, or a pattern that is hard to match, hold nobody up (key_walks.h).
 Reply keys(Call& call) {
-  KeyWalk walk = call.node.key_walks().take(call.session.id());
+  KeyWalk walk = call.node.key_walks().take(call.session);
   Stride stride;
   for (std::size_t steps = 0; steps < kStepsOfPiece;) {
     const std::size_t before = steps;
@@ -63,7 +63,7 @@ Reply keys(Call& call) {
         "ERR KEYS would hold everybody up, as nothing comes between the commands of a script or a "
         "transaction: use SCAN");
   }
-  call.node.key_walks().keep(call.session.id(), std::move(walk));
+  call.node.key_walks().keep(call.session, std::move(walk));
   return call.node.in_next_turn(call.session);
 }
 

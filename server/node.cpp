@@ -87,7 +87,7 @@ void Node::receive(Session& session, std::string_view bytes, Now now) {
     give_turn(session);
   session.receive(bytes, now, *this);
   settle_ended_write(now);
-  deliver_late_reply();
+  deliver_late_replies();
   deliver_wakes(now);
   look_at_pause(now);
   peak_memory_ = peak_memory();
@@ -144,7 +144,7 @@ Reply Node::execute(Session& session, Request request, Now now) {
   }
   if (refusal) {
     stats_.count_error(refusal->text());
-    key_walks_.forget(session.id());
+    key_walks_.forget(session);
     const protocol::CommandSpec* spec =
         found.entry != nullptr ? &found.entry->command->spec : nullptr;
     return refuse_in_transaction(session, spec, request, now, std::move(*refusal));

@@ -368,7 +368,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   void resume_transaction(Now now);
   bool is_transaction_due_to_pause();
   protocol::Reply pause_transaction(protocol::Session& session);
-  void deliver_late_reply();
+  void deliver_late_replies();
   void deliver_wakes(Now now);
   void close_idle_sessions(Instant now);
   void note_newcomer(protocol::Session& session, Instant now);
@@ -410,7 +410,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   bool script_wrote_ = false;  // then it cannot be killed: half of what it does would stay
   std::optional<Suspended> suspended_;
   std::optional<RunningTransaction> transaction_;
-  std::optional<LateReply> late_reply_;
+  std::deque<LateReply> late_replies_;
   std::deque<protocol::Session::Id> gave_way_;  // in the order of their next turns
   std::size_t work_ = 0;                        // since the clock was last read: words executed
   bool has_worked_long_ = false;                // since sockets were last looked at

@@ -26,7 +26,7 @@ void Node::tell_of_cut(const Session& session) {
 }
 
 void Node::forget_wishes(Session& session) {
-  key_walks_.forget(session.id());
+  key_walks_.forget(session);
   waiters_.forget(session.id());
   watches_.forget(session);
   pubsub_.forget(session);

@@ -95,7 +95,7 @@ void Node::finish_suspended(Session::Id caller, Reply reply) {
   if (suspended_) return;  // the next script of the same transaction, or its next piece
   settle_imposed_ttls();
   reply = settle_uncovered(caller, std::move(reply), script_now_);
-  if (!reply.is(Reply::Kind::later)) late_reply_ = LateReply{caller, std::move(reply)};
+  if (!reply.is(Reply::Kind::later)) late_replies_.push_back({caller, std::move(reply)});
 }
 
 // redis.call: the same commands by the same way, at the script's own instant.

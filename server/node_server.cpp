@@ -1,5 +1,6 @@
 #include "server/node_server.h"
 
+#include "base/invariant.h"
 #include "base/net/clock.h"
 
 #include <algorithm>
@@ -208,6 +209,7 @@ void NodeServer::accept(std::unique_ptr<net::Stream> stream) {
 }
 
 void NodeServer::forget(Connection& connection) {
+  INVARIANT(!connection.is_held, "a connection ends whose input is yet to be executed");
   const Session::Id id = connection.session().id();
   node_.close_session(id);
   connections_.erase(id);  // the connection is gone after this line
@@ -247,8 +249,11 @@ void NodeServer::drop_last_words(Instant now) {
   }
 }
 
-// What was answered before goes out before: the work may be a script, and take its time.
+// What was answered before goes out before: the work may be a script, and take its time. The timer
+// may come among the reads, and what was read executes first: a connection that ends in
+// write_output() must not stand in the turn's input.
 void NodeServer::do_due_work() {
+  execute_held();
   write_output();
   const Now now = net::read_now();
   drop_last_words(now.monotonic);

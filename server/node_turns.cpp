@@ -27,8 +27,10 @@ bool Node::is_turn_over(Now now) {
 // A client that sends such work again and again, each time once it was answered, would have it done
 // at once each time, and many such clients one after the other. So what it sends next waits for its
 // turn, with one such turn between two looks at the sockets.
+// Counted from its end: a turn may be longer than this wait.
 void Node::have_it_wait_behind(Session& session) {
-  session.waits_behind_until = later(clock_.latest(), kWaitsBehind);
+  const Instant end = world_.stopwatch != nullptr ? world_.stopwatch() : clock_.latest();
+  session.waits_behind_until = later(end, kWaitsBehind);
   has_worked_long_ = true;
 }
 
@@ -65,15 +67,16 @@ void Node::retry_postponed(Now now) {
     session->is_paused = false;
     session->retry(now, *this);
   }
-  deliver_late_reply();
+  deliver_late_replies();
   deliver_wakes(now);
 }
 
-void Node::deliver_late_reply() {
-  if (!late_reply_) return;
-  const LateReply late = std::move(*late_reply_);
-  late_reply_.reset();
-  if (Session* session = sessions_.find(late.session)) {
+// Several where one look at the sessions resumed several that each ended a script.
+void Node::deliver_late_replies() {
+  for (; !late_replies_.empty(); late_replies_.pop_front()) {
+    LateReply& late = late_replies_.front();
+    Session* const session = sessions_.find(late.session);
+    if (session == nullptr) continue;
     session->answer_and_give_way(late.reply);  // the next script that it sent may overrun, too
     session->waits_behind_until = later(clock_.latest(), kWaitsBehind);
     gave_way_.push_back(session->id());
@@ -93,7 +96,7 @@ void Node::deliver_wakes(Now now) {
         push_wake(*session, std::move(wake.key), wake.is_free);
       }
     }
-    deliver_late_reply();
+    deliver_late_replies();
   }
 }
 
@@ -135,7 +138,7 @@ std::optional<Instant> Node::do_due_work(Now now) {
     let_one_go_on(now);
     suspended_ ? cover_early() : look_at_notes(now.monotonic);
     settle_ended_write(now);
-    deliver_late_reply();
+    deliver_late_replies();
     deliver_wakes(now);
     return std::nullopt;
   }
@@ -153,7 +156,7 @@ std::optional<Instant> Node::do_due_work(Now now) {
   tell_late_refusals(now);
   tell_more_listeners(now);
   let_one_go_on(now);
-  deliver_late_reply();
+  deliver_late_replies();
   deliver_wakes(now);
   if (reclaimed.count == 0) return std::nullopt;
   return reclaimed.last_deadline;

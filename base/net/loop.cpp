@@ -30,4 +30,17 @@ void Loop::stop() {
   uv_stop(raw_);
 }
 
+// libuv calls back when a handle is closed, at the end of its turn.
+void Loop::keep_for_a_turn(std::shared_ptr<void> object) {
+  struct Kept {
+    uv_idle_t handle;
+    std::shared_ptr<void> object;
+  };
+  auto* const kept = new Kept{{}, std::move(object)};
+  uv_idle_init(raw_, &kept->handle);
+  kept->handle.data = kept;
+  uv_close(reinterpret_cast<uv_handle_t*>(&kept->handle),
+           [](uv_handle_t* handle) { delete static_cast<Kept*>(handle->data); });
+}
+
 }  // namespace redlock::net

@@ -25,6 +25,8 @@ class Loop {
   // Until stop(), or until nothing is left that could wake it.
   void run();
   void stop();
+  // Lets go of it when what runs on the loop now has returned.
+  void keep_for_a_turn(std::shared_ptr<void> object);
 
   uv_loop_s* raw() { return raw_; }
 

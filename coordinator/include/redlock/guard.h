@@ -70,7 +70,8 @@ class Guard {
   // some nodes may still have it: then the error is not_held. Holds nothing afterwards, but after
   // wrong_thread: then nothing was done.
   Result<Done, Error> release();
-  // The same without blocking, with a callback on the client's thread.
+  // The same without blocking, with a callback on the client's thread; where there is none any
+  // more, or nothing is held, it comes from inside this call.
   void release(const Client::Callback<Done>& done);
   // Neither extends it any more nor releases it: it runs out by itself. For a holder who knows that
   // something still works under it. Holds nothing afterwards.

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include <catch2/catch.hpp>
+#include <uv.h>
 
 using namespace redlock;
 using namespace std::chrono_literals;
@@ -357,4 +358,73 @@ TEST_CASE("a mutex waits for as long as an instant or a duration says, whatever 
   mutex.unlock();
   CHECK(mutex.try_lock_for(std::chrono::duration<double>(1e300)));
   mutex.unlock();
+}
+
+TEST_CASE("a client on its caller's loop may be destroyed in its own callbacks") {
+  const FiveNodes nodes;
+  uv_loop_t loop;
+  REQUIRE(uv_loop_init(&loop) == 0);
+  auto client = std::make_unique<Client>(Client::start_on(&loop, nodes.options()).value());
+  int told = 0;
+  const bool by_finish = GENERATE(true, false);
+  const auto destroy = [&] {
+    client->holder("scanner", [&](const auto&) { ++told; });
+    client.reset();
+    ++told;
+  };
+  client->holder("printer", [&](const auto&) { by_finish ? client->finish(destroy) : destroy(); });
+  uv_run(&loop, UV_RUN_DEFAULT);
+  CHECK(told == 2);
+  CHECK(uv_loop_close(&loop) == 0);
+}
+
+TEST_CASE("what stands behind a callback that ends its client is told, blocking calls too") {
+  const FiveNodes nodes;
+  auto client = std::make_unique<Client>(nodes.client());
+  Client& there = *client;
+  std::promise<void> inside;
+  std::promise<void> waits;
+  client->holder("printer", [&](const auto&) {
+    inside.set_value();
+    waits.get_future().wait();
+    std::this_thread::sleep_for(50ms);
+    client.reset();
+  });
+  inside.get_future().wait();
+  Told<ErrorCode> told;
+  there.holder("scanner", [&](const auto& got) { told(got.error().code); });
+  waits.set_value();
+  CHECK(told.wait() == ErrorCode::stopped);
+}
+
+TEST_CASE("a guard that was let go is heard of no more, and outlives its client") {
+  const FiveNodes nodes;
+  std::atomic<bool> lost = false;
+  Guard outlives;
+  {
+    Client client = nodes.client();
+    outlives = client.guard("scanner", {}).value();
+    Guard guard =
+        client.guard("printer", {.ttl = 300ms, .on_loss = [&](const Error&) { lost = true; }})
+            .value();
+    client.holder("printer", [](const auto&) { std::this_thread::sleep_for(400ms); });
+    while (guard.valid()) std::this_thread::sleep_for(1ms);  // its loss is on the way
+    guard = Guard();
+  }
+  CHECK_FALSE(lost);
+  std::jthread([&] { CHECK(outlives.release().error().code == ErrorCode::stopped); }).join();
+  Guard().abandon();
+  Told<ErrorCode> told;
+  Guard().release([&](const auto& got) { told(got.error().code); });
+  CHECK(told.wait() == ErrorCode::not_held);
+}
+
+TEST_CASE("a client is finished with nobody to be told") {
+  const FiveNodes nodes;
+  Client client = nodes.client();
+  client.finish({});
+  CHECK(client.acquire("printer"));
+  CHECK(Client::start({.nodes = {"a"}, .node_timeout = std::chrono::nanoseconds::max()})
+            .error()
+            .code == ErrorCode::invalid);
 }

@@ -96,3 +96,22 @@ TEST_CASE("the clocks are looked at every second, whatever else is due") {
   Kept kept;
   CHECK(kept.keeper.next_deadline() == kept.start + Keeper::kClockInterval);
 }
+
+TEST_CASE("an extension that comes after the lock counts as lost does not bring it back") {
+  Kept kept;
+  kept.pass(10s);
+  kept.keeper.begin_extension(kept.now());
+  kept.clocks.boottime = kept.start + 26s;  // nobody has looked at the time
+  kept.end_extension(ExtensionOutcome::extended, kept.now() + 29s);
+  REQUIRE(kept.keeper.loss());
+  CHECK(kept.keeper.valid_until() == kept.start + 29s);
+}
+
+TEST_CASE("a loss that somebody has seen stays one") {
+  Kept kept;
+  kept.keeper.on_loss_seen();
+  REQUIRE(kept.keeper.loss());
+  kept.end_extension(ExtensionOutcome::extended, kept.now() + 29s);
+  CHECK(kept.keeper.loss());
+  CHECK_FALSE(kept.keeper.next_deadline());
+}

@@ -31,6 +31,22 @@ TEST_CASE("while a script overruns, others are told BUSY and SCRIPT KILL ends it
   CHECK(busy.ask(busy.bob, "GET k") == "(nil)");
 }
 
+TEST_CASE("two scripts that end while others are looked at are both answered") {
+  BusyFixture busy;
+  TestClient carol(busy.node, busy.now);
+  TestClient dave(busy.node, busy.now);
+  CHECK(busy.ask(busy.bob, "CLIENT PAUSE 100 ALL") == "+OK");
+  busy.alice.send(kEndless, busy.now);
+  busy.bob.send("SCRIPT KILL", busy.now);
+  carol.send(kEndless, busy.now);
+  dave.send("SCRIPT KILL", busy.now);
+  for (int turn = 0; turn < 10; ++turn) busy.pass(100ms);
+  CHECK(busy.alice.receive().find("-ERR Script killed by user") == 0);
+  CHECK(busy.bob.receive() == "+OK");
+  CHECK(carol.receive().find("-ERR Script killed by user") == 0);
+  CHECK(dave.receive() == "+OK");
+}
+
 TEST_CASE(
     "a script that has written cannot be killed, ends at its time limit, and what it wrote stays") {
   BusyFixture busy;
