@@ -18,14 +18,13 @@ GUEST = os.path.join(BUILD, "guest")
 SOAK_S = 3600 if os.environ.get("REDLOCK_LONG") == "1" else 8
 
 
-# In a network namespace of its own: nodes, a guest that keeps a lock, and `redlock run`. The route
+# In namespaces of its own, all of whose processes end with the shell: nodes, a guest that keeps a lock, and `redlock run`. The route
 # goes for longer than a silent connection is kept (10 s from the first extension that nobody
 # answers, a third of the TTL after the lock was got), so that all are dialled again in vain.
 ROUTE_GOES = """
     set -e
     ip link set lo up
     "$BUILD/redlock" up --dir "$DIR" > "$DIR.up" 2>&1 &
-    trap 'kill $(jobs -p)' EXIT
     export REDLOCK_NODES=$(seq -s , -f 127.0.0.1:%g 7001 7005)
     until "$BUILD/redlock" acquire ready --ttl 1s > /dev/null 2>&1; do sleep 0.1; done
     "$BUILD/redlock" run --ttl 30s scanner -- sleep 24 > /dev/null 2> "$DIR.run" &
@@ -59,12 +58,12 @@ class Guest(GroupTest):
 
     def test_a_route_that_goes_costs_the_lock_and_not_the_program(self):
         with tempfile.TemporaryDirectory() as folder:
-            command = ["unshare", "-Urn", "sh", "-c", ROUTE_GOES]
-            if subprocess.run([*command[:2], "ip", "link", "set", "lo", "up"], check=False,
+            apart = ["unshare", "-Urnpfm", "--mount-proc", "--kill-child"]
+            if subprocess.run([*apart, "ip", "link", "set", "lo", "up"], check=False,
                               capture_output=True).returncode != 0:
-                self.skipTest("this machine gives no network namespace")
+                self.skipTest("this machine gives no namespaces")
             told = subprocess.run(
-                command, capture_output=True, text=True, timeout=PATIENCE_S + 60, check=False,
+                [*apart, "sh", "-c", ROUTE_GOES], capture_output=True, text=True, timeout=PATIENCE_S + 60, check=False,
                 env={**os.environ, "BUILD": BUILD, "DIR": f"{folder}/group"})
         self.assertIn("run 0, guest 0, ready again", told.stdout, told.stderr)
 
