@@ -58,7 +58,7 @@ Result<T, Error> wait_for(Begin begin) {
   return std::move(*waiting->outcome);
 }
 
-class Client::Core : public std::enable_shared_from_this<Client::Core> {
+class Client::Core {
  public:
   // caller_loop: nullptr for a thread of our own. Fails with ErrorCode::system.
   static Result<std::shared_ptr<Core>, Error> make(uv_loop_s* caller_loop,
@@ -178,15 +178,16 @@ class Client::Core : public std::enable_shared_from_this<Client::Core> {
 
 template <class T, class Start>
 Client::Operation Client::Core::begin(Callback<T> done, Start start, std::stop_token stop) {
-  constexpr bool is_release = std::is_same_v<T, Done>;  // there are no more of them than locks
-  if (is_in_child()) return 0;                          // there is nobody to tell
+  // What is told no more than Done lets a lock go, or waits: refused, the lock would stay.
+  constexpr bool takes_nothing_on = std::is_same_v<T, Done>;
+  if (is_in_child()) return 0;  // there is nobody to tell
   const Operation id = ++last_operation_;
   post([this, id, start = std::move(start), done = std::move(done),
         stop = std::move(stop)]() mutable {
     const auto call = std::make_shared<PendingCall<T>>(std::move(done));
     // Later, not now: this may be the callback of one that was stopped, which tries again.
     if (stopping_) return defer([call] { call->fail(stopped_error()); });
-    if (pending_.size() >= kOperationsMax && !is_release)
+    if (pending_.size() >= kOperationsMax && !takes_nothing_on)
       return defer([call] { call->fail(overloaded_error()); });
     pending_.emplace(id, call);
     call->undo = undo_of(start(Callback<T>([this, id](Result<T, Error> result) {

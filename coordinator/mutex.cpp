@@ -13,8 +13,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kPause = std::chrono::seconds(1);
 
 bool comes_at_once(ErrorCode code) {
-  return code == ErrorCode::unfenced || code == ErrorCode::invalid ||
-         code == ErrorCode::overloaded || code == ErrorCode::system;
+  return code == ErrorCode::unfenced || code == ErrorCode::invalid || code == ErrorCode::overloaded;
 }
 
 // A wait that is too long to be added to now is one for ever, a negative one none.

@@ -25,9 +25,9 @@ bool Node::is_turn_over(Now now) {
 }
 
 // A client that sends such work again and again, each time once it was answered, would have it done
-// at once each time, and many such clients one after the other. So what it sends next waits for its
-// turn, with one such turn between two looks at the sockets.
-// Counted from its end: a turn may be longer than this wait.
+// at once each time, and many such clients one after the other. So what the client sends next waits
+// for its turn, with one such turn between two looks at the sockets. The wait counts from the end
+// of the work, which may take longer than the wait.
 void Node::have_it_wait_behind(Session& session) {
   const Instant end = world_.stopwatch != nullptr ? world_.stopwatch() : clock_.latest();
   session.waits_behind_until = later(end, kWaitsBehind);

@@ -51,7 +51,6 @@ void want(bool condition, const std::string& what) {
   if (!condition) fail(what);
 }
 
-// Exits as its name says: runs the destructors of what is static, unless _Exit is asked for.
 int status_of(pid_t child) {
   int status = 0;
   want(waitpid(child, &status, 0) == child, "no child to wait for");

@@ -96,6 +96,16 @@ class Client:
             return float(rest)
         raise AssertionError(f"not RESP: {line!r}")
 
+    def read_past(self, word):
+        """Reads what is answered up to the reply of ECHO word, and does not look at it."""
+        end = f"{word}\r\n".encode()
+        last = b""
+        while not last.endswith(end):
+            data = self.socket.recv(1 << 20)
+            if not data:
+                raise ConnectionResetError("the node closed the connection")
+            last = (last + data)[-len(end):]
+
     def _more(self):
         data = self.socket.recv(1 << 16)
         if not data:

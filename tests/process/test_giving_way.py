@@ -13,17 +13,6 @@ KEYS = 20_000 if SANITIZED else 200_000
 LAST = "the-last-answer"
 
 
-def read_until(client, word):
-    """Reads, and does not look at what it reads but for its end."""
-    end = f"{word}\r\n".encode()
-    last = b""
-    while not last.endswith(end):
-        data = client.socket.recv(1 << 20)
-        if not data:
-            raise ConnectionError("the node closed the connection")
-        last = (last + data)[-len(end):]
-
-
 class Probe:
     """Asks as fast as it is answered, and keeps how long each answer took."""
 
@@ -78,7 +67,7 @@ class OneClient(ProcessTest):
             requests = b"".join(requests) + request("ECHO", LAST)
             sending = threading.Thread(target=hostile.send, args=(requests,))
             sending.start()
-            read_until(hostile, LAST)
+            hostile.read_past(LAST)
             took = time.monotonic() - began
             sending.join()
         print(f"\n  {name}: {took:.2f} s; others: {len(probe.took)} asked, "
@@ -112,7 +101,7 @@ class OneClient(ProcessTest):
                 listener.send(request("PSUBSCRIBE", *(
                     "*" + "x" * 50 + str(i) for i in range(first, first + 1000))))
             listener.send(request("PING", LAST))
-            read_until(listener, LAST)
+            listener.read_past(LAST)
             self.assert_others_are_answered(
                 "PUBLISH", [request("PUBLISH", "x" * 4000, "hello")])
             began = time.monotonic()
@@ -154,7 +143,7 @@ class OneClient(ProcessTest):
         endless = "table.sort({3, 2, 1}, function() while true do end end)"
         with self.served.client(timeout_s=60) as hostile, Probe(self.served.port) as probe:
             hostile.send(request("EVAL", endless, "0") * 8 + request("ECHO", LAST))
-            read_until(hostile, LAST)
+            hostile.read_past(LAST)
         print(f"\n  eight endless scripts: longest {max(probe.took) * 1e3:.1f} ms", end="")
         self.assertLess(max(probe.took), 0.15 + SILENCE_MAX_S)
 

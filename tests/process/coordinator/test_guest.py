@@ -18,9 +18,10 @@ GUEST = os.path.join(BUILD, "guest")
 SOAK_S = 3600 if os.environ.get("REDLOCK_LONG") == "1" else 8
 
 
-# In namespaces of its own, all of whose processes end with the shell: nodes, a guest that keeps a lock, and `redlock run`. The route
-# goes for longer than a silent connection is kept (10 s from the first extension that nobody
-# answers, a third of the TTL after the lock was got), so that all are dialled again in vain.
+# In namespaces of its own, all of whose processes end with the shell: nodes, a guest that keeps a
+# lock, and `redlock run`. The route goes for longer than a silent connection is kept (10 s from the
+# first extension that nobody answers, a third of the TTL after the lock was got), so that all are
+# dialled again in vain.
 ROUTE_GOES = """
     set -e
     ip link set lo up
@@ -63,7 +64,8 @@ class Guest(GroupTest):
                               capture_output=True).returncode != 0:
                 self.skipTest("this machine gives no namespaces")
             told = subprocess.run(
-                [*apart, "sh", "-c", ROUTE_GOES], capture_output=True, text=True, timeout=PATIENCE_S + 60, check=False,
+                [*apart, "sh", "-c", ROUTE_GOES], capture_output=True, text=True,
+                timeout=PATIENCE_S + 60, check=False,
                 env={**os.environ, "BUILD": BUILD, "DIR": f"{folder}/group"})
         self.assertIn("run 0, guest 0, ready again", told.stdout, told.stderr)
 

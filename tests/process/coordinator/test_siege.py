@@ -35,13 +35,7 @@ def answers_of(client, data):
     """Sends it all and reads whatever is answered."""
     client.send(data)
     client.send(request("ECHO", LAST))
-    end = f"{LAST}\r\n".encode()
-    last = b""
-    while not last.endswith(end):
-        received = client.socket.recv(1 << 20)
-        if not received:
-            raise ConnectionResetError("the node closed the connection")
-        last = (last + received)[-len(end):]
+    client.read_past(LAST)
 
 
 def unread(client, data):
