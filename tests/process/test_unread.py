@@ -156,7 +156,7 @@ class Unread(ProcessTest):
         print(f"  evicted {evicted}")
         self.assertGreaterEqual(evicted, 50)
         self.assertLess(evicted, len(deaf))
-        self.assertIn("the most of all clients", self.server.log())
+        self.assertTrue(eventually(lambda: "the most of all clients" in self.server.log()))
         self.assertLessEqual(int(self.client.info()["mem_clients_normal"]), 64 * 1024 * 1024)
 
     def fill(self, raw, *last):
