@@ -25,6 +25,14 @@ void truncate_argument(lua_State* lua, int argument) {
   lua_replace(lua, argument);
 }
 
+bool read_number(lua_State* lua, int argument) {
+  if (lua_type(lua, argument) == LUA_TNUMBER) return true;
+  if (lua_isnumber(lua, argument) == 0) return false;
+  lua_stringtonumber(lua, lua_tostring(lua, argument));
+  lua_replace(lua, argument);
+  return true;
+}
+
 std::string_view checked_text(lua_State* lua, int argument) {
   std::size_t bytes = 0;
   const char* const text = luaL_checklstring(lua, argument, &bytes);

@@ -19,6 +19,10 @@ void truncate_argument(lua_State* lua, int argument);
 // The argument as text, as long as it stays on the stack; an error if it is no string or number.
 std::string_view checked_text(lua_State* lua, int argument);
 
+// Whether the argument is a number, or text that is one: that is replaced by the number, as it may
+// be long, and is read once so.
+bool read_number(lua_State* lua, int argument);
+
 // Replaces a float by its text in Lua 5.1, "5" and not "5.0"; leaves all else.
 void write_float(lua_State* lua, int index);
 

@@ -1,6 +1,7 @@
 // bit: LuaBitOp's functions, which Redis gives to scripts. Numbers are taken modulo 2^32, results
 // are signed 32-bit integers.
 #include "lua/sandbox.h"
+#include "lua/script_context.h"
 
 #include <bit>
 #include <cmath>
@@ -34,7 +35,10 @@ int push_bits(lua_State* lua, std::uint32_t bits) {
 template <class Operation>
 int fold(lua_State* lua, Operation operation) {
   std::uint32_t bits = checked_bits(lua, 1);
-  for (int i = 2; i <= lua_gettop(lua); ++i) bits = operation(bits, checked_bits(lua, i));
+  for (int i = 2; i <= lua_gettop(lua); ++i) {
+    stop_if_aborted(lua);
+    bits = operation(bits, checked_bits(lua, i));
+  }
   return push_bits(lua, bits);
 }
 

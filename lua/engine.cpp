@@ -51,6 +51,7 @@ Engine::Loaded Engine::compile(std::string_view body) {
   const std::size_t compiled_bytes = bytes > bytes_before ? bytes - bytes_before : 0;
   auto script =
       std::make_unique<Script>(std::string(body), compiled.function, compiled.may_change_tables);
+  script->note_quick(known_script_of(body) != nullptr);
   return {&scripts_.add(std::move(script), header, compiled_bytes), {}};
 }
 
@@ -64,6 +65,11 @@ void Engine::make_room() {
     if (oldest == nullptr) return;
     interpreter_->forget(scripts_.remove(*oldest)->function_);
   }
+}
+
+bool Engine::is_quick(std::string_view body) {
+  const Script* const script = scripts_.find_by_body(body);
+  return script != nullptr && script->is_quick();
 }
 
 const Script* Engine::find(std::string_view sha1) {

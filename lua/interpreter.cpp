@@ -267,13 +267,18 @@ protocol::Reply Interpreter::take_reply() {
   return std::move(reply_);
 }
 
+// On top of the coroutine's stack; up to a zero byte.
+std::string_view Interpreter::error_text() const {
+  return std::string_view(lua_tostring(coroutine_, -1)).substr(0, kErrorTextBytesMax);
+}
+
 // The error value on top of the coroutine's stack, as Redis words it: {err = "CODE text"} as it is,
 // anything else as text after "ERR ".
 std::string Interpreter::raised_error() const {
   switch (lua_type(coroutine_, -1)) {
     case LUA_TSTRING:
     case LUA_TNUMBER:
-      return fmt::format("ERR {}", lua_tostring(coroutine_, -1));
+      return fmt::format("ERR {}", error_text());
     case LUA_TBOOLEAN:
       return lua_toboolean(coroutine_, -1) != 0 ? "ERR true" : "ERR false";
     case LUA_TNIL:
@@ -281,7 +286,7 @@ std::string Interpreter::raised_error() const {
     case LUA_TTABLE:
       lua_pushliteral(coroutine_, "err");
       lua_rawget(coroutine_, -2);
-      if (const char* text = lua_tostring(coroutine_, -1)) return text;
+      if (lua_isstring(coroutine_, -1) != 0) return std::string(error_text());
       return "ERR the error is a table without err";
     default:
       return fmt::format("ERR the error is a {}", luaL_typename(coroutine_, -1));

@@ -92,6 +92,7 @@ class Interpreter {
   int load(std::string_view source);
   void finish(int status);
   void finish_with_error(std::string_view error_text);
+  std::string_view error_text() const;
   std::string raised_error() const;
   std::string error_tail() const;
   void collect_if_large();

@@ -35,10 +35,12 @@ inline constexpr std::int64_t kTableItemsMax = 1 << 20;
 // Comparisons of one table.sort, each weighted by the longest string: about a second.
 inline constexpr double kSortStepsMax = 3e7;
 
-// What a script returns, and what it can build by returning one long string many times.
+// What a script returns, and what it can build by returning one long string many times: 15 ms.
 inline constexpr int kReplyDepthMax =
     32;  // as protocol::kReplyDepthMax: clients read no deeper ones
-inline constexpr std::size_t kReplyItemsMax = 128 * 1024;
+inline constexpr std::size_t kReplyItemsMax = 32 * 1024;
 inline constexpr std::size_t kReplyTextBytesMax = 32 * 1024 * 1024;
+// Of what a script raises; the rest is cut off.
+inline constexpr std::size_t kErrorTextBytesMax = 64 * 1024;
 
 }  // namespace redlock::lua

@@ -14,11 +14,8 @@ int pick(lua_State* lua, bool (*is_better)(lua_State*, int candidate, int best))
   luaL_checknumber(lua, 1);
   int best = 1;
   for (int i = 1; i <= count; ++i) {
-    luaL_checknumber(lua, i);
-    if (lua_type(lua, i) == LUA_TSTRING) {
-      lua_stringtonumber(lua, lua_tostring(lua, i));
-      lua_replace(lua, i);
-    }
+    stop_if_aborted(lua);
+    if (!read_number(lua, i)) luaL_checknumber(lua, i);  // which says what it is
     if (is_better(lua, i, best)) best = i;
   }
   lua_pushvalue(lua, best);

@@ -130,6 +130,7 @@ constexpr int kReplacement = 3;
 // nil and false leave the match as it is.
 void replace(lua_State* lua, luaL_Buffer& buffer, const PatternMatch& match, const char* begin,
              const char* end) {
+  stop_if_aborted(lua);  // a look into a table may take its time, by a chain of __index
   if (lua_type(lua, kReplacement) == LUA_TTABLE) {
     match.push_capture(0, begin, end);
     lua_gettable(lua, kReplacement);
@@ -173,6 +174,7 @@ int substitute(lua_State* lua) {
   const char* const end_of_subject = begin + subject.size();
   lua_Integer count = 0;
   while (count < count_max) {
+    match.step();  // an empty pattern has none
     const char* const end = match.at(begin);
     if (end != nullptr) {
       ++count;

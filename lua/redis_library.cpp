@@ -6,6 +6,7 @@
 #include "lua/script_context.h"
 #include "lua/sha1_text.h"
 #include "lua/word_tables.h"
+#include "protocol/limits.h"
 
 #include <array>
 #include <charconv>
@@ -79,6 +80,10 @@ bool run_command(lua_State* lua) {
   stop_if_aborted(lua);
   if (lua_gettop(lua) == 0) {
     push_error_table(lua, "ERR Please specify at least one argument for this redis lib call");
+    return false;
+  }
+  if (lua_gettop(lua) > protocol::kWordsMax) {
+    push_error_table(lua, fmt::format("ERR a command has {} words at most", protocol::kWordsMax));
     return false;
   }
   Words words(lua);

@@ -34,6 +34,10 @@ class Script {
   bool allows_oom() const { return header_.allows_oom; }
   // It has a first line "#!lua …".
   bool has_header() const { return header_.is_there; }
+  // What the host found of its last run: that it takes microseconds. One that never ran may take
+  // any time; what lock libraries send (known_scripts.h) is known.
+  bool is_quick() const { return is_quick_; }
+  void note_quick(bool is_quick) const { is_quick_ = is_quick; }
 
  private:
   friend class CompiledScripts;
@@ -45,6 +49,7 @@ class Script {
   const int function_;
   const bool may_change_tables_;
   ScriptFlags header_;
+  mutable bool is_quick_ = false;
   bool is_kept_ = false;            // came by SCRIPT LOAD
   std::size_t compiled_bytes_ = 0;  // of Lua's memory, about
   std::uint64_t last_used_ = 0;     // the cache's count of uses at that moment

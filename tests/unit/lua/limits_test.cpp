@@ -3,6 +3,7 @@
 #include "script_fixture.h"
 #include "signal_timer.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include <catch2/catch.hpp>
@@ -167,6 +168,37 @@ TEST_CASE("a sort is bounded by the length of its strings too") {
              "too much to sort");
   CHECK(script("local t = {} for i = 1, 50000 do t[i] = i * 7919 % 50000 end table.sort(t)"
                " return {t[1], t[50000]}") == "[(integer) 0, (integer) 49999]");
+}
+
+TEST_CASE("of an error's text so much is told") {
+  ScriptFixture script;
+  for (const char* body : {"error(('x'):rep(1000000))", "error({err = ('x'):rep(1000000)})"}) {
+    const std::string told = script(body);
+    const auto told_of_it = std::count(told.begin(), told.end(), 'x');
+    CHECK(told_of_it > 64 * 1024 - 20);  // behind the place in the script
+    CHECK(told_of_it <= 64 * 1024);
+    CHECK(contains(told, " script: "));
+  }
+}
+
+TEST_CASE("one call takes so many words, conversions, items of a reply") {
+  ScriptFixture script;
+  CHECK(contains(script("return string.format(('%d'):rep(1000), unpack({}))"), "bad argument #2"));
+  CHECK(script("local t = {} for i = 1, 1000 do t[i] = '1' end"
+               " return #string.format(('%.1f'):rep(1000), unpack(t))") == "(integer) 3000");
+  CHECK(contains(script("return string.format(('%d'):rep(1001))"),
+                 "too many conversions for one call"));
+  const auto words = [](int count) {
+    return "local t = {} for i = 1, " + std::to_string(count) +
+           " do t[i] = 'echo' end return redis.call(unpack(t))";
+  };
+  CHECK(!contains(script(words(16384)), "words"));
+  CHECK(contains(script(words(16385)), "ERR a command has 16384 words at most"));
+  const auto items = [](int count) {
+    return "local t = {} for i = 1, " + std::to_string(count) + " do t[i] = i end return t";
+  };
+  CHECK(!script(items(32767)).starts_with("-"));
+  CHECK(contains(script(items(32768)), "ERR the reply of the script is too large"));
 }
 
 TEST_CASE("recursion ends in an error, in Lua and in C") {

@@ -133,6 +133,24 @@ TEST_CASE("abort ends a script wherever it is, whatever it does against that") {
   }
 }
 
+namespace {
+
+// One call of a C function, of many seconds, that is aborted after 20 ms.
+void check_is_ended(const std::string& body) {
+  CAPTURE(body);
+  ScriptFixture script;
+  const auto started_at = std::chrono::steady_clock::now();
+  {
+    const SignalTimer timer(script.engine, &Engine::abort_running, 20ms);
+    CHECK(script.start(body) == Progress::finished);
+  }
+  CHECK(std::chrono::steady_clock::now() - started_at < 2s);  // generous: sanitizers
+  CHECK(script.engine.take_reply().to_string() == error_of(kTimeLimitError, body));
+  check_engine_is_sound(script);
+}
+
+}  // namespace
+
 TEST_CASE("abort ends a match that would never end, and what looks like one") {
   for (const std::string body : {
            "return ('a'):rep(3000):find('a*a*a*a*b')",
@@ -148,17 +166,27 @@ TEST_CASE("abort ends a match that would never end, and what looks like one") {
            "return ('a'):rep(2000000):find('^(a*)a*%1%1b')",
            "return ('a'):rep(4000000):gsub('a', {a = 'a'}) and ('a'):rep(3000):find('a-a-a-a-b')",
        }) {
-    CAPTURE(body);
-    ScriptFixture script;
-    const auto started_at = std::chrono::steady_clock::now();
-    {
-      const SignalTimer timer(script.engine, &Engine::abort_running, 20ms);
-      CHECK(script.start(body) == Progress::finished);
-    }
-    CHECK(std::chrono::steady_clock::now() - started_at < 2s);  // generous: sanitizers
-    CHECK(script.engine.take_reply().to_string() == error_of(kTimeLimitError, body));
-    check_engine_is_sound(script);
+    check_is_ended(body);
   }
+}
+
+TEST_CASE("abort ends a function between two of its arguments") {
+  // Each takes milliseconds to be read as a number.
+  const std::string many =
+      "local s, t = ('0'):rep(4000000) .. '1', {} for i = 1, 999 do t[i] = s end ";
+  for (const char* call : {
+           "math.max(unpack(t))",
+           "math.min(unpack(t))",
+           "bit.bor(unpack(t))",
+           "string.char(unpack(t))",
+           "string.format(('%d'):rep(999), unpack(t))",
+           "string.format(('%.3f'):rep(999), unpack(t))",
+       }) {
+    check_is_ended(many + "return " + call);
+  }
+  check_is_ended(  // each look goes through 1,900 tables
+      "local t = {} for _ = 1, 1900 do t = setmetatable({}, {__index = t}) end"
+      " return ('a'):rep(2000000):gsub('', t)");
 }
 
 TEST_CASE("a chain of C functions is ended too, and reaches the host no more") {
