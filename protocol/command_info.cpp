@@ -202,9 +202,13 @@ Reply command_list(CommandSpecs specs, Request filter) {
   const std::string_view wanted = filter[2];
   if (equals_ignoring_case(filter[1], "MODULE")) return Reply::array();  // there are none
   if (equals_ignoring_case(filter[1], "PATTERN")) {
-    return names_of(specs, [&](const CommandSpec& spec) {
-      return glob_matches(wanted, spec.name, LetterCase::ignored);
+    std::size_t steps = 0;
+    Reply names = names_of(specs, [&](const CommandSpec& spec) {
+      return steps <= kGlobStepsOfManyMax &&
+             glob_matches(wanted, spec.name, steps, LetterCase::ignored);
     });
+    return steps <= kGlobStepsOfManyMax ? std::move(names)
+                                        : Reply::error_view(kPatternsTakeTooLong);
   }
   if (!equals_ignoring_case(filter[1], "ACLCAT")) return Reply::error_view(kSyntaxError);
   return names_of(specs, [&](const CommandSpec& spec) {

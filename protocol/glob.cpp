@@ -34,13 +34,16 @@ class Elements {
   std::size_t looked_at() const { return looked_at_; }
 
  private:
-  // `at` stands on the '[' and ends behind the ']'.
+  // `at` stands on the '[' and ends behind the ']'. A class that is longer than kGlobStepsMax has
+  // nothing.
   bool class_has(std::size_t& at, unsigned char wanted) const {
+    const std::size_t end_max = at + kGlobStepsMax;
     ++at;
     const bool is_negated = at < pattern_.size() && pattern_[at] == '^';
     if (is_negated) ++at;
     bool found = false;
     while (at < pattern_.size() && pattern_[at] != ']') {
+      if (at > end_max) return false;
       const std::size_t left = pattern_.size() - at;
       if (left >= 2 && pattern_[at] == '\\') {
         found |= folded(pattern_[at + 1]) == wanted;
@@ -99,12 +102,13 @@ bool matches(Elements& elements, std::string_view pattern, std::string_view text
 }  // namespace
 
 bool glob_matches(std::string_view pattern, std::string_view text, LetterCase letter_case) {
-  Elements elements(pattern, letter_case);
-  return matches(elements, pattern, text);
+  std::size_t steps = 0;
+  return glob_matches(pattern, text, steps, letter_case);
 }
 
-bool glob_matches(std::string_view pattern, std::string_view text, std::size_t& steps) {
-  Elements elements(pattern, LetterCase::exact);
+bool glob_matches(std::string_view pattern, std::string_view text, std::size_t& steps,
+                  LetterCase letter_case) {
+  Elements elements(pattern, letter_case);
   const bool does_match = matches(elements, pattern, text);
   steps += elements.looked_at();
   return does_match;

@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "protocol/command_docs.h"
 #include "protocol/errors.h"
+#include "protocol/glob.h"
 #include "server/command.h"
 #include "server/info.h"
 #include "server/node.h"
@@ -42,8 +43,10 @@ Reply command_help(Call& call) {
 }
 
 Reply config_get(Call& call) {
+  auto found = get(call.node.settings(), call.words.subspan(2));
+  if (!found) return Reply::error_view(kPatternsTakeTooLong);
   Reply answer = Reply::map({});
-  for (auto& [name, value] : get(call.node.settings(), call.words.subspan(2))) {
+  for (auto& [name, value] : *found) {
     answer.add(Reply::bulk(std::move(name))).add(Reply::bulk(std::move(value)));
   }
   return answer;
@@ -131,18 +134,18 @@ constexpr Command kCommands[] = {
     {{"info", -1, kAsk | kTimed, 0, 0, 0, "server", "1.0.0", "Tells the node's state.",
       "[section [section ...]]"},
      info},
-    {{"command", -1, kAsk, 0, 0, 0, "server", "2.8.13", "Tells about all commands.", ""},
+    {{"command", -1, kAsk | kTimed, 0, 0, 0, "server", "2.8.13", "Tells about all commands.", ""},
      command_all},
     {{"command|count", 2, kAsk, 0, 0, 0, "server", "2.8.13", "Answers how many commands there are.",
       ""},
      command_count_of},
-    {{"command|list", -2, kAsk, 0, 0, 0, "server", "7.0.0", "Answers the commands' names.",
+    {{"command|list", -2, kAsk | kTimed, 0, 0, 0, "server", "7.0.0", "Answers the commands' names.",
       "[FILTERBY <MODULE module-name|ACLCAT category|PATTERN pattern>]"},
      command_list_of},
-    {{"command|info", -2, kAsk, 0, 0, 0, "server", "2.8.13", "Tells about commands.",
+    {{"command|info", -2, kAsk | kTimed, 0, 0, 0, "server", "2.8.13", "Tells about commands.",
       "[command-name [command-name ...]]"},
      command_info_of},
-    {{"command|docs", -2, kAsk, 0, 0, 0, "server", "7.0.0", "Explains commands.",
+    {{"command|docs", -2, kAsk | kTimed, 0, 0, 0, "server", "7.0.0", "Explains commands.",
       "[command-name [command-name ...]]"},
      command_docs_of},
     {{"command|getkeys", -4, kAsk, 0, 0, 0, "server", "2.8.13",
@@ -152,7 +155,7 @@ constexpr Command kCommands[] = {
      command_help},
     {{"config", -2, 0, 0, 0, 0, "server", "2.0.0", "Commands about the configuration.", ""},
      nullptr},
-    {{"config|get", -3, kOperate, 0, 0, 0, "server", "2.0.0", "Answers settings.",
+    {{"config|get", -3, kOperate | kTimed, 0, 0, 0, "server", "2.0.0", "Answers settings.",
       "parameter [parameter ...]"},
      config_get},
     {{"config|set", -4, kOperate, 0, 0, 0, "server", "2.0.0", "Changes settings.",

@@ -75,7 +75,7 @@ constexpr Command kCommands[] = {
     {{"quit", -1, kHandshake | kNotQueued, 0, 0, 0, "connection", "1.0.0", "Closes the connection.",
       ""},
      of_session<quit>},
-    {{"reset", 1, kHandshake | kNotQueued, 0, 0, 0, "connection", "6.2.0",
+    {{"reset", 1, kHandshake | kNotQueued | kTimed, 0, 0, 0, "connection", "6.2.0",
       "Makes the connection as it was when it was new.", ""},
      reset_all},
     {{"client", -2, 0, 0, 0, 0, "connection", "2.4.0", "Commands about connections.", ""}, nullptr},

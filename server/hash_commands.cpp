@@ -24,22 +24,37 @@ using namespace protocol;  // flags and error texts
 constexpr std::string_view kWouldOverflow = "ERR increment or decrement would overflow";
 constexpr std::string_view kHashValueNotAnInteger = "ERR hash value is not an integer";
 
+// To look through a hash takes its length. With what the holders of a reentrant lock have, that is
+// nothing; of larger ones it is work.
+constexpr std::size_t kSmallHashBytes = 4096;
+constexpr Duration kTimePerByte = 4ns;
+
 // The key as a command of this family finds it.
 struct Found {
   std::optional<PackedHash> hash;  // nullopt: no such key
-  std::optional<Reply> refusal;    // a text
+  std::optional<Reply> refusal;    // a text, or a hash that is to wait for its turn
 };
+
+bool is_to_wait(const Call& call, std::size_t bytes) {
+  if (bytes <= kSmallHashBytes || call.from_script || call.in_transaction) return false;
+  if (call.node.others_come_first()) return true;
+  call.node.note_work(static_cast<std::int64_t>(bytes) * kTimePerByte, call.now);
+  return false;
+}
 
 Found find(const Call& call) {
   const Lock* lock = call.node.locks().find(call.word(1), call.instant());
   if (lock == nullptr) return {};
   if (!lock->is_hash()) return {std::nullopt, Reply::error_view(kWrongType)};
+  if (is_to_wait(call, lock->value().size())) [[unlikely]]
+    return {std::nullopt, call.node.behind_others(call.session)};
   return {PackedHash(lock->value()), std::nullopt};
 }
 
 // The same for a command that only looks.
 Found look(const Call& call) {
   Found found = find(call);
+  if (found.refusal) return found;
   ++(found.hash ? call.node.stats().hits : call.node.stats().misses);
   return found;
 }

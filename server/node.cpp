@@ -155,6 +155,9 @@ Reply Node::execute(Session& session, Request request, Now now) {
     auto reply = divert(session, found.entry->command->spec, request, now);
     if (reply) return std::move(*reply);
   }
+  if (others_come_first() && may_take_long(session, found.entry->command->spec, request))
+      [[unlikely]]
+    return behind_others(session);
   ++stats_.commands_processed;
   Call call{{session, sessions_, access_, kRedisVersion, request, now},
             *this,

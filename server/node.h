@@ -91,7 +91,9 @@ class Node final : public protocol::Service, private lua::ScriptHost {
 
   // A new client. One that is refused (protected mode, maxclients) is told so and is closing.
   protocol::Session& open_session(protocol::Peer peer, Now now);
+  // Forgets all that it asked to be told of, waits for and watches: each takes a microsecond.
   void close_session(protocol::Session::Id id);
+  std::size_t wishes_of(const protocol::Session& session) const;
   // AUTH and HELLO have looked at a password; RESET asks for it anew. Who gave many wrong ones is
   // told so late: Kind::later. refused_before: the session's, before they looked.
   protocol::Reply settle_password(Call& call, std::uint32_t refused_before, protocol::Reply reply);
@@ -108,6 +110,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   static constexpr Duration kTurnMax = 5ms;
   // Whoever took so much of others' time at once waits behind them for a while.
   static constexpr Duration kLongWork = 1ms;
+  static constexpr Duration kQuickScript = 250us;
   static constexpr Duration kWaitsBehind = 100ms;
   // Words of requests between two looks at the clock, as a look takes as long as a part of one. A
   // command that takes more than microseconds is timed anyway (Observers).
@@ -253,6 +256,13 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   // The reply to a request that is to come again in the session's next turn: it has not begun, or
   // has done a piece of its work. REQUIRES: it is neither a script's nor EXEC's.
   protocol::Reply in_next_turn(protocol::Session& session);
+  // What may take long is executed in its session's turn, of which there is one between two looks
+  // at the sockets; or at once, if nobody waits for a turn and little of it was executed since.
+  bool others_come_first() const { return is_crowded_ && !is_in_turn_; }
+  // The reply to such a request: it comes again in that turn. REQUIRES: as of in_next_turn().
+  protocol::Reply behind_others(protocol::Session& session);
+  // So much of it was executed, of what came at this instant: what is timed, or as it is known.
+  void note_work(Duration took, Now now);
   // EXEC: the replies of what the session has queued, or Kind::later when a script among it was
   // suspended.
   protocol::Reply execute_transaction(Call& call);
@@ -305,9 +315,13 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   };
 
   bool is_turn_over(Now now);
+  bool may_take_long(protocol::Session& session, const protocol::CommandSpec& spec,
+                     protocol::Request request);
   void have_it_wait_behind(protocol::Session& session);
   void give_turn(protocol::Session& session);
+  void wait_for_turn(const protocol::Session& session);
   void let_one_go_on(Now now);
+  void let_next_go_on(Now now);
   void tell_more_listeners(Now now);
   protocol::Reply call(protocol::Request request) override;   // redis.call
   void log(LogLevel level, std::string_view text) override {  // redis.log
@@ -351,6 +365,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   void tell_event(EventFlag kind, std::string_view event, std::string_view key);
   void tell_expired_keys();
   void note_deadline(std::string_view key, Instant deadline, Instant now);
+  void thin_out_uncovered();
   protocol::Reply settle_uncovered(protocol::Session::Id caller, protocol::Reply reply, Now now);
   protocol::Reply settle_deadlines(protocol::Session::Id caller, protocol::Reply reply,
                                    std::span<const std::string> keys, Now now);
@@ -406,6 +421,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   std::uint64_t peak_memory_ = 0;        // as turns left it
   Now script_now_{};                     // stays the same inside a script, or an EXEC (rule C4)
   const lua::Script* script_ = nullptr;  // the last that began
+  const lua::Script* ran_ = nullptr;     // and ended, in the command under way
   bool script_lacks_memory_ = false;     // from its beginning
   bool script_wrote_ = false;  // then it cannot be killed: half of what it does would stay
   std::optional<Suspended> suspended_;
@@ -414,9 +430,16 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   std::deque<protocol::Session::Id> gave_way_;  // in the order of their next turns
   std::size_t work_ = 0;                        // since the clock was last read: words executed
   bool has_worked_long_ = false;                // since sockets were last looked at
+  bool is_crowded_ = false;                     // that, or somebody waits for a turn
+  bool has_skipped_ = false;                    // a turn of those who gave way, for that
+  bool is_in_turn_ = false;                     // one of those who gave way goes on
+  Duration worked_{};                           // on what is timed, of what came at worked_at_
+  Instant worked_at_{};
   std::set<std::string, std::less<>> imposed_ttls_;  // keys of the call under way; EXEC's are many
   KeyList uncovered_;              // the same: their deadlines may not be in the ledger
   std::size_t covered_early_ = 0;  // so many of uncovered_, by a script that is suspended
+  static constexpr std::size_t kThinOutAt = 1024 * 1024;
+  std::size_t thin_out_at_ = kThinOutAt;  // bytes of uncovered_
   std::vector<HeldReply> held_;
   std::optional<Status> ended_write_;  // of the ledger, while a script is suspended
   Instant lower_at_{};                 // not before (rules R3, R5)

@@ -33,6 +33,12 @@ void Node::forget_wishes(Session& session) {
   observers_.leave(session);
 }
 
+std::size_t Node::wishes_of(const Session& session) const {
+  const Session::ListensTo& to = session.listens_to;
+  return std::size_t{to.channels} + to.patterns + to.shard_channels + session.watched_keys +
+         waiters_.count_of(session.id());
+}
+
 void Node::note_unsent(Session& session, std::size_t bytes) {
   session.note_unsent(bytes);
   if (session.is_held_back() && session.has_room()) give_turn(session);
@@ -49,7 +55,7 @@ void Node::close_idle_sessions(Instant now) {
   for (const auto& [id, session] : sessions_.all()) {
     const bool is_idle = now - session->last_request() > settings_.timeout;
     const bool is_told = session->is_listening() || session->is_in(Session::kMonitoring);
-    const bool waits = session->is_waiting() || waiters_.has_any_of(id) || is_told;
+    const bool waits = session->is_waiting() || waiters_.count_of(id) > 0 || is_told;
     if (is_idle && !waits) session->close_after_output();
   }
 }

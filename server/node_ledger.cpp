@@ -34,9 +34,19 @@ void Node::note_deadline(std::string_view key, Instant deadline, Instant now) {
   if (deadline > ledger_.told() || left > ledger_.largest_ttl()) uncovered_.add(key);
 }
 
+// A script, or an EXEC, can give the same locks later deadlines without end, and release them. What
+// stays takes no more than the locks themselves.
+void Node::thin_out_uncovered() {
+  const Instant now = script_now_.monotonic;
+  uncovered_.thin_out([&](const std::string& key) { return locks_.find(key, now) != nullptr; });
+  thin_out_at_ = std::max(kThinOutAt, 2 * uncovered_.bytes());
+  covered_early_ = 0;
+}
+
 Reply Node::settle_uncovered(Session::Id caller, Reply reply, Now now) {
   Reply settled = settle_deadlines(caller, std::move(reply), uncovered_.all(), now);
   uncovered_.clear();
+  thin_out_at_ = kThinOutAt;
   covered_early_ = 0;
   return settled;
 }

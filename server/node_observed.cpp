@@ -35,12 +35,15 @@ Reply Node::run_timed(Call& call) {
   const Instant now = call.instant();
   const std::uint64_t nth = stats_.commands_processed;
   const Instant began = observers_.read_beginning(now, nth);
+  ran_ = nullptr;
   Reply reply = call.command.run(call);
   const bool goes_on_later = reply.is(Reply::Kind::later) && suspended_;
   const bool comes_again = reply.is(Reply::Kind::postponed);
   if (!goes_on_later && !comes_again) {
     const Instant end = observers_.read_end(now, stats_.commands_processed);
     observers_.note_time(subject_of(call), call.now.wall, end - began);
+    note_work(end - began, call.now);
+    if (ran_ != nullptr) ran_->note_quick(end - began < kQuickScript);
     if (end - began >= kLongWork) have_it_wait_behind(call.session);
     if (end - now >= kTurnMax) work_ = kWordsBetweenLooks;
   } else if (goes_on_later && !suspended_->observed) {  // the script, and not EXEC around it

@@ -33,6 +33,7 @@ Reply Node::run_script(Call& call, const lua::Script& script,
   if (world_.script_watch != nullptr) world_.script_watch->script_began(engine_);
   const auto progress = engine_.start(script, keys, arguments, *this);
   if (progress == lua::Engine::Progress::suspended) {
+    script.note_quick(false);
     // Of a transaction it may be the second script, which began later than its `now`.
     const Instant began = transaction_ ? clock_.latest() : call.instant();
     suspended_ = Suspended{call.session.id(), began, std::nullopt};
@@ -44,6 +45,7 @@ Reply Node::run_script(Call& call, const lua::Script& script,
     return Reply::later();
   }
   if (world_.script_watch != nullptr) world_.script_watch->script_ended();
+  ran_ = &script;
   Reply reply = engine_.take_reply();
   const bool is_refused = stats_.refused_recovering != refused && reply.is_error();
   if (is_refused && is_told_as_held(script)) [[unlikely]]
@@ -119,6 +121,8 @@ Reply Node::call(Request request) {
     return Reply::error_view(kOutOfMemory);
   }
   if (writes) script_wrote_ = true;
+  if (uncovered_.bytes() > thin_out_at_) [[unlikely]]
+    thin_out_uncovered();
   Call call{{script_session_, sessions_, access_, kRedisVersion, request, script_now_},
             *this,
             *found.entry->command,

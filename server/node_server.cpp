@@ -20,6 +20,8 @@ constexpr std::size_t kHeldBackBacklogMax = 16 * 1024 * 1024;
 // So long a connection that is to end waits for its peer to read what it was told last, as the
 // answer to QUIT. A peer that reads nothing would keep its place among maxclients.
 constexpr Duration kLastWordsTime = 1s;
+// So many wishes of sessions that end are forgotten in a turn: some 4 ms.
+constexpr std::size_t kForgottenAtOnce = 4096;
 // More output than this is handed over as it is; less is copied, and its memory used again.
 constexpr std::size_t kCopiedBytesMax = 16 * 1024;
 
@@ -78,6 +80,14 @@ class NodeServer::Connection final : public net::Stream::User, public protocol::
   }
 
   Session& session() { return session_; }
+
+  // The session ends in a later turn, and executes nothing more.
+  void leave() {
+    stream_.reset();
+    is_leaving_ = true;
+    session_.close_after_output();
+  }
+  bool is_leaving() const { return is_leaving_; }
 
   bool is_held = false;  // something of it stands in the turn's input
 
@@ -139,6 +149,7 @@ class NodeServer::Connection final : public net::Stream::User, public protocol::
   Session& session_;
   UnreadWatch unread_;
   bool is_ending_ = false;
+  bool is_leaving_ = false;
 };
 
 Result<std::unique_ptr<Doors>> Doors::open(net::Loop& loop, const Settings& settings,
@@ -208,11 +219,30 @@ void NodeServer::accept(std::unique_ptr<net::Stream> stream) {
   connections_.emplace(id, std::move(connection));
 }
 
+// The connection may be gone after this. Many that end together, each with much that it listens to,
+// end in pieces.
 void NodeServer::forget(Connection& connection) {
   INVARIANT(!connection.is_held, "a connection ends whose input is yet to be executed");
+  if (connection.is_leaving()) return;
   const Session::Id id = connection.session().id();
+  const std::size_t wishes = node_.wishes_of(connection.session());
+  if (wishes == 0 || forgotten_ + wishes <= kForgottenAtOnce) return end_session(id);
+  connection.leave();
+  leaving_.push_back(id);
+}
+
+void NodeServer::end_session(Session::Id id) {
+  const auto connection = connections_.find(id);
+  forgotten_ += node_.wishes_of(connection->second->session());
   node_.close_session(id);
-  connections_.erase(id);  // the connection is gone after this line
+  connections_.erase(connection);
+}
+
+void NodeServer::let_some_leave() {
+  while (!leaving_.empty() && forgotten_ < kForgottenAtOnce) {
+    end_session(leaving_.front());
+    leaving_.pop_front();
+  }
 }
 
 // A connection is held once: what it sends behind comes behind. The connection may be gone after
@@ -256,6 +286,7 @@ void NodeServer::do_due_work() {
   execute_held();
   write_output();
   const Now now = net::read_now();
+  let_some_leave();
   drop_last_words(now.monotonic);
   const auto last_deadline = node_.do_due_work(now);
   if (!last_deadline) return;
@@ -270,6 +301,7 @@ void NodeServer::write_output() {
 void NodeServer::end_turn() {
   write_output();
   if (node_.stop_request()) return loop_.stop();
+  forgotten_ = 0;
   set_timer();
 }
 
@@ -278,6 +310,7 @@ void NodeServer::end_turn() {
 void NodeServer::set_timer() {
   auto next = node_.next_work();
   if (!ending_.empty()) next = std::min(next.value_or(kNever), ending_.front().end);
+  if (!leaving_.empty()) next = Instant{};
   if (next && (!timer_.when() || *next < *timer_.when())) timer_.set(next);
 }
 

@@ -68,6 +68,8 @@ class NodeServer {
   void take(Connection& connection, std::string_view bytes);
   void execute_held();
   void forget(Connection& connection);
+  void end_session(protocol::Session::Id id);
+  void let_some_leave();
   void drop_last_words(Instant now);
   void do_due_work();
   void write_output();
@@ -84,6 +86,9 @@ class NodeServer {
     protocol::Session::Id session;
   };
   std::deque<Ending> ending_;
+  // Sessions without a connection that have much to be forgotten, in the order of their ends.
+  std::deque<protocol::Session::Id> leaving_;
+  std::size_t forgotten_ = 0;  // wishes, in this turn
   net::Timer timer_;
   net::AfterWait after_wait_;
   net::BeforeWait before_wait_;

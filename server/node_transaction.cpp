@@ -103,6 +103,8 @@ Reply Node::execute_queued(Session& session, Request request) {
   ++stats_.commands_processed;
   work_ += request.size();
   session.last_command = entry->command->spec.name;
+  if (uncovered_.bytes() > thin_out_at_) [[unlikely]]
+    thin_out_uncovered();
   Call call{{session, sessions_, access_, kRedisVersion, request, transaction_->now},
             *this,
             *entry->command,

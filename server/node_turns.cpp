@@ -31,31 +31,70 @@ bool Node::is_turn_over(Now now) {
 void Node::have_it_wait_behind(Session& session) {
   const Instant end = world_.stopwatch != nullptr ? world_.stopwatch() : clock_.latest();
   session.waits_behind_until = later(end, kWaitsBehind);
-  has_worked_long_ = true;
+  has_worked_long_ = is_crowded_ = true;
 }
 
 // Behind those who wait for theirs.
 void Node::give_turn(Session& session) {
   session.give_way();
-  gave_way_.push_back(session.id());
+  wait_for_turn(session);
 }
 
-Reply Node::in_next_turn(Session& session) {
-  have_it_wait_behind(session);
+void Node::wait_for_turn(const Session& session) {
+  gave_way_.push_back(session.id());
+  is_crowded_ = true;
+}
+
+// A script may take any time, and so may its body to be compiled, but for one that was quick so
+// far. Decided before the command begins, as a monitor sees scripts when they begin.
+bool Node::may_take_long(Session& session, const protocol::CommandSpec& spec,
+                         protocol::Request request) {
+  if (!spec.has(protocol::kTimed)) return false;
+  if (spec.name == "eval") return !engine_.is_quick(request[1]);
+  if (spec.name == "evalsha") {
+    const lua::Script* const script = engine_.find(request[1]);
+    return script != nullptr && !script->is_quick();
+  }
+  if (spec.name != "exec") return true;
+  return session.transaction() != nullptr && session.transaction()->size() > kWordsBetweenLooks;
+}
+
+// Of all together: many connections, or a new one for each request, get around waits_behind_until,
+// and not around this.
+void Node::note_work(Duration took, Now now) {
+  if (now.monotonic != worked_at_) worked_ = {};
+  worked_at_ = now.monotonic;
+  worked_ += took;
+  if (worked_ >= kLongWork) has_worked_long_ = is_crowded_ = true;
+}
+
+Reply Node::behind_others(Session& session) {
   give_turn(session);
   return Reply::postponed();
 }
 
+Reply Node::in_next_turn(Session& session) {
+  have_it_wait_behind(session);
+  return behind_others(session);
+}
+
 // One a turn, and none in a turn in which one who sent something new worked for long: between any
-// two of them the sockets are looked at.
+// two of them the sockets are looked at. Not twice in a row, or those who wait could wait for ever.
 void Node::let_one_go_on(Now now) {
-  if (std::exchange(has_worked_long_, false)) return;
+  has_skipped_ = std::exchange(has_worked_long_, false) && !has_skipped_;
+  if (!has_skipped_) let_next_go_on(now);
+  is_crowded_ = !gave_way_.empty();
+}
+
+void Node::let_next_go_on(Now now) {
   while (!gave_way_.empty()) {
     Session* session = sessions_.find(gave_way_.front());
     gave_way_.pop_front();
     if (session == nullptr || !session->has_given_way()) continue;
     work_ = 0;  // one request at least
+    is_in_turn_ = true;
     session->go_on(now, *this);
+    is_in_turn_ = false;
     has_worked_long_ = false;
     return;
   }
@@ -79,7 +118,7 @@ void Node::deliver_late_replies() {
     if (session == nullptr) continue;
     session->answer_and_give_way(late.reply);  // the next script that it sent may overrun, too
     session->waits_behind_until = later(clock_.latest(), kWaitsBehind);
-    gave_way_.push_back(session->id());
+    wait_for_turn(*session);
   }
 }
 
@@ -112,7 +151,8 @@ void Node::tell_more_listeners(Now now) {
 }
 
 std::optional<Instant> Node::next_work() const {
-  if (!gave_way_.empty() || pubsub_.has_unfinished()) return Instant{};  // at once
+  const bool has_more = pubsub_.has_unfinished() || waiters_.has_more();
+  if (!gave_way_.empty() || has_more) return Instant{};  // at once
   if (suspended_) return Instant{};  // and expiry stands still, as the script's time does
   std::optional<Instant> next = locks_.next_reclaim();
   const auto sooner = [&next](Instant other) { next = next ? std::min(*next, other) : other; };
@@ -149,7 +189,7 @@ std::optional<Instant> Node::do_due_work(Now now) {
   tell_expired();
   release_marks_.reclaim(now.monotonic);
   client_log_.tell_left_out(now.monotonic);
-  waiters_.time_out(now.monotonic);
+  waiters_.go_on(now.monotonic);
   look_at_notes(now.monotonic);
   // What sessions execute comes last: a script among it may be suspended, and time stands still.
   look_at_pause(now);

@@ -210,15 +210,19 @@ std::vector<std::string> words_of_value(std::string_view name, std::string_view 
   return words;
 }
 
-std::vector<std::pair<std::string, std::string>> get(const Settings& settings,
-                                                     std::span<const std::string_view> patterns) {
+std::optional<std::vector<std::pair<std::string, std::string>>> get(
+    const Settings& settings, std::span<const std::string_view> patterns) {
   std::vector<std::pair<std::string, std::string>> found;
+  std::size_t steps = 0;
   for (const Setting& setting : kTable) {
     for (const std::string_view name : {setting.name, setting.alias}) {
+      if (name.empty()) continue;
       const bool asked = std::any_of(patterns.begin(), patterns.end(), [&](auto pattern) {
-        return protocol::glob_matches(pattern, name, protocol::LetterCase::ignored);
+        steps += protocol::kGlobStepsOfMatch;
+        return protocol::glob_matches(pattern, name, steps, protocol::LetterCase::ignored);
       });
-      if (asked && !name.empty()) found.emplace_back(name, setting.print(settings));
+      if (steps > protocol::kGlobStepsOfManyMax) return std::nullopt;
+      if (asked) found.emplace_back(name, setting.print(settings));
     }
   }
   return found;

@@ -13,6 +13,7 @@
 #include "server/settings.h"
 #include <redlock/result.h>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,9 +61,9 @@ Result<Applied> apply(Settings& settings, std::string_view name,
 std::vector<std::string> words_of_value(std::string_view name, std::string_view value);
 
 // Names and values for CONFIG GET: every name and alias that one of the glob patterns matches, each
-// once, in the table's order.
-std::vector<std::pair<std::string, std::string>> get(const Settings& settings,
-                                                     std::span<const std::string_view> patterns);
+// once, in the table's order. Nothing where that takes more than kGlobStepsOfManyMax.
+std::optional<std::vector<std::pair<std::string, std::string>>> get(
+    const Settings& settings, std::span<const std::string_view> patterns);
 
 // CONFIG SET: names and values in turn; the value of a list is split at blanks. All take effect or
 // none. A failure is the whole reply, as Redis words it ("ERR CONFIG SET failed …"); a success

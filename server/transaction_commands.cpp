@@ -68,13 +68,14 @@ constexpr Command kCommands[] = {
     {{"exec", 1, kNoScript | kLoading | kStale | kSkipSlowlog | kNotQueued | kTimed, 0, 0, 0,
       "transactions", "1.2.0", "Executes what was queued, unless a watched key has changed.", ""},
      exec},
-    {{"discard", 1, kAlways | kNotQueued, 0, 0, 0, "transactions", "2.0.0",
+    {{"discard", 1, kAlways | kNotQueued | kTimed, 0, 0, 0, "transactions", "2.0.0",
       "Forgets what was queued.", ""},
      discard},
     {{"watch", -2, kAlways | kNotQueued, 1, -1, 1, "transactions", "2.2.0",
       "Watches keys: a change of one makes EXEC do nothing.", "key [key ...]"},
      watch},
-    {{"unwatch", 1, kAlways, 0, 0, 0, "transactions", "2.2.0", "Watches no key any more.", ""},
+    {{"unwatch", 1, kAlways | kTimed, 0, 0, 0, "transactions", "2.2.0", "Watches no key any more.",
+      ""},
      unwatch},
 };
 

@@ -2,6 +2,8 @@
 
 #include "base/invariant.h"
 
+#include <algorithm>
+
 namespace redlock::server {
 namespace {
 
@@ -11,6 +13,10 @@ constexpr std::size_t kBytesPerWait = 320;
 std::size_t bytes_of(std::string_view key) {
   return key.size() + kBytesPerWait;
 }
+
+// Of a piece: a look at a hash is one step, and whoever is woken and told so many. Some 3 ms.
+constexpr std::size_t kStepsOfPiece = 4096;
+constexpr std::size_t kStepsOfWake = 8;
 
 }  // namespace
 
@@ -48,28 +54,58 @@ void Waiters::forget(SessionId session) {
   }
 }
 
-// A key that the look itself finds to be over is given up by it: so until nothing comes any more.
+// Where others are to be looked at already, those come first, in go_on(): else each command would
+// do a piece of this work. As many as are new are looked at all the same, so that it comes to an
+// end.
 void Waiters::look_again(Instant now) {
-  while (locks_.has_given_up()) {
-    locks_.take_given_up(given_up_);
-    for (const std::uint32_t hash : given_up_) wake_all_of(hash, now);
+  const bool is_behind = has_more();
+  take_given_up();
+  look_at_some(now, is_behind ? std::min(2 * new_given_up_.size(), kStepsOfPiece) : kStepsOfPiece);
+}
+
+void Waiters::take_given_up() {
+  locks_.take_given_up(new_given_up_);
+  given_up_.insert(given_up_.end(), new_given_up_.begin(), new_given_up_.end());
+}
+
+// A key that the look itself finds to be over is given up by it.
+void Waiters::look_at_some(Instant now, std::size_t steps_max) {
+  for (std::size_t steps = 0; has_more() && steps < steps_max; ++steps) {
+    if (!wake_all_of(given_up_.front(), now, steps, steps_max)) return;
+    if (has_more()) given_up_.pop_front();  // the last wake forgets them all
+    if (locks_.has_given_up()) take_given_up();
   }
 }
 
-void Waiters::wake_all_of(std::uint32_t hash, Instant now) {
+// False: the piece is at its end before all of them. Whoever waits on is no step of it, or it could
+// have no end.
+bool Waiters::wake_all_of(std::uint32_t hash, Instant now, std::size_t& steps,
+                          std::size_t steps_max) {
   auto next = by_key_.lower_bound({hash, 0});
   while (next != by_key_.end() && next->first == hash) {
+    if (steps >= steps_max) return false;
     const Number number = (next++)->second;  // before it goes
-    if (is_free(waits_.at(number), now)) wake(number, true);
+    if (!is_free(waits_.at(number), now)) continue;
+    wake(number, true);
+    steps += kStepsOfWake;
   }
+  return true;
 }
 
 // The table is asked even now: the wheel may be behind with a lock that is over (rule C5).
-void Waiters::time_out(Instant now) {
-  while (!by_deadline_.empty() && by_deadline_.begin()->first <= now) {
+void Waiters::go_on(Instant now) {
+  look_at_some(now, kStepsOfPiece);
+  for (std::size_t steps = 0;
+       !by_deadline_.empty() && by_deadline_.begin()->first <= now && steps < kStepsOfPiece;
+       steps += kStepsOfWake) {
     const Number number = by_deadline_.begin()->second;
     wake(number, is_free(waits_.at(number), now));
   }
+}
+
+std::size_t Waiters::count_of(SessionId session) const {
+  const auto known = by_session_.find(session);
+  return known == by_session_.end() ? 0 : known->second.size();
 }
 
 std::optional<Instant> Waiters::next_deadline() const {
@@ -95,7 +131,10 @@ Waiters::Wait Waiters::remove(Number number) {
   if (wait.client != nullptr) wait.client->kept_bytes -= bytes_of(wait.key);
   Wait removed = std::move(found->second);
   waits_.erase(found);
-  if (waits_.empty()) locks_.note_given_up(false);
+  if (waits_.empty()) {
+    locks_.note_given_up(false);
+    given_up_.clear();
+  }
   return removed;
 }
 

@@ -9,7 +9,9 @@
 // None is lost. A key's end is noticed where it happens: while somebody waits, the lock table keeps
 // the hash of each key that it gives up, by a release, by expiry on access or by the wheel. They
 // are looked at when what gave them up is over, as it may have taken the key again: then it stays
-// waited for. A hash that two keys share costs a look, never a wake.
+// waited for. A hash that two keys share costs a look, never a wake. FLUSHALL may wake any number:
+// so many are woken in pieces, between which others are heard, and each key is looked at when it is
+// its turn.
 //
 // Wakes are kept until they are taken, so that a session is not written to from inside the command
 // of another.
@@ -24,6 +26,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -75,11 +78,13 @@ class Waiters {
   // The session is gone, or begins anew; nothing is told to it any more.
   void forget(SessionId session);
 
-  // After each command, script and turn of expiry.
+  // After each command, script and turn of expiry. What is more than a piece waits for go_on().
   void look_at_given_up(Instant now) {
     if (locks_.has_given_up()) look_again(now);
   }
-  void time_out(Instant now);
+  // Once a turn: the next piece, of those whose keys were given up and of those whose time is over.
+  void go_on(Instant now);
+  bool has_more() const { return !given_up_.empty(); }
   std::optional<Instant> next_deadline() const;
 
   bool has_wakes() const { return !wakes_.empty(); }
@@ -87,7 +92,7 @@ class Waiters {
   std::vector<Wake> take_wakes() { return std::exchange(wakes_, {}); }
 
   std::size_t count() const { return waits_.size(); }
-  bool has_any_of(SessionId session) const { return by_session_.count(session) != 0; }
+  std::size_t count_of(SessionId session) const;
   // About what the waits take, for maxmemory.
   std::size_t bytes() const;
 
@@ -97,7 +102,9 @@ class Waiters {
   using OfSession = std::map<std::pair<Form, std::string_view>, Number>;
 
   void look_again(Instant now);
-  void wake_all_of(std::uint32_t hash, Instant now);
+  void take_given_up();
+  void look_at_some(Instant now, std::size_t steps_max);
+  bool wake_all_of(std::uint32_t hash, Instant now, std::size_t& steps, std::size_t steps_max);
   bool is_free(const Wait& wait, Instant now) { return locks_.find(wait.key, now) == nullptr; }
   void wake(Number number, bool is_free);
   Wait remove(Number number);
@@ -109,7 +116,8 @@ class Waiters {
   std::set<std::pair<Instant, Number>> by_deadline_;
   Number last_number_ = 0;
   std::size_t key_bytes_ = 0;
-  std::vector<std::uint32_t> given_up_;  // kept for its memory
+  std::vector<std::uint32_t> new_given_up_;  // kept for its memory
+  std::deque<std::uint32_t> given_up_;       // to be looked at, in their order
   std::vector<Wake> wakes_;
 };
 

@@ -32,7 +32,7 @@ namespace redlock::server {
 
 // What one connection's watches may take, as all of them are forgotten at once. A bound on their
 // number alone would not do, as a word may have megabytes.
-inline constexpr std::size_t kWatchedBytesMax = 4 * 1024 * 1024;
+inline constexpr std::size_t kWatchedBytesMax = 1024 * 1024;
 
 class Watches {
  public:

@@ -27,8 +27,10 @@ is done in pieces: KEYS of many keys answers what was there all the time, and wh
 meanwhile or not; in a script or a transaction it is refused. SCAN may look at fewer keys than COUNT
 says. PUBLISH in a script or a transaction counts the listeners that it told at once; the rest are
 told behind it. A request has 16,384 words at most, a script 64 KB (`script-size-limit`); a glob that
-takes 262,144 steps does not match. In scripts no table is weak (`__mode`), a table with a metatable
-is none itself, and what cannot be suspended is ended 20 ms after busy-reply-threshold.
+takes 262,144 steps does not match, and CONFIG GET and COMMAND LIST refuse patterns that take 2 million
+with all names. In scripts no table is weak (`__mode`), a table with a metatable is none itself, and what
+cannot be suspended is ended 20 ms after busy-reply-threshold; a call of `string.format` has 1,000
+conversions at most, a script's reply 32,768 items, its error 64 KB.
 )";
 
 constexpr std::string_view kNewer = R"(

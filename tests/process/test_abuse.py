@@ -116,6 +116,16 @@ class Scripts(ProcessTest):
         self.assert_error(reply, "BUSY ")
         return other
 
+    def test_later_and_later_deadlines_in_one_script_take_no_memory(self):
+        script = ("for i = 1, 20000 do redis.call('SET', KEYS[i % 2 + 1], 'v', 'PX', 20000 + i) end"
+                  " return 'fine'")
+        served = self.node("--busy-reply-threshold", "5000", "--script-time-limit", "10000")
+        with served.client(timeout_s=60) as client:
+            self.assertEqual(client("EVAL", script, "2", "a" * 60_000, "b" * 60_000), b"fine")
+            print(f"  {served.resident_peak_kb()} kB at most", end=" ")
+            if not SANITIZED:
+                self.assertLess(served.resident_peak_kb(), 40 * 1024)
+
     def test_others_are_answered_soon_while_a_script_cannot_be_suspended(self):
         other = self.served.client()
         for script in (

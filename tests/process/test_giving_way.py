@@ -3,7 +3,7 @@
 import threading
 import time
 
-from harness import SANITIZED, Client, ProcessTest, main, request
+from harness import SANITIZED, Client, ProcessTest, eventually, main, request
 
 SILENCE_MAX_S = 1.0 if SANITIZED else 0.05
 # A process that shares its cores may not run for that long itself.
@@ -131,6 +131,50 @@ class OneClient(ProcessTest):
         self.assert_others_are_answered(
             "SUBSCRIBE and UNSUBSCRIBE",
             [request("SUBSCRIBE", *names), request("UNSUBSCRIBE")] * 5)
+
+    def assert_others_are_answered_while(self, name, deed, clients):
+        """Until what the clients asked for is done, or forgotten."""
+        with Probe(self.served.port) as probe:
+            time.sleep(0.05)
+            deed()
+            time.sleep(0.5)
+            for client in clients:
+                client.close()
+            time.sleep(0.5)
+        print(f"\n  {name}: 99 % {probe.percentile(0.99) * 1e3:.1f} ms, "
+              f"longest {max(probe.took) * 1e3:.1f} ms", end="", flush=True)
+        self.assertLess(probe.percentile(0.99), SILENCE_MAX_S)
+        self.assertLess(max(probe.took), SILENCE_MAX_OF_ALL_S if SANITIZED else 0.15)
+
+    def test_many_that_leave_together(self):
+        names = [f"name{i}" for i in range(10_000)]
+        listeners = [self.served.client(timeout_s=60) for _ in range(4 if SANITIZED else 40)]
+        for listener in listeners:
+            listener.send(request("SUBSCRIBE", *names) + request("PING", LAST))
+            listener.read_past(LAST)
+        self.assert_others_are_answered_while("they leave", lambda: None, listeners)
+        with self.served.client() as client:
+            self.assertTrue(eventually(lambda: client("PUBSUB", "CHANNELS", "name*") == []))
+            self.assertEqual(client("PUBSUB", "NUMSUB", "name1"), [b"name1", 0])
+
+    def test_many_waits_that_end_together(self):
+        keys = 1_000 if SANITIZED else 10_000
+        with self.served.client(timeout_s=60) as holder:
+            holder.send(b"".join(
+                request("SET", f"key{i}", "v", "PX", 60_000) for i in range(keys)))
+            for _ in range(keys):
+                self.assertEqual(holder.reply(), "OK")
+        waiters = [self.served.client(timeout_s=60) for _ in range(20)]
+        for waiter in waiters:
+            waiter("HELLO", "3")
+            waiter.send(b"".join(request("LOCK.WAIT", f"key{i}", "50000", "PUSH")
+                                 for i in range(keys)) + request("ECHO", LAST))
+            waiter.read_past(LAST)
+        with self.served.client() as client:
+            self.assertEqual(int(client.info()["waiters"]), 20 * keys)
+            self.assert_others_are_answered_while(
+                "they are woken", lambda: client("FLUSHALL"), waiters)
+            self.assertEqual(int(client.info()["waiters"]), 0)
 
     def test_a_long_transaction(self):
         commands = 20_000 if SANITIZED else 250_000

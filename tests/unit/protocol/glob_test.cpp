@@ -65,6 +65,8 @@ TEST_CASE("odd classes mean what they mean to Redis") {
   CHECK_FALSE(glob_matches("[a-]", "-"));
   CHECK(glob_matches("[\\]]", "]"));
   CHECK(glob_matches("[\\-x]", "-"));
+  CHECK(glob_matches(std::string_view("[a\\b", 3), "\\"));  // a backslash at the end, and no b
+  CHECK_FALSE(glob_matches(std::string_view("[a\\b", 3), "b"));
 }
 
 TEST_CASE("a backslash takes the meaning from what follows") {
@@ -94,6 +96,11 @@ TEST_CASE("what takes more than kGlobStepsMax does not match") {
   }
   SECTION("the same in a class") {
     CHECK_FALSE(glob_matches("*[" + std::string(8'000'000, 'x') + "]c", ends_in_b(16'000'000)));
+  }
+  SECTION("a class that is so long has nothing") {
+    const auto ends_in_a = [](std::size_t size) { return "[" + std::string(size, 'x') + "a]"; };
+    CHECK(glob_matches(ends_in_a(kGlobStepsMax - 10), "a"));
+    CHECK_FALSE(glob_matches(ends_in_a(kGlobStepsMax + 10), "a"));
   }
   SECTION("what is read once is no such thing") {
     CHECK(glob_matches(ends_in_b(16'000'000), ends_in_b(16'000'000)));

@@ -169,6 +169,18 @@ TEST_CASE("those who were held back go on one a turn, in their order, as work th
   CHECK(node.node().next_work() != Instant{});
 }
 
+TEST_CASE("one who still has no room is no work that is due") {
+  NodeFixture node;
+  TestClient greedy = node.connect();
+  node.node().note_unsent(greedy.session(), protocol::kUnsentBytesMax);
+  greedy.send("PING", node.now());
+  REQUIRE(greedy.session().is_held_back());
+  node.node().note_unsent(greedy.session(), protocol::kUnsentBytesMax);
+  CHECK(node.node().next_work() != Instant{});
+  node.node().note_unsent(greedy.session(), protocol::kUnsentBytesMax - 1);
+  CHECK(node.node().next_work() == Instant{});
+}
+
 TEST_CASE("CLIENT LIST shows one that is to end, and none that was killed") {
   NodeFixture node;
   TestClient leaving = node.connect(remote());

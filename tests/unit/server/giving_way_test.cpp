@@ -1,8 +1,8 @@
 // One client that asks for much, and the others: who gives way, and when.
+#include "lua/known_scripts.h"
 #include "protocol/glob.h"
-#include "protocol/request_writer.h"
 #include "server/piece.h"
-#include "tests/support/node_fixture.h"
+#include "tests/support/slow_node.h"
 
 #include <algorithm>
 #include <string>
@@ -14,71 +14,6 @@
 
 using namespace redlock;
 using namespace redlock::server;
-
-namespace {
-
-// The clock moves when it is read. One that reads it often takes long, as if it worked.
-struct SlowNode {
-  Settings settings;
-  CollectedLog log;
-  Now now{Instant(24h), WallTime(0s)};
-  Duration reading_takes{};
-  Node node;
-  TestClient alice{node, now};
-  TestClient bob{node, now};
-
-  SlowNode()
-      : node(settings, start(),
-             {[] { return ProcessFacts{}; }, log, nullptr, nullptr, nullptr,
-              [this] { return now.monotonic += reading_takes; }}) {
-    node.begin_run(now);
-  }
-  static NodeStart start() {
-    NodeStart start;
-    start.started_at = Instant(24h);
-    return start;
-  }
-
-  std::string ask(TestClient& client, std::string_view line) {
-    client.send(line, now);
-    if (client.session().has_given_way()) turns();
-    return client.receive();
-  }
-  void send_many(TestClient& client, std::string_view line, int count) {
-    protocol::OutputBuffer bytes;
-    const auto words = split_quoted_words(line);
-    const std::vector<std::string_view> views(words->begin(), words->end());
-    for (int i = 0; i < count; ++i) protocol::write_request(views, bytes);
-    node.receive(client.session(), bytes.view(), now);
-    turn();  // the sockets come before who goes on
-  }
-  int answers(TestClient& client) {
-    int count = 0;
-    while (client.receive() != "(none)") ++count;
-    return count;
-  }
-  bool is_due() const { return node.next_work() == Instant{}; }
-  void turn() { node.do_due_work(now); }
-  // Until nothing more is to be done at once.
-  int turns() {
-    int count = 0;
-    for (; is_due(); ++count) turn();
-    return count;
-  }
-  void fill(int keys, std::size_t key_bytes = 0) {
-    for (int i = 0; i < keys; ++i) {
-      const std::string key = fmt::format("{:x>{}}", i, key_bytes);
-      node.receive(bob.session(),
-                   fmt::format("*5\r\n$3\r\nSET\r\n${}\r\n{}\r\n$1\r\nv\r\n$2\r\nPX\r\n"
-                               "$5\r\n60000\r\n",
-                               key.size(), key),
-                   now);
-      bob.session().output().clear();
-    }
-  }
-};
-
-}  // namespace
 
 TEST_CASE("a client that sends much gives way after five milliseconds, and goes on in its turns") {
   SlowNode world;
@@ -106,16 +41,15 @@ TEST_CASE("a client that sends much gives way after five milliseconds, and goes 
   }
   SECTION("two of them take turns") {
     world.send_many(world.bob, "GET printer", 1000);
+    world.answers(world.alice);
     world.answers(world.bob);
-    for (int i = 0; i < 3; ++i) {
+    std::string order;
+    for (int i = 0; i < 6; ++i) {
       world.turn();
-      const bool is_alices = world.answers(world.alice) > 0;
-      CHECK(world.answers(world.bob) == 0);
-      CHECK(is_alices);
-      world.turn();
-      CHECK(world.answers(world.alice) == 0);
-      CHECK(world.answers(world.bob) > 0);
+      if (world.answers(world.alice) > 0) order += 'a';
+      if (world.answers(world.bob) > 0) order += 'b';
     }
+    CHECK((order == "ababab" || order == "bababa"));
   }
   world.turns();
   CHECK(world.alice.session().backlog_bytes() == 0);
@@ -172,6 +106,141 @@ TEST_CASE("between two that work for long the sockets are looked at") {
   CHECK(world.answers(world.alice) == 0);
   world.turn();
   CHECK(world.answers(world.alice) == 1);
+}
+
+TEST_CASE("of many clients' scripts one is executed between two looks at the sockets") {
+  SlowNode world;
+  world.ask(world.alice, "MULTI");
+  world.send_many(world.alice, "GET printer", 65);
+  CHECK(world.answers(world.alice) == 65);
+  constexpr std::string_view kQuick = "EVAL \"return redis.call('del', KEYS[1])\" 1 printer";
+  world.ask(world.bob, kQuick);
+  world.reading_takes = 1ms;
+  std::vector<TestClient> hostile;
+  for (int i = 0; i < 10; ++i) {
+    hostile.emplace_back(world.node, world.now);
+    hostile.back().send("EVAL 'return 1' 0", world.now);
+  }
+  const auto answered = [&] {
+    return std::count_if(hostile.begin(), hostile.end(),
+                         [](TestClient& client) { return client.receive() != "(none)"; });
+  };
+  CHECK(answered() == 1);
+  // A script that was quick so far is not among them, but what may be as long is.
+  CHECK(world.ask(world.bob, "SET printer bob NX PX 60000") == "+OK");
+  world.bob.send(kQuick, world.now);
+  CHECK(world.bob.receive() == "(integer) 1");
+  world.alice.send("EXEC", world.now);
+  CHECK(world.alice.receive() == "(none)");
+  world.turn();
+  CHECK(answered() == 0);
+  for (int i = 0; i < 9; ++i) {
+    world.turn();
+    CHECK(answered() == 1);
+    hostile.emplace_back(world.node, world.now);  // behind those who wait
+    hostile.back().send("EVAL 'return 1' 0", world.now);
+    CHECK(answered() == 0);
+  }
+  world.turn();
+  CHECK(world.alice.receive() != "(none)");
+}
+
+TEST_CASE("a monitor sees a script once that waited for its turn") {
+  SlowNode world;
+  TestClient monitor(world.node, world.now);
+  CHECK(world.ask(monitor, "MONITOR") == "+OK");
+  world.reading_takes = 1ms;
+  world.alice.send(std::vector<std::string>(65, "EXISTS"), world.now);
+  world.bob.send("EVAL 'return 1' 0", world.now);
+  CHECK(world.bob.receive() == "(none)");
+  world.turns();
+  CHECK(world.bob.receive() == "(integer) 1");
+  CHECK(world.answers(monitor) == 2);
+}
+
+TEST_CASE("those who wait for their turn have it, also when others never stop to work for long") {
+  SlowNode world;
+  world.reading_takes = 1ms;
+  world.alice.send("EVAL 'return 1' 0", world.now);
+  world.alice.send("PING", world.now);
+  CHECK(world.answers(world.alice) == 1);
+  for (int i = 0; i < 4; ++i) {
+    TestClient hostile(world.node, world.now);
+    hostile.send(std::vector<std::string>(65, "EXISTS"),
+                 world.now);  // is timed, and waits for none
+    world.turn();
+  }
+  CHECK(world.answers(world.alice) == 1);
+}
+
+TEST_CASE("what takes little alone, and much together, waits for its turn") {
+  SlowNode world;
+  world.reading_takes = 300us;
+  std::vector<TestClient> hostile;
+  int answered = 0;
+  for (int i = 0; i < 10; ++i) {
+    hostile.emplace_back(world.node, world.now);
+    const Now now = world.now;
+    hostile.back().send("COMMAND DOCS get", {Instant(25h), now.wall});
+    answered += world.answers(hostile.back());
+  }
+  CHECK(answered < 5);
+  CHECK(answered > 1);
+}
+
+TEST_CASE("of commands on a large hash some are executed between two looks at the sockets") {
+  SlowNode world;
+  std::string large = "HSET hash";
+  for (int i = 0; i < 3000; ++i) large += fmt::format(" field{0} {0}", i);
+  world.ask(world.alice, large);
+  world.ask(world.alice, "HSET small field 1");
+  const std::string_view request =
+      GENERATE("HINCRBY hash field7 1", "HGET hash field7", "HSET hash field7 8");
+  std::vector<TestClient> hostile;
+  int answered = 0;
+  for (int i = 0; i < 50; ++i) {
+    hostile.emplace_back(world.node, world.now);
+    hostile.back().send(request, world.now);
+    answered += world.answers(hostile.back());
+  }
+  CHECK(answered > 1);
+  CHECK(answered < 10);
+  CHECK(world.ask(world.bob, "HINCRBY small field 1") == "(integer) 2");  // of a lock: at once
+  CHECK(world.turns() > 40);
+  for (TestClient& client : hostile) answered += world.answers(client);
+  CHECK(answered == 50);
+}
+
+TEST_CASE("a script that took long is trusted again once it was quick") {
+  SlowNode world;
+  const auto is_at_once = [&] {
+    world.reading_takes = 1ms;
+    world.alice.send(std::vector<std::string>(65, "EXISTS"), world.now);
+    world.answers(world.alice);
+    world.reading_takes = 0ns;
+    world.bob.send("EVAL 'return 1' 0", world.now);
+    const bool is_answered = world.answers(world.bob) == 1;
+    world.turns();
+    world.answers(world.bob);
+    world.now.monotonic += 1s;
+    return is_answered;
+  };
+  CHECK_FALSE(is_at_once());  // never seen
+  CHECK(is_at_once());
+  world.reading_takes = 1ms;
+  world.ask(world.bob, "EVAL 'return 1' 0");
+  world.turns();
+  world.now.monotonic += 1s;
+  CHECK_FALSE(is_at_once());
+  CHECK(is_at_once());
+}
+
+TEST_CASE("the scripts of lock libraries are quick before they ran") {
+  SlowNode world;
+  world.alice.send({"SCRIPT", "LOAD", std::string(lua::known_scripts().front().body)}, world.now);
+  world.alice.send({"SCRIPT", "LOAD", "return 1"}, world.now);
+  CHECK(world.node.engine().is_quick(lua::known_scripts().front().body));
+  CHECK_FALSE(world.node.engine().is_quick("return 1"));
 }
 
 TEST_CASE("clients that send a request at a time never give way") {
@@ -262,6 +331,19 @@ TEST_CASE("a message to many listeners is told in pieces") {
     CHECK(listeners.back().receive().find("first") != std::string::npos);
     CHECK(listeners.back().receive().find("third") != std::string::npos);
   }
+  SECTION("of the next pattern all are told, when the one at which a piece ended is gone") {
+    world.turn();
+    world.ask(world.bob, "PSUBSCRIBE ne*");
+    std::size_t left = 0;
+    for (TestClient& listener : listeners) {
+      if (!listener.session().output().empty()) continue;
+      world.node.close_session(listener.session().id());
+      ++left;
+    }
+    CHECK(left > 0);
+    world.turns();
+    CHECK(world.answers(world.bob) == 1);
+  }
   SECTION("listeners that leave in the middle are not told") {
     for (TestClient& listener : listeners) world.node.close_session(listener.session().id());
     world.turns();
@@ -320,6 +402,10 @@ TEST_CASE("a long transaction goes on in pieces, while others are told that it i
   CHECK(world.turns() > 10);
   const std::string replies = world.alice.receive();
   CHECK(std::count(replies.begin(), replies.end(), ',') == kCommands - 1);
+  world.alice.send("PING", world.now);  // the next behind the others
+  CHECK(world.alice.receive() == "(none)");
+  CHECK(world.turns() == 1);
+  CHECK(world.alice.receive() == "+PONG");
   CHECK(world.ask(world.bob, "GET printer") == "(nil)");
   CHECK(world.log.lines.size() == 1);
   CHECK(world.log.lines[0].starts_with("a transaction runs longer than busy-reply-threshold"));

@@ -52,6 +52,16 @@ TEST_CASE("after ten wrong passwords a connection is told of each a second later
   CHECK(node.ask(guesser, "AUTH wrong") == kWrong);  // it starts anew
 }
 
+TEST_CASE("in a transaction a password is answered at once, as all of it is") {
+  DoorFixture node;
+  TestClient guesser = node.connect();
+  CHECK(node.ask(guesser, "AUTH secret") == "+OK");
+  for (int i = 0; i < 10; ++i) CHECK(node.ask(guesser, "AUTH wrong") == kWrong);
+  CHECK(node.ask(guesser, "MULTI") == "+OK");
+  CHECK(node.ask(guesser, "AUTH wrong") == "+QUEUED");
+  CHECK(node.ask(guesser, "EXEC") == "[" + std::string(kWrong) + "]");
+}
+
 TEST_CASE("others do not wait for one who guesses") {
   DoorFixture node;
   TestClient guesser = node.connect();

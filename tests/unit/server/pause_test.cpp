@@ -36,6 +36,7 @@ TEST_CASE("a pause of writes lets reads pass and keeps the writes for later") {
   node.pass(1ms);
   CHECK(node.other.receive() == "+OK");
   CHECK(node.other.receive() == "\"bob\"");
+  CHECK_FALSE(node.other.session().is_paused);
   CHECK(node("PTTL printer") == "(integer) 10000");  // from when it was executed (rule C4)
 }
 

@@ -22,7 +22,8 @@ std::string line(Settings& settings, std::string_view text) {
 // CONFIG GET of names, as "name=value name=value".
 std::string config_get(const Settings& settings, std::vector<std::string_view> patterns) {
   std::string text;
-  for (const auto& [name, value] : get(settings, patterns)) {
+  const auto found = get(settings, patterns);
+  for (const auto& [name, value] : found.value()) {
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
   }
   return text;
@@ -329,7 +330,7 @@ TEST_CASE("what locks rest on cannot change while running (rule L1)") {
   Settings settings;
   for (const std::string_view name : {"max-ttl", "require-ttl", "clock-drift", "restart-delay"}) {
     INFO(name);
-    const std::string printed = get(settings, std::vector{name}).front().second;
+    const std::string printed = get(settings, std::vector{name})->front().second;
     CHECK(config_set(settings, {name, printed}) ==
           failed(std::string(name), "can't set immutable config"));
   }
