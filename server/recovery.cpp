@@ -5,6 +5,8 @@
 #include "server/latest_deadline.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +15,10 @@ namespace redlock::server {
 namespace {
 
 constexpr Duration kSpare = 1s;
+
+// No node starts so often: that is damage. The run behind it would be 0, that of a bootstrapped
+// node, which does not wait.
+constexpr std::uint64_t kLastRun = std::numeric_limits<std::uint64_t>::max();
 
 // The latest deadline that a ledger of this boot can tell: what begin_run records of a table's
 // delay is the most, and a lock's is rounded up to a tick. A later one is damage (rule R4).
@@ -41,6 +47,7 @@ RestartCause cause_of_ledger(const LedgerContent& ledger, const Settings& settin
     case LedgerState::valid:
       break;
   }
+  if (ledger.record.run == kLastRun) return RestartCause::ledger_damaged;
   if (!settings.node_id.empty() && settings.node_id != ledger.record.node_id) {
     return RestartCause::ledger_of_another_node;
   }
@@ -109,10 +116,11 @@ DurableRecord record_of_last_run(const Found& found, const Settings& settings, R
   DurableRecord record;
   const bool is_its_own =
       found.ledger.state == LedgerState::valid && cause != RestartCause::ledger_of_another_node;
-  if (is_its_own) {
-    record = found.ledger.record;
-  } else {
+  if (is_its_own) record = found.ledger.record;
+  const bool counts_on = record.run != kLastRun;
+  if (!is_its_own || !counts_on) {
     record.node_id = settings.node_id.empty() ? fresh_node_id : settings.node_id;
+    record.run = 0;
   }
   if (is_unknown(cause)) record.fenced = false;
   return record;

@@ -67,8 +67,9 @@ void run(std::string_view input) {
   const BootIdentity boot{"boot", "offsets", 1, 2};
   const Found found{
       .folder = "folder", .ledger = decode_ledger(pages.bytes), .snapshot = {}, .boot = boot};
-  const Decision decision = decide(found, Settings(), Instant(1000s), std::string(40, 'a'));
   const DurableRecord& before = found.ledger.record;
+  const std::string fresh_node_id(40, before.node_id.starts_with('a') ? 'b' : 'a');
+  const Decision decision = decide(found, Settings(), Instant(1000s), fresh_node_id);
   INVARIANT(decision.delay >= 0ns && decision.grant_from >= Instant(1000s), "a wait below nothing");
   LedgerWriter writer(pages, found.ledger.write_first);
   INVARIANT(begin_run(decision, boot, pages, writer, [] { return Status(Done{}); }),

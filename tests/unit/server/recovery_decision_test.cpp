@@ -3,6 +3,8 @@
 #include "server/recovery.h"
 #include "tests/unit/server/recovery_support.h"
 
+#include <limits>
+
 #include <catch2/catch.hpp>
 
 using namespace redlock;
@@ -395,4 +397,20 @@ TEST_CASE("every cause has a word of its own") {
 TEST_CASE("the full delay of a lifetime does not overflow") {
   CHECK(full_delay(Duration::max(), 0.01) == Duration::max());
   CHECK(full_delay(0ns, 0.01) == 1s);
+}
+
+TEST_CASE("a run that nothing can come behind is damage, and no bootstrapped node") {
+  Found found = lost_power();
+  found.ledger.record.run = std::numeric_limits<std::uint64_t>::max();
+  const Decision decision = decide(found, with_max_ttl(60s));
+  CHECK(decision.cause == RestartCause::ledger_damaged);
+  CHECK(decision.delay == full_delay(60s, Settings().clock_drift));
+  CHECK(decision.record.run == 1);
+  CHECK(decision.record.node_id == kFreshNode);
+  CHECK_FALSE(decision.record.fenced);
+  CHECK(decision.record.fencing_bound == 77 + kBlock);
+  CHECK(decision.record.largest_ttl == 60s);
+  --found.ledger.record.run;  // the last that counts
+  CHECK(decide(found).cause == RestartCause::crash_of_another_boot);
+  CHECK(decide(found).record.run == std::numeric_limits<std::uint64_t>::max());
 }
