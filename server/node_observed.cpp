@@ -43,7 +43,9 @@ Reply Node::run_timed(Call& call) {
     const Instant end = observers_.read_end(now, stats_.commands_processed);
     observers_.note_time(subject_of(call), call.now.wall, end - began);
     note_work(end - began, call.now);
-    if (ran_ != nullptr) ran_->note_quick(end - began < kQuickScript);
+    // Of an EXEC around it the script's end is none: SCRIPT FLUSH may have come behind it.
+    const lua::Script* const ran = std::exchange(ran_, nullptr);
+    if (ran != nullptr) ran->note_quick(end - began < kQuickScript);
     if (end - began >= kLongWork) have_it_wait_behind(call.session);
     if (end - now >= kTurnMax) work_ = kWordsBetweenLooks;
   } else if (goes_on_later && !suspended_->observed) {  // the script, and not EXEC around it

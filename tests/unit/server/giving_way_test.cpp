@@ -235,6 +235,15 @@ TEST_CASE("a script that took long is trusted again once it was quick") {
   CHECK(is_at_once());
 }
 
+TEST_CASE("a script of a transaction may be forgotten by what comes behind it") {
+  SlowNode world;
+  for (const char* line : {"MULTI", "EVAL 'return 1' 0", "SCRIPT FLUSH"}) {
+    world.ask(world.alice, line);
+  }
+  CHECK(world.ask(world.alice, "EXEC") == "[(integer) 1, +OK]");
+  CHECK_FALSE(world.node.engine().is_quick("return 1"));
+}
+
 TEST_CASE("the scripts of lock libraries are quick before they ran") {
   SlowNode world;
   world.alice.send({"SCRIPT", "LOAD", std::string(lua::known_scripts().front().body)}, world.now);
