@@ -16,8 +16,8 @@ namespace {
 
 constexpr Duration kSpare = 1s;
 
-// No node starts so often: that is damage. The run behind it would be 0, that of a bootstrapped
-// node, which does not wait.
+// No node starts so often: that is damage (rule R7). The run behind it would be 0, a bootstrapped
+// node's, which does not wait.
 constexpr std::uint64_t kLastRun = std::numeric_limits<std::uint64_t>::max();
 
 // The latest deadline that a ledger of this boot can tell: what begin_run records of a table's
