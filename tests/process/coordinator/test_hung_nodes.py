@@ -3,7 +3,9 @@
 hung_nodes compares medians of wall time. On two idle cores they tell where the scheduler put the
 processes more than what a request costs: a wake-up of a sleeping core takes tens of microseconds,
 and fewer running nodes leave more cores asleep. So the client gets one core and the nodes share
-another, in both halves of the comparison; then it repeats to a few percent.
+another, and hung nodes are held against nodes that are gone: three have to answer in both cases.
+Against five at work the same three were seen to take 1.1 to 1.4 times as long, whichever the two
+others are: a core that the two keep awake need not be woken.
 """
 
 import os
@@ -15,7 +17,8 @@ import unittest
 from group import BUILD, SANITIZED, GroupTest
 
 HUNG_NODES = os.path.join(BUILD, "hung_nodes")
-RATIO_MAX = 1.2
+RATIO_MAX = 1.2  # to nodes that are gone
+RUNNING_RATIO_MAX = 2.0  # to five at work: nobody waits for a timeout
 GONE_MS_MAX = 100
 ROUNDS = 5
 
@@ -31,15 +34,18 @@ class HungNodes(GroupTest):
         result = subprocess.run([*on_first_core, HUNG_NODES, mode, *nodes], capture_output=True,
                                 text=True, timeout=60, check=False)
         print(mode, result.stdout.strip())
-        told = re.search(r"ratio=([0-9.]+) gone_ms_max=([0-9.]+)", result.stdout)
+        told = re.search(r"to_refused=([0-9.]+) to_running=([0-9.]+) gone_ms_max=([0-9.]+)",
+                         result.stdout)
         self.assertIsNotNone(told, result.stderr)
-        return float(told[1]), float(told[2])
+        return [float(figure) for figure in told.groups()]
 
     def check(self, mode):
         """Others on this machine may slow one half of a round: the median of the rounds counts."""
         rounds = [self.measure(mode) for _ in range(ROUNDS)]
-        self.assertLessEqual(statistics.median(ratio for ratio, _ in rounds), RATIO_MAX, rounds)
-        self.assertLessEqual(max(gone_ms for _, gone_ms in rounds), GONE_MS_MAX, rounds)
+        to_refused, to_running, gone_ms = zip(*rounds)
+        self.assertLessEqual(statistics.median(to_refused), RATIO_MAX, rounds)
+        self.assertLessEqual(statistics.median(to_running), RUNNING_RATIO_MAX, rounds)
+        self.assertLessEqual(max(gone_ms), GONE_MS_MAX, rounds)
 
     def test_when_they_are_stopped_before_the_client_connects(self):
         self.check("before")
