@@ -1,8 +1,8 @@
 // Time as the pure parts see it: always an argument, never asked for.
 //
 // Instant has no now(): its clock is a tag without a way to read it, so code that is to be
-// simulated cannot read a clock by accident. Only base/net/clock.h makes Instants from a real one.
-// Monotonic and wall time are different types and do not mix (rule C2, C6).
+// simulated cannot read a clock by accident. Only base/net/turn/clock.h makes Instants from a real
+// one. Monotonic and wall time are different types and do not mix (rule C2, C6).
 //
 // Units: all three count nanoseconds in 64 bits (292 years). Arithmetic that a client's number
 // can reach goes through `later`, which saturates instead of overflowing.

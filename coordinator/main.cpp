@@ -1,9 +1,9 @@
 // The program `redlock`.
 #include "base/net/standard_streams.h"
-#include "coordinator/command_line.h"
-#include "coordinator/node_report.h"
-#include "coordinator/shell_lines.h"
-#include "coordinator/word.h"
+#include "coordinator/cli/command_line.h"
+#include "coordinator/cli/node_report.h"
+#include "coordinator/cli/shell_lines.h"
+#include "coordinator/commands/commands.h"
 
 #include <csignal>
 #include <cstdio>

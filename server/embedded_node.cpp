@@ -1,11 +1,11 @@
-#include "base/net/clock.h"
-#include "base/net/loop.h"
-#include "base/net/mailbox.h"
-#include "base/net/quiet_thread.h"
 #include "base/net/spare_descriptors.h"
-#include "server/configuration.h"
-#include "server/node_run.h"
-#include "server/setting_table.h"
+#include "base/net/turn/clock.h"
+#include "base/net/turn/loop.h"
+#include "base/net/turn/mailbox.h"
+#include "base/net/turn/quiet_thread.h"
+#include "server/settings/configuration.h"
+#include "server/settings/setting_table.h"
+#include "server/shell/node_run.h"
 #include <redlock/embedded_node.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "base/net/log_file.h"
 
-#include "base/net/clock.h"
-#include "base/net/quiet_thread.h"
+#include "base/net/turn/clock.h"
+#include "base/net/turn/quiet_thread.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,6 +1,6 @@
 #include "coordinator/drill/planned_drill.h"
 
-#include "base/duration_text.h"
+#include "base/text/duration_text.h"
 
 #include <algorithm>
 #include <utility>

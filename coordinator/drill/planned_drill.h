@@ -11,15 +11,15 @@
 //   judge(drill.history_files())
 #pragma once
 
-#include "coordinator/drill/clients_at_work.h"
-#include "coordinator/drill/faults.h"
-#include "coordinator/drill/node_watch.h"
-#include "coordinator/drill/nodes.h"
-#include "coordinator/drill/nodes_at_work.h"
-#include "coordinator/drill/recorder.h"
-#include "coordinator/drill/stage.h"
-#include "coordinator/drill/store.h"
-#include "coordinator/drill/surroundings.h"
+#include "coordinator/drill/plan/faults.h"
+#include "coordinator/drill/surroundings/surroundings.h"
+#include "coordinator/drill/world/clients_at_work.h"
+#include "coordinator/drill/world/node_watch.h"
+#include "coordinator/drill/world/nodes.h"
+#include "coordinator/drill/world/nodes_at_work.h"
+#include "coordinator/drill/world/recorder.h"
+#include "coordinator/drill/world/stage.h"
+#include "coordinator/drill/world/store.h"
 
 #include <cstdint>
 #include <functional>

@@ -3,7 +3,7 @@
 // JSON for each step. Colours on a terminal only, and never under NO_COLOR.
 #pragma once
 
-#include "coordinator/drill/stage.h"
+#include "coordinator/drill/world/stage.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,8 +1,8 @@
 #include "coordinator/drill/restart.h"
 
-#include "base/duration_text.h"
-#include "coordinator/lock_client.h"
-#include "coordinator/quorum.h"
+#include "base/text/duration_text.h"
+#include "coordinator/client/lock_client.h"
+#include "coordinator/quorum/quorum.h"
 
 #include <algorithm>
 

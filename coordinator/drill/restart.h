@@ -10,8 +10,8 @@
 // program has them (redlock/client.h); whoever looks at what each node holds is a third.
 #pragma once
 
-#include "coordinator/drill/nodes.h"
 #include "coordinator/drill/report.h"
+#include "coordinator/drill/world/nodes.h"
 #include <redlock/client.h>
 
 #include <optional>

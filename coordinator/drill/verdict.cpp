@@ -1,8 +1,8 @@
 #include "coordinator/drill/verdict.h"
 
-#include "coordinator/drill/check_report.h"
-#include "coordinator/drill/history_file.h"
-#include "coordinator/drill/timeline.h"
+#include "coordinator/drill/history/check_report.h"
+#include "coordinator/drill/timeline/timeline.h"
+#include "coordinator/drill/world/history_file.h"
 
 #include <cerrno>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "tests/bench/load.h"
 
-#include "base/net/clock.h"
+#include "base/net/turn/clock.h"
 #include "tests/bench/client_socket.h"
 #include "tests/bench/process_cpu.h"
 

@@ -5,10 +5,10 @@
 // run with none of them, taken from a run with all, leaves what the requests cost. Same arguments,
 // same instructions: keys are a fixed shuffle, each request meets its own key, and time is made up.
 #include "base/log.h"
-#include "base/number.h"
+#include "base/text/number.h"
 #include "base/time.h"
-#include "protocol/request_writer.h"
-#include "server/node.h"
+#include "protocol/resp/request_writer.h"
+#include "server/node/node.h"
 
 #include <cstdint>
 #include <cstdio>

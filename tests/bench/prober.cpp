@@ -6,7 +6,7 @@
 // its neighbours; "alone" in its answer says whether it did. Its own longest pause beside the
 // server's, between an answer and the next question, is told too: a machine that stops the prober
 // stops the server as well.
-#include "base/net/clock.h"
+#include "base/net/turn/clock.h"
 #include "tests/bench/client_socket.h"
 #include "tests/bench/command_words.h"
 #include "tests/bench/reply_counter.h"

@@ -4,7 +4,7 @@
 // to all, waits again, and so on with another key, one at a time. It looks at no token, no validity
 // and no late answer: so its time is what nodes, kernel and wires take, and a coordinator's own
 // part is what it takes beyond that. The median of both together, as one line of JSON.
-#include "base/net/clock.h"
+#include "base/net/turn/clock.h"
 #include "tests/bench/client_socket.h"
 #include "tests/bench/reply_counter.h"
 #include "tests/bench/request_template.h"

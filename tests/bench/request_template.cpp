@@ -1,7 +1,7 @@
 #include "tests/bench/request_template.h"
 
-#include "protocol/output_buffer.h"
-#include "protocol/request_writer.h"
+#include "protocol/resp/output_buffer.h"
+#include "protocol/resp/request_writer.h"
 
 namespace redlock::bench {
 namespace {

@@ -1,6 +1,6 @@
 #include "tests/differential/comparison.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,8 @@
 // hash order or the server's own person is in, by the rules here.
 #pragma once
 
-#include "protocol/reply.h"
-#include "protocol/request.h"
+#include "protocol/resp/reply.h"
+#include "protocol/resp/request.h"
 #include "tests/differential/step.h"
 
 #include <functional>

@@ -1,5 +1,5 @@
 // The differential test's own parts, without a server.
-#include "server/command_table.h"
+#include "server/node/command_table.h"
 #include "tests/differential/comparison.h"
 #include "tests/differential/differences_document.h"
 #include "tests/differential/generator.h"

@@ -3,8 +3,8 @@
 // stand what takes several requests: transactions, subscriptions, locks that end, scripts.
 #pragma once
 
-#include "protocol/command_spec.h"
-#include "protocol/command_syntax.h"
+#include "protocol/catalogue/command_spec.h"
+#include "protocol/catalogue/command_syntax.h"
 #include "tests/differential/step.h"
 
 #include <cstdint>

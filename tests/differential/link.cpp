@@ -1,6 +1,6 @@
 #include "tests/differential/link.h"
 
-#include "protocol/reply_parser.h"
+#include "protocol/resp/reply_parser.h"
 
 #include <cerrno>
 #include <sys/socket.h>

@@ -1,7 +1,7 @@
 // One client's connection to a server, for a test that waits for every answer.
 #pragma once
 
-#include "protocol/reply.h"
+#include "protocol/resp/reply.h"
 
 #include <cstddef>
 #include <string>

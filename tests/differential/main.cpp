@@ -1,8 +1,8 @@
 // redlock-differential: generated requests to redlock-node and redis-server side by side; every
 // reply must be the same but for the list in docs/differences.md. See docs/proof.md.
 #include "base/invariant.h"
-#include "base/number.h"
-#include "server/command_table.h"
+#include "base/text/number.h"
+#include "server/node/command_table.h"
 #include "tests/differential/differences_document.h"
 #include "tests/differential/generator.h"
 #include "tests/differential/match.h"

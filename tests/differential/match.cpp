@@ -1,7 +1,7 @@
 #include "tests/differential/match.h"
 
-#include "base/number.h"
-#include "protocol/request_writer.h"
+#include "base/text/number.h"
+#include "protocol/resp/request_writer.h"
 #include "tests/differential/newer_commands.h"
 #include "tests/differential/wanted_differences.h"
 

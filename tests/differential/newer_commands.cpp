@@ -1,6 +1,6 @@
 #include "tests/differential/newer_commands.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <algorithm>
 

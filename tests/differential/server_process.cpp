@@ -1,6 +1,6 @@
 #include "tests/differential/server_process.h"
 
-#include "coordinator/process_launch.h"
+#include "coordinator/process/process_launch.h"
 #include "tests/support/blocking_client.h"
 
 #include <chrono>

@@ -1,9 +1,9 @@
 #include "tests/differential/step.h"
 
-#include "base/duration_text.h"
-#include "base/number.h"
-#include "base/quoted_words.h"
-#include "protocol/reply.h"
+#include "base/text/duration_text.h"
+#include "base/text/number.h"
+#include "base/text/quoted_words.h"
+#include "protocol/resp/reply.h"
 
 #include <algorithm>
 

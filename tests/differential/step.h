@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/time.h"
-#include "protocol/request.h"
+#include "protocol/resp/request.h"
 #include <redlock/result.h>
 
 #include <optional>

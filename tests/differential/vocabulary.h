@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/random.h"
-#include "protocol/command_syntax.h"
+#include "protocol/catalogue/command_syntax.h"
 #include "tests/differential/step.h"
 
 #include <span>

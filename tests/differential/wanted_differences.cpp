@@ -1,6 +1,6 @@
 #include "tests/differential/wanted_differences.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 #include "tests/differential/step.h"
 
 #include <algorithm>

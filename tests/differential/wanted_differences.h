@@ -4,8 +4,8 @@
 // (redlock-differential --wanted): one that does not differ any more is told.
 #pragma once
 
-#include "protocol/reply.h"
-#include "protocol/request.h"
+#include "protocol/resp/reply.h"
+#include "protocol/resp/request.h"
 
 #include <span>
 #include <string>

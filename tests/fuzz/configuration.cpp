@@ -1,8 +1,8 @@
 // A file of settings: whatever stands in it, it is read or refused with its line, and what was read
 // is printed so that it reads back the same.
-#include "server/configuration.h"
+#include "server/settings/configuration.h"
 
-#include "server/setting_table.h"
+#include "server/settings/setting_table.h"
 #include "tests/fuzz/target.h"
 
 #include <string>

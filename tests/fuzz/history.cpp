@@ -1,6 +1,6 @@
 // A history: whatever stands in the file, it is read or refused with its line, and what was read
 // can be written.
-#include "coordinator/drill/history.h"
+#include "coordinator/drill/history/history.h"
 
 #include "tests/fuzz/target.h"
 

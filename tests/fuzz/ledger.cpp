@@ -2,12 +2,12 @@
 // writes promises no less than what it read.
 //
 // The input: the fields of copy 0 and of copy 1, then the volatile page's beginning.
-#include "server/ledger.h"
+#include "server/recovery/ledger.h"
 
-#include "server/byte_order.h"
-#include "server/checksum.h"
-#include "server/fence.h"
-#include "server/recovery.h"
+#include "base/byte_order.h"
+#include "server/locks/fence.h"
+#include "server/recovery/checksum.h"
+#include "server/recovery/recovery.h"
 #include "tests/fuzz/target.h"
 
 #include <string>

@@ -2,9 +2,10 @@
 // what goes out is requests.
 //
 // The input: steps, each a byte and what it needs.
+#include "coordinator/link/link.h"
+
 #include "base/random.h"
-#include "coordinator/pipeline.h"
-#include "protocol/request_parser.h"
+#include "protocol/resp/request_parser.h"
 #include "tests/fuzz/target.h"
 
 #include <memory>

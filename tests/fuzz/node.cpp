@@ -8,13 +8,13 @@
 //   -A                       it goes, and comes anew
 //   +500                     so many milliseconds pass
 //   F, W                     a write of the ledger fails, or is done
-#include "server/node.h"
+#include "server/node/node.h"
 
-#include "base/number.h"
-#include "base/quoted_words.h"
-#include "protocol/reply_parser.h"
-#include "protocol/request_writer.h"
-#include "server/script_watchdog.h"
+#include "base/text/number.h"
+#include "base/text/quoted_words.h"
+#include "protocol/resp/reply_parser.h"
+#include "protocol/resp/request_writer.h"
+#include "server/shell/script_watchdog.h"
 #include "tests/fuzz/target.h"
 
 #include <algorithm>

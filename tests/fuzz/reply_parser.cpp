@@ -1,7 +1,7 @@
 // The reply parser: a stream of replies means the same in whatever pieces it comes.
 //
 // The input: a byte that says how it is cut, then the stream.
-#include "protocol/reply_parser.h"
+#include "protocol/resp/reply_parser.h"
 
 #include "base/random.h"
 #include "tests/fuzz/target.h"

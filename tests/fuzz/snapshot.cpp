@@ -2,11 +2,11 @@
 // takes it for damaged, and a node with its locks answers.
 //
 // The input: the file up to its end mark.
-#include "server/snapshot.h"
+#include "server/recovery/snapshot.h"
 
-#include "server/byte_order.h"
-#include "server/checksum.h"
-#include "server/recovery.h"
+#include "base/byte_order.h"
+#include "server/recovery/checksum.h"
+#include "server/recovery/recovery.h"
 #include "tests/fuzz/target.h"
 #include "tests/support/node_fixture.h"
 

@@ -13,7 +13,7 @@
  *   -DLOSSES=1                     so many ledgers, one at most, are lost
  *   -DTWIN_…                       the same text less one rule, which spin must refute
  *
- * The code that it mirrors: server/fence.h, server/quorum_commands.cpp, and in coordinator/
+ * The code that it mirrors: server/locks/fence.h, server/commands/quorum.cpp, and in coordinator/
  * acquisition.cpp.
  */
 #define NODES 3
@@ -298,7 +298,7 @@ inline end_delay() {
 #endif
 
 /* F6: LOCK.FENCE READ, of nodes that are fenced; after the delay, as until then a token of before
- * may be given elsewhere (coordinator/admission.h: look, read, admit). */
+ * may be given elsewhere (coordinator/quorum/admission.h: look, read, admit). */
 inline read_counter() {
   d_step { losses > 0 && may_read && !N.is_unfenced && !is_read[m] ->
     is_read[m] = true;

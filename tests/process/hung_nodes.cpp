@@ -10,9 +10,9 @@
 // Nodes that are gone are the measure of hung ones: three have to answer in either case. With five
 // at work they share the work behind the deciding answer, and how much that saves is the machine's
 // (what it takes to wake a core): that figure is told beside it.
-#include "base/net/loop.h"
-#include "base/number.h"
-#include "coordinator/lock_client.h"
+#include "base/net/turn/loop.h"
+#include "base/text/number.h"
+#include "coordinator/client/lock_client.h"
 
 #include <algorithm>
 #include <csignal>

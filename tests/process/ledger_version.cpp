@@ -1,10 +1,10 @@
 // Makes a ledger one of another version of this program, whole in all else.
 //
 //   ledger_version LEDGER VERSION
-#include "base/number.h"
-#include "server/byte_order.h"
-#include "server/checksum.h"
-#include "server/ledger.h"
+#include "base/byte_order.h"
+#include "base/text/number.h"
+#include "server/recovery/checksum.h"
+#include "server/recovery/ledger.h"
 
 #include <cstdio>
 #include <fstream>

@@ -1,7 +1,7 @@
 #include "tests/process/node_process.h"
 
 #include "base/invariant.h"
-#include "coordinator/process_launch.h"
+#include "coordinator/process/process_launch.h"
 
 #include <csignal>
 #include <filesystem>

@@ -6,10 +6,10 @@
 // expire:  the holder lets the lock run out; the time from when a quorum's locks have, which is a
 //          TTL after the holder knew that it had it at the latest. Never early, or the exit is 1.
 // Prints the medians and the most, and that of a round trip, in microseconds.
-#include "base/net/loop.h"
-#include "base/net/timer.h"
-#include "base/number.h"
-#include "coordinator/lock_client.h"
+#include "base/net/turn/loop.h"
+#include "base/net/turn/timer.h"
+#include "base/text/number.h"
+#include "coordinator/client/lock_client.h"
 
 #include <algorithm>
 #include <functional>

@@ -6,9 +6,9 @@
 #pragma once
 
 #include "base/random.h"
-#include "server/ledger.h"
-#include "server/recovery.h"
-#include "server/snapshot.h"
+#include "server/recovery/ledger.h"
+#include "server/recovery/recovery.h"
+#include "server/recovery/snapshot.h"
 
 #include <functional>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "tests/simulation/generator.h"
 
 #include "base/random.h"
-#include "coordinator/node_facts.h"
+#include "coordinator/link/node_facts.h"
 
 #include <algorithm>
 #include <array>

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/random.h"
-#include "server/node.h"
-#include "server/recovery.h"
+#include "server/node/node.h"
+#include "server/recovery/recovery.h"
 #include "tests/simulation/agenda.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/network.h"

@@ -3,8 +3,8 @@
 // client's shells do (lock_client.h, guard_keeping.h).
 #pragma once
 
-#include "coordinator/group.h"
-#include "coordinator/keeper.h"
+#include "coordinator/group/group.h"
+#include "coordinator/group/keeper.h"
 #include "tests/simulation/host.h"
 
 #include <functional>

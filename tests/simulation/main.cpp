@@ -1,5 +1,5 @@
 // redlock-sim: the shipped nodes and coordinators in a simulated world. See docs/proof.md.
-#include "base/number.h"
+#include "base/text/number.h"
 #include "tests/simulation/shrink.h"
 #include "tests/simulation/sweep.h"
 

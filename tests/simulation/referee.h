@@ -15,7 +15,7 @@
 //   not free    when the faults have ended, a free lock is got within a bound
 #pragma once
 
-#include "coordinator/answer.h"
+#include "coordinator/quorum/answer.h"
 #include "tests/simulation/agenda.h"
 #include "tests/simulation/skewed_clock.h"
 #include "tests/simulation/story.h"

@@ -1,6 +1,6 @@
 #include "tests/simulation/story.h"
 
-#include "protocol/reply_parser.h"
+#include "protocol/resp/reply_parser.h"
 
 #include <algorithm>
 

@@ -55,7 +55,7 @@ build tests/simulation/host.cpp.o: CXX_COMPILER__sim /src/tests/simulation/host.
 build end: phony
 """
 BAD = [GOOD.replace("server/libredlock_node_core.a", "tests/node_core.a", 1),
-       GOOD.replace("/src/tests/simulation/host.cpp", "/src/server/node.cpp"),
+       GOOD.replace("/src/tests/simulation/host.cpp", "/src/server/node/node.cpp"),
        GOOD.replace("tests/simulation/main.o", "tests/simulation/main.o server/decide.o"),
        GOOD.replace("  FLAGS = -O2", "  LINK_FLAGS = -Wl,--wrap=decide"),
        GOOD.replace("build tests/simulation/host", "build tests/other/host")]

@@ -4,8 +4,8 @@
 //   CHECK(client.ask({"PING"}) == "+PONG");
 #pragma once
 
-#include "protocol/reply_parser.h"
-#include "protocol/request_writer.h"
+#include "protocol/resp/reply_parser.h"
+#include "protocol/resp/request_writer.h"
 
 #include <arpa/inet.h>
 #include <cerrno>

@@ -6,10 +6,10 @@
 #pragma once
 
 #include "base/invariant.h"
-#include "base/quoted_words.h"
-#include "protocol/reply_parser.h"
-#include "protocol/request_writer.h"
-#include "server/node.h"
+#include "base/text/quoted_words.h"
+#include "protocol/resp/reply_parser.h"
+#include "protocol/resp/request_writer.h"
+#include "server/node/node.h"
 
 #include <string>
 #include <string_view>

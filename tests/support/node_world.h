@@ -9,7 +9,7 @@
 // Nodes and clients are numbered from 1. A world of the same seed does the same.
 #pragma once
 
-#include "coordinator/group.h"
+#include "coordinator/group/group.h"
 #include "tests/support/node_fixture.h"
 
 #include <functional>

@@ -6,7 +6,7 @@
 //   world.turns();                              // until nothing more is to be done at once
 #pragma once
 
-#include "protocol/request_writer.h"
+#include "protocol/resp/request_writer.h"
 #include "tests/support/node_fixture.h"
 
 #include <string>

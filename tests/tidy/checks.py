@@ -30,7 +30,7 @@ def check(*bad, good=()):
        {"base/time.h": '#include "protocol/reply.h"\n', "protocol/reply.h": ""},
        {"lua/engine.h": '#include "server/node.h"\n', "server/node.h": ""},
        {"server/node.cpp": '#include "base/net/loop.h"\n', "base/net/loop.h": ""},
-       {"server/node.cpp": '#include "server/ledger_file.h"\n', "server/ledger_file.h": ""},
+       {"server/node.cpp": '#include "server/shell/log.h"\n', "server/shell/log.h": ""},
        {"base/time.cpp": '#include "base/net/clock.h"\n', "base/net/clock.h": ""},
        {"server/node.cpp": '#include "tests/fixture.h"\n', "tests/fixture.h": ""},
        {"server/node.cpp": '#include "node.h"\n', "server/node.h": ""},
@@ -160,7 +160,7 @@ def _declares(code, match):
         "base/CMakeLists.txt": "add_library(redlock_net net/loop.cpp)\n"},
        {"server/CMakeLists.txt": "add_library(redlock_server lock.cpp)\n"
                                  "target_link_libraries(redlock_server uv_static)\n"},
-       {"server/CMakeLists.txt": "add_library(redlock_server lock.cpp ledger_file.cpp)\n"},
+       {"server/CMakeLists.txt": "add_library(redlock_server lock.cpp shell/ledger_file.cpp)\n"},
        {"protocol/CMakeLists.txt": "add_library(redlock_protocol reply.cpp)\n"
                                    "target_link_libraries(redlock_protocol lua_static)\n"},
        good=[{"server/CMakeLists.txt": "add_executable(redlock-node main.cpp)\n"

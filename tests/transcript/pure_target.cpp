@@ -1,4 +1,4 @@
-#include "server/setting_table.h"
+#include "server/settings/setting_table.h"
 #include "tests/support/node_fixture.h"
 #include "tests/transcript/target.h"
 

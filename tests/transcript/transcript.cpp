@@ -1,8 +1,8 @@
 #include "tests/transcript/transcript.h"
 
-#include "base/duration_text.h"
-#include "base/number.h"
-#include "base/quoted_words.h"
+#include "base/text/duration_text.h"
+#include "base/text/number.h"
+#include "base/text/quoted_words.h"
 
 #include <map>
 

@@ -20,7 +20,7 @@ string(SUBSTRING "${page}" 0 ${begin} page_begin)
 string(SUBSTRING "${page}" ${rest} -1 page_end)
 
 file(WRITE ${OUTPUT} "// Made by embed.cmake of the files beside it.
-#include \"coordinator/drill/timeline_page.h\"
+#include \"coordinator/drill/timeline/timeline_page.h\"
 
 namespace redlock::coordinator {
 

@@ -1,7 +1,7 @@
 // The lock table: with a thousand locks, which all fit into a cache, and with a million, which do
 // not.
 #include "base/random.h"
-#include "server/lock_table.h"
+#include "server/locks/lock_table.h"
 
 #include <benchmark/benchmark.h>
 #include <string>

@@ -1,7 +1,7 @@
 // Bytes to requests: a pipeline of SETs as it comes in one read.
-#include "protocol/output_buffer.h"
-#include "protocol/request_parser.h"
-#include "protocol/request_writer.h"
+#include "protocol/resp/output_buffer.h"
+#include "protocol/resp/request_parser.h"
+#include "protocol/resp/request_writer.h"
 
 #include <array>
 #include <benchmark/benchmark.h>

@@ -1,6 +1,6 @@
 // A script call: the release script, with a host that answers at once. So it is what Lua and the
 // bridge to it cost, without a table.
-#include "lua/engine.h"
+#include "lua/engine/engine.h"
 
 #include <array>
 #include <benchmark/benchmark.h>

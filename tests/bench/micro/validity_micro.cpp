@@ -1,6 +1,6 @@
 // How long a holder may rely on its lock: computed for each acquisition, twice where a token is
 // confirmed.
-#include "coordinator/validity.h"
+#include "coordinator/quorum/validity.h"
 
 #include <benchmark/benchmark.h>
 

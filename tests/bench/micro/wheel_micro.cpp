@@ -1,6 +1,6 @@
 // The expiry wheel: records linked by their deadlines, moved, and popped when they are due.
 #include "base/random.h"
-#include "server/expiry_wheel.h"
+#include "server/locks/expiry_wheel.h"
 
 #include <benchmark/benchmark.h>
 #include <vector>

@@ -1,9 +1,9 @@
 #include "tests/process/kill_storm/connection.h"
 
 #include "base/invariant.h"
-#include "base/net/clock.h"
-#include "protocol/reply_parser.h"
-#include "protocol/request_writer.h"
+#include "base/net/turn/clock.h"
+#include "protocol/resp/reply_parser.h"
+#include "protocol/resp/request_writer.h"
 
 #include <arpa/inet.h>
 #include <array>

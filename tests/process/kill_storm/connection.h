@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/time.h"
-#include "protocol/output_buffer.h"
-#include "protocol/reply.h"
+#include "protocol/resp/output_buffer.h"
+#include "protocol/resp/reply.h"
 
 #include <cstdint>
 #include <optional>

@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 #include "base/time.h"
-#include "protocol/reply.h"
+#include "protocol/resp/reply.h"
 #include "tests/process/kill_storm/record.h"
 
 #include <cstddef>

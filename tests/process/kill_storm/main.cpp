@@ -6,8 +6,8 @@
 // Exits 0 if no check failed, 1 if one did. --slow: of a program built with sanitizers; how late a
 // delay ends, and a first grant comes, is not looked at. --must-see: the flags make the node
 // unsafe, and it exits 0 only if locks were seen to be granted again before their deadline.
-#include "base/number.h"
-#include "coordinator/process_launch.h"
+#include "base/text/number.h"
+#include "coordinator/process/process_launch.h"
 #include "tests/process/kill_storm/victim.h"
 #include "tests/process/node_process.h"
 #include "tests/process/ports.h"

@@ -1,6 +1,6 @@
 #include "tests/process/kill_storm/victim.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <algorithm>
 #include <string_view>

@@ -5,7 +5,7 @@
 // server::decide() here (ld's --wrap, see CMakeLists.txt), and what comes back from the real one is
 // changed. Were decide() to get another signature, the node would be a sound one, and the test
 // that must see it fail would say so.
-#include "server/recovery.h"
+#include "server/recovery/recovery.h"
 
 #define REDLOCK_DECIDE                                                                   \
   "_ZN7redlock6server6decideERKNS0_5FoundERKNS0_8SettingsENSt6chrono10time_pointINS_14"  \

@@ -11,9 +11,9 @@
 //
 // Most keys are taken all the time, but some only every few seconds: for those every node may have
 // been restarted in between, so nothing but the durable bounds knows of their last token.
-#include "base/net/clock.h"
-#include "base/number.h"
+#include "base/net/turn/clock.h"
 #include "base/random.h"
+#include "base/text/number.h"
 #include "tests/process/token_storm/node_group.h"
 #include "tests/process/token_storm/token_record.h"
 #include "tests/support/temporary_folder.h"

@@ -1,6 +1,6 @@
 #include "tests/process/token_storm/node_group.h"
 
-#include "base/net/clock.h"
+#include "base/net/turn/clock.h"
 #include "tests/process/ports.h"
 #include "tests/support/blocking_client.h"
 

@@ -1,6 +1,6 @@
 #include "tests/process/token_storm/token_record.h"
 
-#include "base/net/clock.h"
+#include "base/net/turn/clock.h"
 
 #include <algorithm>
 

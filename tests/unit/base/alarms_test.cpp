@@ -1,4 +1,4 @@
-#include "base/net/alarms.h"
+#include "base/net/turn/alarms.h"
 
 #include <memory>
 #include <string>

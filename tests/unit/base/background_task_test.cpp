@@ -1,6 +1,6 @@
-#include "base/net/background_task.h"
+#include "base/net/turn/background_task.h"
 
-#include "base/net/timer.h"
+#include "base/net/turn/timer.h"
 
 #include <atomic>
 #include <csignal>

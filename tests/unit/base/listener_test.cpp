@@ -1,5 +1,5 @@
 // What a listener does with the file at the path of a unix socket.
-#include "base/net/listener.h"
+#include "base/net/sockets/listener.h"
 
 #include "tests/support/temporary_folder.h"
 
@@ -52,7 +52,8 @@ std::string listen_error(const std::string& path, mode_t mode = 0) {
   Loop loop;
   return Listener::listen(
              loop, {path, 0}, 8, [](auto) {}, mode)
-      .error().text;
+      .error()
+      .text;
 }
 
 }  // namespace

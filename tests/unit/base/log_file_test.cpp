@@ -2,7 +2,7 @@
 #include "base/net/log_file.h"
 
 #include "base/invariant.h"
-#include "base/net/clock.h"
+#include "base/net/turn/clock.h"
 #include "tests/support/temporary_folder.h"
 
 #include <array>

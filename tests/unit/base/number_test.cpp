@@ -1,4 +1,4 @@
-#include "base/number.h"
+#include "base/text/number.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "base/quoted_words.h"
+#include "base/text/quoted_words.h"
 
 #include <catch2/catch.hpp>
 

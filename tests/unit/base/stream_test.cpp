@@ -1,9 +1,9 @@
 // Two ends of a connection on one loop, over TCP and over a unix socket.
-#include "base/net/stream.h"
+#include "base/net/sockets/stream.h"
 
-#include "base/net/clock.h"
-#include "base/net/listener.h"
-#include "base/net/timer.h"
+#include "base/net/sockets/listener.h"
+#include "base/net/turn/clock.h"
+#include "base/net/turn/timer.h"
 #include "tests/support/temporary_folder.h"
 
 #include <functional>

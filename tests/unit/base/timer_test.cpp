@@ -1,4 +1,4 @@
-#include "base/net/timer.h"
+#include "base/net/turn/timer.h"
 
 #include <memory>
 

@@ -1,6 +1,6 @@
-#include "lua/known_scripts.h"
+#include "lua/scripts/known_scripts.h"
 
-#include "lua/sha1_text.h"
+#include "lua/scripts/sha1_text.h"
 #include "script_fixture.h"
 
 #include <catch2/catch.hpp>

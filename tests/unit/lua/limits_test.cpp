@@ -1,4 +1,4 @@
-#include "lua/limits.h"
+#include "lua/library/limits.h"
 
 #include "script_fixture.h"
 #include "signal_timer.h"

@@ -1,4 +1,4 @@
-#include "lua/number_text.h"
+#include "lua/library/number_text.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "lua/sha1_text.h"
+#include "lua/scripts/sha1_text.h"
 #include "script_fixture.h"
 
 #include <catch2/catch.hpp>

@@ -1,8 +1,8 @@
 #include "script_fixture.h"
 
 #include "base/invariant.h"
-#include "base/number.h"
-#include "lua/sha1_text.h"
+#include "base/text/number.h"
+#include "lua/scripts/sha1_text.h"
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>

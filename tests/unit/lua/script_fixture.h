@@ -1,7 +1,7 @@
 // A small real key-value store as the host of scripts, and an engine that runs them on it.
 #pragma once
 
-#include "lua/engine.h"
+#include "lua/engine/engine.h"
 
 #include <functional>
 #include <map>

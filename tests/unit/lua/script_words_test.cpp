@@ -1,4 +1,4 @@
-#include "lua/script_words.h"
+#include "lua/scripts/script_words.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // A timer's signal on the engine's own thread, as the node's shell sends it.
 #pragma once
 
-#include "lua/engine.h"
+#include "lua/engine/engine.h"
 
 #include <chrono>
 #include <csignal>

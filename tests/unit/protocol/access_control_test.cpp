@@ -1,4 +1,4 @@
-#include "protocol/access_control.h"
+#include "protocol/session/access_control.h"
 
 #include <catch2/catch.hpp>
 

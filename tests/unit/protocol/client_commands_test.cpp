@@ -1,4 +1,4 @@
-#include "protocol/session_commands.h"
+#include "protocol/session/session_commands.h"
 #include "tests/unit/protocol/session_fixture.h"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
-#include "protocol/command_docs.h"
+#include "protocol/catalogue/command_docs.h"
 
-#include "base/quoted_words.h"
+#include "base/text/quoted_words.h"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "protocol/command_syntax.h"
+#include "protocol/catalogue/command_syntax.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "protocol/glob.h"
+#include "protocol/catalogue/glob.h"
 
 #include "base/random.h"
 

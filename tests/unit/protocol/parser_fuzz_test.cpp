@@ -1,11 +1,11 @@
 // Streams that were valid and are not any more: both parsers must neither crash nor read beyond
 // what they were given, and must say the same however the bytes arrive.
 #include "base/random.h"
-#include "protocol/output_buffer.h"
-#include "protocol/reply_parser.h"
-#include "protocol/request_batch.h"
-#include "protocol/request_parser.h"
-#include "protocol/request_writer.h"
+#include "protocol/resp/output_buffer.h"
+#include "protocol/resp/reply_parser.h"
+#include "protocol/resp/request_batch.h"
+#include "protocol/resp/request_parser.h"
+#include "protocol/resp/request_writer.h"
 #include "tests/unit/protocol/reply_samples.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-#include "protocol/reply_parser.h"
+#include "protocol/resp/reply_parser.h"
 
-#include "protocol/limits.h"
+#include "protocol/resp/limits.h"
 #include "tests/unit/protocol/reply_samples.h"
 
 #include <cmath>

@@ -1,9 +1,9 @@
 // Replies of every kind, for the tests of the writer and the parser.
 #pragma once
 
-#include "protocol/output_buffer.h"
-#include "protocol/reply.h"
-#include "protocol/reply_writer.h"
+#include "protocol/resp/output_buffer.h"
+#include "protocol/resp/reply.h"
+#include "protocol/resp/reply_writer.h"
 
 #include <limits>
 #include <string>

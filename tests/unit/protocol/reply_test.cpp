@@ -1,6 +1,6 @@
-#include "protocol/reply.h"
+#include "protocol/resp/reply.h"
 
-#include "protocol/limits.h"
+#include "protocol/resp/limits.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
-#include "protocol/reply_writer.h"
+#include "protocol/resp/reply_writer.h"
 
-#include "protocol/request_writer.h"
+#include "protocol/resp/request_writer.h"
 #include "tests/unit/protocol/reply_samples.h"
 
 #include <cmath>

@@ -1,7 +1,7 @@
-#include "protocol/request_batch.h"
+#include "protocol/resp/request_batch.h"
 
-#include "protocol/output_buffer.h"
-#include "protocol/request_writer.h"
+#include "protocol/resp/output_buffer.h"
+#include "protocol/resp/request_writer.h"
 
 #include <string>
 #include <string_view>

@@ -1,8 +1,8 @@
-#include "protocol/request_parser.h"
+#include "protocol/resp/request_parser.h"
 
 #include "base/random.h"
-#include "protocol/output_buffer.h"
-#include "protocol/request_writer.h"
+#include "protocol/resp/output_buffer.h"
+#include "protocol/resp/request_writer.h"
 
 #include <random>
 #include <string>

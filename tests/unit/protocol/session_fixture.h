@@ -4,12 +4,12 @@
 //   CHECK(service.client()("PING") == "+PONG");
 #pragma once
 
-#include "base/number.h"
-#include "base/quoted_words.h"
-#include "protocol/errors.h"
-#include "protocol/reply_parser.h"
-#include "protocol/request_writer.h"
-#include "protocol/session_commands.h"
+#include "base/text/number.h"
+#include "base/text/quoted_words.h"
+#include "protocol/resp/errors.h"
+#include "protocol/resp/reply_parser.h"
+#include "protocol/resp/request_writer.h"
+#include "protocol/session/session_commands.h"
 
 #include <functional>
 #include <span>

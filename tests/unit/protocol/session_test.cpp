@@ -1,7 +1,7 @@
-#include "protocol/session.h"
+#include "protocol/session/session.h"
 
-#include "protocol/limits.h"
-#include "protocol/sessions.h"
+#include "protocol/resp/limits.h"
+#include "protocol/session/sessions.h"
 #include "tests/unit/protocol/session_fixture.h"
 
 #include <catch2/catch.hpp>

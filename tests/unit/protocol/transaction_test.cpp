@@ -1,4 +1,4 @@
-#include "protocol/transaction.h"
+#include "protocol/session/transaction.h"
 
 #include <string>
 #include <vector>

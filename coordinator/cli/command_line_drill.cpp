@@ -1,0 +1,218 @@
+// The command line of `redlock drill`.
+#include "base/text/duration_text.h"
+#include "coordinator/cli/command_line_parts.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+namespace {
+
+// What the whole drill is worth waiting for: locks are asked for and run out within seconds.
+constexpr Duration kRestartTtl = 3s;
+constexpr Duration kChaosTtl = 2s;
+// Within it a process is killed and another one started, on a busy machine too.
+constexpr Duration kTtlMin = 1s;
+constexpr Duration kLengthMin = 1s;
+constexpr Duration kLengthMax = std::chrono::hours(24);
+constexpr int kClientsMax = 64;
+constexpr int kLocksMax = 1000;
+
+void add_ttl(CLI::App& drill, Flags& flags, Duration standard) {
+  add_setting(drill, flags, "--ttl", "ttl",
+              fmt::format("how long locks are taken for ({})", duration_text(standard)), "D");
+}
+
+void add_node_program(CLI::App& drill, Options& options) {
+  drill.add_option("--node-binary", options.node_program,
+                   "the program of the drill's own nodes (redlock-node)");
+}
+
+void add_restart(CLI::App& word, Flags& flags, Options& options) {
+  CLI::App& drill = *word.add_subcommand(
+      "restart", "a node that holds a lock is killed and started again: step by step");
+  add_ttl(drill, flags, kRestartTtl);
+  add_node_program(drill, options);
+  drill.add_option("--kill-command", options.kill_command,
+                   "with --nodes: kills the node {address}, as a crash does");
+  drill.add_option("--start-command", options.start_command,
+                   "with --nodes: starts the node {address} again");
+}
+
+// What every drill has in which clients work for a while and a history tells of it.
+void add_clients_at_work(CLI::App& drill, Flags& flags, Options& options) {
+  add_ttl(drill, flags, kChaosTtl);
+  add_node_program(drill, options);
+  CLI::Option* length = add_setting(drill, flags, "--for", "for", "how long it goes on (1m)", "D");
+  drill.add_option("--minutes", options.minutes, "the same, in minutes")
+      ->excludes(length)
+      ->check(CLI::Range(1, 24 * 60));
+  drill.add_option("--seed", options.seed, "what happens when: the same seed, the same faults (1)");
+  drill.add_option("--clients", options.clients, "how many processes work under locks (16)")
+      ->check(CLI::Range(2, kClientsMax));
+  drill.add_option("--locks", options.locks, "how many locks they share (8)")
+      ->check(CLI::Range(1, kLocksMax));
+  drill
+      .add_option("--out", options.out_folder,
+                  "where history.jsonl and timeline.html are put (redlock-drill)")
+      ->type_name("DIR");
+}
+
+void add_chaos(CLI::App& word, Flags& flags, Options& options) {
+  CLI::App& drill = *word.add_subcommand(
+      "chaos", "nodes and clients are killed and stopped while clients work under locks");
+  add_clients_at_work(drill, flags, options);
+}
+
+void add_partition(CLI::App& word, Flags& flags, Options& options) {
+  CLI::App& drill = *word.add_subcommand(
+      "partition", "the network falls apart while clients work under locks; no root needed");
+  add_clients_at_work(drill, flags, options);
+}
+
+void add_clock(CLI::App& word, Flags& flags, Options& options) {
+  CLI::App& drill =
+      *word.add_subcommand("clock", "wall clocks jump by hours while clients work under locks");
+  add_clients_at_work(drill, flags, options);
+}
+
+void add_check(CLI::App& word, Flags& /*flags*/, Options& options) {
+  CLI::App& check = *word.add_subcommand(
+      "check", "read a history, of a drill or of your own system, and judge it");
+  check
+      .add_option("FILE", options.history_files,
+                  "the history, as docs/history.md has it; several files make one; - is standard "
+                  "input")
+      ->required()
+      ->type_name("");
+  check.add_option("--html", options.html_file, "where the timeline is put, a page for a browser")
+      ->type_name("OUT");
+}
+
+// One of the clients at work, which the drills start: no word for people.
+void add_client(CLI::App& word, Flags& flags, Options& options) {
+  CLI::App& client = *word.add_subcommand("client", "a client of a drill")->group("");
+  add_ttl(client, flags, kChaosTtl);
+  client.add_option("--seed", options.seed);
+  client.add_option("--locks", options.locks);
+  client.add_option("--store", options.store);
+  client.add_option("--history", options.history_file);
+  client.add_flag("--no-fence", flags.no_fence);
+  client.add_option("NAME", options.name)->required();
+}
+
+// Nodes are killed: only those that --nodes names, never those of the environment or a file.
+Problem check_drill_nodes(const Options& options, bool are_named) {
+  const bool has_commands = !options.kill_command.empty() && !options.start_command.empty();
+  if (!are_named) {
+    if (options.kill_command.empty() && options.start_command.empty()) return {};
+    return Mistake{exit_code::kUsage, "--kill-command and --start-command need --nodes"};
+  }
+  if (!has_commands) {
+    return Mistake{exit_code::kUsage,
+                   "--nodes needs --kill-command and --start-command: nodes elsewhere cannot be "
+                   "killed and started without them"};
+  }
+  if (!options.node_program.empty()) {
+    return Mistake{exit_code::kUsage, "--node-binary is for nodes of the drill's own, not --nodes"};
+  }
+  if (options.node_count < 3 || options.node_count % 2 == 0) {
+    return Mistake{exit_code::kUsage, "--nodes: an odd number of nodes is needed, three or more"};
+  }
+  return {};
+}
+
+Problem read_ttl(const Settings& settings, Duration standard, Options& options) {
+  options.ttl = standard;
+  if (Problem problem = read_duration(settings, "ttl", options.ttl)) return problem;
+  if (options.ttl >= kTtlMin) return {};
+  return mistake(*settings.find("ttl"), "at least 1s: within it a node is killed and started");
+}
+
+Problem read_restart(const Settings& settings, CommandLine& line) {
+  const bool are_named = settings.find("nodes") != nullptr;
+  if (are_named) {
+    if (Problem problem = read_nodes(settings, line)) return problem;
+  }
+  if (Problem problem = check_drill_nodes(line.options, are_named)) return problem;
+  return read_ttl(settings, kRestartTtl, line.options);
+}
+
+Problem read_clients_at_work(const Settings& settings, CommandLine& line) {
+  Options& options = line.options;
+  if (settings.find("nodes") != nullptr) {
+    return Mistake{exit_code::kUsage,
+                   "--nodes: this drill has nodes of its own (--node-binary names their program); "
+                   "`redlock drill restart` drills nodes elsewhere"};
+  }
+  if (options.minutes != 0) options.length = std::chrono::minutes(options.minutes);
+  if (Problem problem = read_duration(settings, "for", options.length)) return problem;
+  if (options.length < kLengthMin || options.length > kLengthMax) {
+    return mistake(*settings.find("for"), "from 1s to 1d");
+  }
+  return read_ttl(settings, kChaosTtl, options);
+}
+
+Problem read_check(const Settings& /*settings*/, CommandLine& /*line*/) {
+  return {};
+}
+
+Problem read_client(const Settings& settings, CommandLine& line) {
+  if (Problem problem = read_nodes(settings, line)) return problem;
+  line.options.fence = settings.find("no-fence") == nullptr;
+  return read_ttl(settings, kChaosTtl, line.options);
+}
+
+// A drill as the command line knows it.
+struct DrillWord {
+  const char* name;
+  Drill drill;
+  void (*add)(CLI::App& word, Flags& flags, Options& options);
+  Problem (*read)(const Settings& settings, CommandLine& line);
+};
+
+constexpr std::array kDrills = {
+    DrillWord{"restart", Drill::restart, add_restart, read_restart},
+    DrillWord{"chaos", Drill::chaos, add_chaos, read_clients_at_work},
+    DrillWord{"partition", Drill::partition, add_partition, read_clients_at_work},
+    DrillWord{"clock", Drill::clock, add_clock, read_clients_at_work},
+    DrillWord{"check", Drill::check, add_check, read_check},
+    DrillWord{"client", Drill::client, add_client, read_client},
+};
+
+}  // namespace
+
+void add_drills(CLI::App& app, Flags& flags, Options& options) {
+  CLI::App& word = *app.add_subcommand("drill", "inject faults and show whether locks stay safe");
+  word.require_subcommand(1);
+  for (const DrillWord& drill : kDrills) drill.add(word, flags, options);
+}
+
+std::string no_drill_named(const CLI::App& app) {
+  if (!app.got_subcommand("drill")) return {};
+  const CLI::App& word = *app.get_subcommand("drill");
+  if (!word.get_subcommands().empty()) return {};
+  std::string names;
+  for (const DrillWord& drill : kDrills) {
+    if (drill.drill != Drill::client) names += fmt::format(" {}", drill.name);
+  }
+  return "which drill? There are:" + names;
+}
+
+Problem read_drill(const CLI::App& app, const Settings& settings, CommandLine& line) {
+  const CLI::App& word = *app.get_subcommand("drill");
+  for (const DrillWord& drill : kDrills) {
+    if (!word.got_subcommand(drill.name)) continue;
+    line.options.drill = drill.drill;
+    if (Problem problem = drill.read(settings, line)) return problem;
+  }
+  Options& options = line.options;
+  if (Problem problem = read_duration(settings, "node-timeout", options.node_timeout)) {
+    return problem;
+  }
+  if (Problem problem = read_drift(settings, options.clock_drift)) return problem;
+  return check_times(settings, options);
+}
+
+}  // namespace redlock::coordinator

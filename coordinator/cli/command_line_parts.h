@@ -1,0 +1,56 @@
+// What the parsers of the words share: mistakes, flags on their way to settings, and the settings
+// that many words have. For command_line*.cpp alone.
+#pragma once
+
+#include "coordinator/cli/command_line.h"
+#include "coordinator/cli/settings_file.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+namespace redlock::coordinator {
+
+// A mistake, with the exit code that it earns.
+struct Mistake {
+  int exit_code;
+  std::string text;
+};
+using Problem = std::optional<Mistake>;
+
+// A usage error if it was a flag, else one of the configuration.
+Mistake mistake(const Setting& setting, std::string_view text);
+
+// CLI11's options write here; what the file may also say goes through Settings.
+struct Flags {
+  std::string config;
+  bool no_wait = false;
+  bool no_fence = false;
+  std::map<std::string, std::string> values;
+};
+
+// `names` as CLI11 has them ("-w,--wait"), `name` as the file does.
+CLI::Option* add_setting(CLI::App& app, Flags& flags, const std::string& names,
+                         const std::string& name, const std::string& help, const std::string& type);
+
+// Each leaves the value as it is where the setting is not given.
+Problem read_duration(const Settings& settings, std::string_view name, Duration& value);
+Problem read_drift(const Settings& settings, double& drift);
+Problem read_nodes(const Settings& settings, CommandLine& line);
+// What depends on more than one setting.
+Problem check_times(const Settings& settings, Options& options);
+
+// `redlock bench`: its options, and what of them needs a look.
+void add_bench(CLI::App& app, Flags& flags, Options& options);
+Problem read_bench(const Settings& settings, Options& options);
+
+// `redlock drill …`: its drills and their options, and what was asked for.
+void add_drills(CLI::App& app, Flags& flags, Options& options);
+// After a mistake: a sentence that names the drills, if `drill` was followed by none of them.
+std::string no_drill_named(const CLI::App& app);
+Problem read_drill(const CLI::App& app, const Settings& settings, CommandLine& line);
+
+}  // namespace redlock::coordinator

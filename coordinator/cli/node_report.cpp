@@ -1,0 +1,86 @@
+#include "coordinator/cli/node_report.h"
+
+#include "coordinator/cli/messages.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace redlock::coordinator {
+namespace {
+
+// A node's longer words push only their own line's time to the right.
+constexpr std::size_t kTextWidthMax = 48;
+
+double milliseconds(std::chrono::nanoseconds d) {
+  return std::chrono::duration<double, std::milli>(d).count();
+}
+
+void print_error(const std::string& text) {
+  say(MessageStream::error, text);
+}
+
+void print_json(const Options& options, const Error& error) {
+  nlohmann::json nodes = nlohmann::json::array();
+  for (const NodeAnswer& answer : error.nodes) {
+    nodes.push_back({{"node", answer.node},
+                     {"answer", answer_name(answer.kind)},
+                     {"text", answer.text},
+                     {"took_ms", milliseconds(answer.took)}});
+  }
+  const nlohmann::json all = {{"name", options.name},
+                              {"outcome", error_name(error.code)},
+                              {"message", error.text},
+                              {"nodes", nodes}};
+  say(MessageStream::output,
+      all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace
+
+void report_failure(const Options& options, const Error& error) {
+  if (options.json) return print_json(options, error);
+  complain(options.name.empty() ? error.text : fmt::format("{}: {}", options.name, error.text));
+  std::size_t node_width = 0;
+  std::size_t text_width = 0;
+  for (const NodeAnswer& answer : error.nodes) {
+    node_width = std::max(node_width, answer.node.size());
+    text_width = std::max(text_width, answer.text.size());
+  }
+  text_width = std::min(text_width, kTextWidthMax);
+  for (const NodeAnswer& answer : error.nodes) {
+    const bool answered = answer.kind != AnswerKind::none;
+    print_error(fmt::format("  {:<{}}  {:<{}}  {:>10}\n", answer.node, node_width, answer.text,
+                            text_width,
+                            answered ? fmt::format("{:.1f} ms", milliseconds(answer.took)) : "-"));
+  }
+}
+
+void tell_shell_of_failure(const Options& options, Over over, int exit_code) {
+  if (options.json) return;
+  static_cast<void>(std::fputs(failure_line(over, exit_code).c_str(), stdout));
+  static_cast<void>(std::fflush(stdout));
+}
+
+int exit_code_of(const Error& error, int if_held) {
+  switch (error.code) {
+    case ErrorCode::held:
+      return if_held;
+    case ErrorCode::not_held:
+    case ErrorCode::not_admitted:
+      return exit_code::kNo;
+    case ErrorCode::denied:
+      return exit_code::kDenied;
+    case ErrorCode::invalid:  // here, or at the nodes
+      return error.nodes.empty() ? exit_code::kUsage : exit_code::kConfiguration;
+    default:
+      return exit_code::kNoQuorum;
+  }
+}
+
+void complain(std::string_view text) {
+  print_error(fmt::format("redlock: {}\n", text));
+}
+
+}  // namespace redlock::coordinator

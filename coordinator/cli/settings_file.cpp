@@ -1,0 +1,51 @@
+#include "coordinator/cli/settings_file.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace redlock::coordinator {
+namespace {
+
+constexpr std::array<std::string_view, 9> kNamesInFile = {"nodes",  "node-timeout", "clock-drift",
+                                                          "ttl",    "wait",         "max-hold",
+                                                          "signal", "kill-after",   "no-fence"};
+
+constexpr std::string_view kBlanks = " \t\r";
+
+std::string_view trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
+}  // namespace
+
+const Setting* Settings::find(std::string_view name) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+Status add_settings_file(const std::string& file, std::string_view text, Settings& settings) {
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.empty() || line.front() == '#') continue;
+    const std::size_t blank = std::min(line.find_first_of(kBlanks), line.size());
+    const std::string_view name = line.substr(0, blank);
+    const std::string origin = fmt::format("{}:{}", file, number);
+    if (std::find(kNamesInFile.begin(), kNamesInFile.end(), name) == kNamesInFile.end()) {
+      return Failure{fmt::format("{}: '{}' is no setting; there are {}", origin, name,
+                                 fmt::join(kNamesInFile, ", "))};
+    }
+    const std::string_view value = trimmed(line.substr(blank));
+    if (value.empty()) return Failure{fmt::format("{}: {} has no value", origin, name)};
+    settings.set(std::string(name), {std::string(value), origin});
+  }
+  return Done{};
+}
+
+}  // namespace redlock::coordinator

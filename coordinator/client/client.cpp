@@ -1,0 +1,361 @@
+#include "coordinator/client/client_core.h"
+#include "coordinator/client/guard_keeping.h"
+#include "coordinator/client/node_address.h"
+#include "coordinator/client/several_guards.h"
+#include "coordinator/results/admission_report.h"
+#include "coordinator/results/errors.h"
+#include "coordinator/results/public_lock.h"
+#include "coordinator/results/survey.h"
+#include <redlock/client.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace redlock {
+
+using coordinator::AcquireResult;
+using coordinator::AcquisitionOutcome;
+using coordinator::AdmissionOutcome;
+using coordinator::AdmitResult;
+using coordinator::ExtendResult;
+using coordinator::ExtensionOutcome;
+using coordinator::LockClient;
+using coordinator::NodeFinding;
+
+namespace {
+
+// Below it the rounding and the drift allowance leave too little of a TTL to be of use.
+constexpr Duration kTtlMin = 10ms;
+constexpr double kClockDriftMax = 0.5;
+// Nobody waits so long for a node, and it can be added to any instant.
+constexpr Duration kNodeTimeoutMax = 1h;
+
+// A lock is extended at a third of its TTL; a notice of two thirds would leave no time for that.
+constexpr Duration notice_max(Duration ttl) {
+  return ttl / 10 * 6;
+}
+
+Error invalid(std::string text) {
+  return {ErrorCode::invalid, std::move(text), {}};
+}
+
+std::optional<Error> check(const std::string& name, Duration ttl) {
+  if (name.empty()) return invalid("the lock's name is empty");
+  if (ttl < kTtlMin) return invalid("the TTL is shorter than 10 ms");
+  return std::nullopt;
+}
+
+std::optional<Error> check(const std::string& name, const AcquireOptions& options) {
+  if (options.wait && *options.wait < 0ns) return invalid("the wait is negative");
+  return check(name, options.ttl);
+}
+
+std::optional<Error> check(const Lock& lock) {
+  if (lock.value.empty()) return invalid("the lock has no value");
+  return check(lock.name, lock.ttl);
+}
+
+AcquireOptions acquire_options(const GuardOptions& options) {
+  return {.ttl = options.ttl, .wait = options.wait, .fence = options.fence, .stop = options.stop};
+}
+
+std::optional<Error> check(const std::string& name, const GuardOptions& options) {
+  if (options.notice && (*options.notice < 0ns || *options.notice > notice_max(options.ttl))) {
+    return invalid("the notice is negative, or longer than six tenths of the TTL");
+  }
+  return check(name, acquire_options(options));
+}
+
+std::optional<Error> check(const std::vector<std::string>& names, const GuardOptions& options) {
+  if (names.empty()) return invalid("no lock is named");
+  for (const std::string& name : names) {
+    if (auto error = check(name, options)) return error;
+    if (std::count(names.begin(), names.end(), name) > 1) return invalid("a lock is named twice");
+  }
+  return std::nullopt;
+}
+
+Duration notice_of(const GuardOptions& options) {
+  return options.notice.value_or(std::min<Duration>(options.ttl / 10, 5s));
+}
+
+Result<LockClient::Options, Error> read_options(const ClientOptions& options) {
+  std::string list;
+  for (const std::string& node : options.nodes) list += (list.empty() ? "" : ",") + node;
+  auto nodes = coordinator::parse_node_addresses(list);
+  if (!nodes) return invalid(nodes.error().text);
+  if (options.node_timeout < 1ms) return invalid("the node timeout is shorter than 1 ms");
+  if (options.node_timeout > kNodeTimeoutMax) return invalid("the node timeout is longer than 1 h");
+  if (!(options.clock_drift >= 0 && options.clock_drift <= kClockDriftMax)) {
+    return invalid("the clock drift is a ratio from 0 to 0.5: 0.01 is 1 %");
+  }
+  return LockClient::Options{.nodes = std::move(nodes).value(),
+                             .node_timeout = options.node_timeout,
+                             .clock_drift = options.clock_drift,
+                             .hear_everyone = options.hear_everyone,
+                             .admit_unfenced = options.admit_unfenced};
+}
+
+coordinator::AcquireRequest request(std::string name, const AcquireOptions& options) {
+  return {.name = std::move(name),
+          .ttl = options.ttl,
+          .patience = {.wait = options.wait},
+          .fence = options.fence};
+}
+
+}  // namespace
+
+Duration Lock::validity_left() const {
+  if (valid_until == Duration::max()) return Duration::max();
+  return std::max<Duration>(valid_until - LockClient::now().time_since_epoch(), 0ns);
+}
+
+Client::Client(std::shared_ptr<Core> core) : core_(std::move(core)) {}
+Client::Client(Client&&) noexcept = default;
+
+Client& Client::operator=(Client&& other) noexcept {
+  if (this == &other) return *this;
+  if (core_) Core::end(core_);
+  core_ = std::move(other.core_);
+  return *this;
+}
+
+Client::~Client() {
+  if (core_) Core::end(core_);  // callbacks may still call this client
+}
+
+Result<Client, Error> Client::start(const ClientOptions& options) {
+  auto read = read_options(options);
+  if (!read) return read.error();
+  auto core = Core::make(nullptr, std::move(read).value());
+  if (!core) return core.error();
+  return Client(std::move(core).value());
+}
+
+Result<Client, Error> Client::start_on(uv_loop_s* loop, const ClientOptions& options) {
+  if (loop == nullptr) return invalid("no loop was given");
+  auto read = read_options(options);
+  if (!read) return read.error();
+  auto core = Core::make(loop, std::move(read).value());
+  if (!core) return core.error();
+  return Client(std::move(core).value());
+}
+
+// --- acquire
+
+Client::Operation Client::acquire(std::string name, AcquireOptions options, Callback<Lock> done) {
+  if (auto error = check(name, options)) return core_->refuse(std::move(done), std::move(*error));
+  Core& core = *core_;
+  const auto start = [&core, name = std::move(name), options](const Callback<Lock>& tell) {
+    const auto on_end = [&core, tell](const AcquireResult& result) {
+      if (result.outcome != AcquisitionOutcome::acquired) {
+        return tell(acquisition_error(core.names(), result));
+      }
+      tell(coordinator::public_lock(result.lock));
+    };
+    return core.nodes().acquire(request(name, options), on_end);
+  };
+  return core.begin<Lock>(std::move(done), start, options.stop);
+}
+
+Result<Lock, Error> Client::acquire(std::string name, AcquireOptions options) {
+  return core_->wait<Lock>(
+      [&](Callback<Lock> done) { acquire(std::move(name), options, std::move(done)); });
+}
+
+// --- extend
+
+Client::Operation Client::extend(const Lock& lock, Callback<Lock> done) {
+  if (auto error = check(lock)) return core_->refuse(std::move(done), std::move(*error));
+  Core& core = *core_;
+  return core.begin<Lock>(std::move(done), [&core, lock](const Callback<Lock>& tell) {
+    const auto on_end = [&core, lock, tell](const ExtendResult& result) {
+      if (result.outcome != ExtensionOutcome::extended) {
+        return tell(extension_error(core.names(), result));
+      }
+      Lock extended = lock;
+      extended.valid_until = result.valid_until.time_since_epoch();
+      tell(std::move(extended));
+    };
+    return core.nodes().extend(coordinator::held_lock(lock), on_end);
+  });
+}
+
+Result<Lock, Error> Client::extend(const Lock& lock) {
+  return core_->wait<Lock>([&](Callback<Lock> done) { extend(lock, std::move(done)); });
+}
+
+// --- release
+
+Client::Operation Client::release(const Lock& lock, Callback<Done> done) {
+  if (auto error = check(lock)) return core_->refuse(std::move(done), std::move(*error));
+  return core_->release(coordinator::held_lock(lock), std::move(done));
+}
+
+Result<Done, Error> Client::release(const Lock& lock) {
+  return core_->wait<Done>([&](Callback<Done> done) { release(lock, std::move(done)); });
+}
+
+// --- holder, status
+
+Client::Operation Client::holder(std::string name, Callback<std::optional<Holder>> done) {
+  if (name.empty()) return core_->refuse(std::move(done), invalid("the lock's name is empty"));
+  Core& core = *core_;
+  return core.begin<std::optional<Holder>>(
+      std::move(done),
+      [&core, name = std::move(name)](const Callback<std::optional<Holder>>& tell) {
+        const auto on_end = [&core, tell](const std::vector<NodeFinding>& findings) {
+          std::vector<coordinator::Answer> answers;
+          answers.reserve(findings.size());
+          for (const NodeFinding& finding : findings) answers.push_back(finding.answer);
+          const auto holder = coordinator::holder_of(findings);
+          if (!holder && !coordinator::quorum_voted(answers)) {
+            return tell(no_quorum_error(core.names(), answers, coordinator::kSurveyWords));
+          }
+          tell(holder);
+        };
+        return core.nodes().survey(coordinator::kHolderQuestions, name, on_end);
+      });
+}
+
+Result<std::optional<Holder>, Error> Client::holder(std::string name) {
+  using Found = std::optional<Holder>;
+  return core_->wait<Found>(
+      [&](Callback<Found> done) { holder(std::move(name), std::move(done)); });
+}
+
+Client::Operation Client::status(Callback<std::vector<NodeState>> done) {
+  Core& core = *core_;
+  return core.begin<std::vector<NodeState>>(
+      std::move(done), [&core](const Callback<std::vector<NodeState>>& tell) {
+        const auto on_end = [&core, tell](const std::vector<NodeFinding>& findings) {
+          std::vector<NodeState> states;
+          states.reserve(findings.size());
+          for (std::size_t i = 0; i < findings.size(); ++i) {
+            states.push_back(coordinator::node_state(core.names()[i].name, findings[i]));
+          }
+          tell(std::move(states));
+        };
+        return core.nodes().survey(coordinator::kStateQuestions, "", on_end);
+      });
+}
+
+Result<std::vector<NodeState>, Error> Client::status() {
+  using States = std::vector<NodeState>;
+  return core_->wait<States>([&](Callback<States> done) { status(std::move(done)); });
+}
+
+// --- admit
+
+Client::Operation Client::admit(AdmitOptions options, Callback<Admitted> done) {
+  if (options.floor.value_or(0) > coordinator::kTokenMax) {
+    return core_->refuse(std::move(done), invalid("the floor is not below 2^53"));
+  }
+  Core& core = *core_;
+  return core.begin<Admitted>(std::move(done), [&core, options](const Callback<Admitted>& tell) {
+    const auto on_end = [&core, options, tell](const AdmitResult& result) {
+      if (result.outcome != AdmissionOutcome::done) {
+        return tell(admission_error(core.names(), result, options.new_group));
+      }
+      tell(coordinator::admitted(core.names(), result));
+    };
+    return core.nodes().admit({.new_group = options.new_group, .floor = options.floor}, on_end);
+  });
+}
+
+Result<Admitted, Error> Client::admit(AdmitOptions options) {
+  return core_->wait<Admitted>([&](Callback<Admitted> done) { admit(options, std::move(done)); });
+}
+
+// --- guard
+
+Client::Operation Client::guard(std::string name, const GuardOptions& options,
+                                Callback<Guard> done) {
+  if (auto error = check(name, options)) return core_->refuse(std::move(done), std::move(*error));
+  Core& core = *core_;
+  const auto start = [&core, name = std::move(name), options](const Callback<Guard>& tell) {
+    const auto on_end = [&core, options, tell](const AcquireResult& result) {
+      if (result.outcome != AcquisitionOutcome::acquired) {
+        return tell(acquisition_error(core.names(), result));
+      }
+      tell(Guard::Keeping::begin(core, result.lock, notice_of(options), options));
+    };
+    return core.nodes().acquire(request(name, acquire_options(options)), on_end);
+  };
+  return core.begin<Guard>(std::move(done), start, options.stop);
+}
+
+Result<Guard, Error> Client::guard(std::string name, const GuardOptions& options) {
+  return core_->wait<Guard>(
+      [&](Callback<Guard> done) { guard(std::move(name), options, std::move(done)); });
+}
+
+Client::Operation Client::guards(std::vector<std::string> names, const GuardOptions& options,
+                                 Callback<std::vector<Guard>> done) {
+  if (auto error = check(names, options)) return core_->refuse(std::move(done), std::move(*error));
+  using Guards = std::vector<Guard>;
+  Core& core = *core_;
+  const auto start = [&core, names = std::move(names), options](const Callback<Guards>& tell) {
+    const auto several =
+        std::make_shared<Guard::Several>(core, names, options, notice_of(options), tell);
+    several->begin();
+    return Core::Undo([several] { several->undo(); });
+  };
+  return core.begin<Guards>(std::move(done), start, options.stop);
+}
+
+Result<std::vector<Guard>, Error> Client::guards(std::vector<std::string> names,
+                                                 const GuardOptions& options) {
+  using Guards = std::vector<Guard>;
+  return core_->wait<Guards>(
+      [&](Callback<Guards> done) { guards(std::move(names), options, std::move(done)); });
+}
+
+Client::Operation Client::keep(const Lock& lock, const GuardOptions& options,
+                               Callback<Guard> done) {
+  if (auto error = check(lock)) return core_->refuse(std::move(done), std::move(*error));
+  if (auto error = check(lock.name, options)) {
+    return core_->refuse(std::move(done), std::move(*error));
+  }
+  Core& core = *core_;
+  coordinator::HeldLock kept = coordinator::held_lock(lock);
+  kept.ttl = options.ttl;
+  return core.begin<Guard>(std::move(done), [&core, kept, options](const Callback<Guard>& tell) {
+    const auto on_end = [&core, kept, options, tell](const ExtendResult& result) {
+      if (result.outcome != ExtensionOutcome::extended) {
+        return tell(extension_error(core.names(), result));
+      }
+      coordinator::HeldLock extended = kept;
+      extended.valid_until = result.valid_until;
+      tell(Guard::Keeping::begin(core, extended, notice_of(options), options));
+    };
+    return core.nodes().extend(kept, on_end);
+  });
+}
+
+Result<Guard, Error> Client::keep(const Lock& lock, const GuardOptions& options) {
+  return core_->wait<Guard>([&](Callback<Guard> done) { keep(lock, options, std::move(done)); });
+}
+
+// --- the rest
+
+void Client::cancel(Operation operation) {
+  core_->cancel(operation);
+}
+
+void Client::when_ready(std::function<void()> done) {
+  Core& core = *core_;
+  const auto tell_user = [done = std::move(done)](const Result<Done, Error>&) {
+    if (done) done();
+  };
+  core.begin<Done>(tell_user, [&core](const Callback<Done>& tell) {
+    return core.nodes().when_ready([tell] { tell(Done{}); });
+  });
+}
+
+void Client::finish(std::function<void()> done) {
+  core_->finish(std::move(done));
+}
+
+}  // namespace redlock

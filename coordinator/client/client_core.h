@@ -1,0 +1,213 @@
+// Client's inside: the loop, the nodes, and what is under way.
+//
+// All but post(), begin() and wait() belongs to the loop's thread. On a thread of our own the calls
+// of other threads reach it through the mailbox; on a caller's loop they are on its thread already.
+#pragma once
+
+#include "base/net/forks.h"
+#include "base/net/turn/alarms.h"
+#include "base/net/turn/before_wait.h"
+#include "base/net/turn/loop.h"
+#include "base/net/turn/mailbox.h"
+#include "coordinator/client/lock_client.h"
+#include <redlock/client.h>
+#include <redlock/guard.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace redlock {
+
+// More at once are refused with ErrorCode::overloaded: far more than nodes answer within a node
+// timeout, and far fewer than the group can tell apart (2^20, undos and admissions among them).
+inline constexpr std::size_t kOperationsMax = std::size_t(1) << 17;
+
+Error stopped_error();
+Error wrong_thread_error();
+Error overloaded_error();
+// In a process that was forked from the one that the client belongs to.
+Error forked_error();
+
+// Blocks until the callback that it hands to `begin` was called, on another thread.
+template <class T, class Begin>
+Result<T, Error> wait_for(Begin begin) {
+  struct Waiting {
+    std::mutex mutex;
+    std::condition_variable told;
+    std::optional<Result<T, Error>> outcome;
+  };
+  // Shared: the other thread may still be at its last line when this one goes on.
+  const auto waiting = std::make_shared<Waiting>();
+  begin(Client::Callback<T>([waiting](Result<T, Error> result) {
+    const std::lock_guard lock(waiting->mutex);
+    waiting->outcome.emplace(std::move(result));
+    waiting->told.notify_one();
+  }));
+  std::unique_lock lock(waiting->mutex);
+  waiting->told.wait(lock, [&] { return waiting->outcome.has_value(); });
+  return std::move(*waiting->outcome);
+}
+
+class Client::Core {
+ public:
+  // caller_loop: nullptr for a thread of our own. Fails with ErrorCode::system.
+  static Result<std::shared_ptr<Core>, Error> make(uv_loop_s* caller_loop,
+                                                   coordinator::LockClient::Options options);
+  Core(uv_loop_s* caller_loop, coordinator::LockClient::Options options);
+  // REQUIRES: end() was called.
+  ~Core();
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  // Ends the client that owns it. In a forked child nothing but memory is given up, and not even
+  // that given back: loop and sockets are the parent's.
+  static void end(const std::shared_ptr<Core>& core);
+  bool is_in_child() const { return mark_.is_in_child(); }
+
+  // Runs it on the loop's thread; at once if this is it, so that what a task begins does not fall
+  // behind what others have posted meanwhile: a release before the next acquisition, say.
+  template <class Task>
+  void post(Task task) {
+    if (is_loop_thread()) return task();
+    mailbox_->post(std::move(task));
+  }
+  // The same, but never from inside this call. REQUIRES: on the loop's thread.
+  void defer(net::Mailbox::Task task) {
+    if (is_at_end_) return last_tasks_.push_back(std::move(task));
+    mailbox_->post(std::move(task));
+  }
+
+  // How an operation that has begun ends without its outcome.
+  using Undo = std::function<void()>;
+  // Begins an operation: `start` gets a function to be called once with the outcome, never from
+  // inside itself, and returns the operation's id among the nodes, or how it is undone.
+  template <class T, class Start>
+  Operation begin(Callback<T> done, Start start, std::stop_token stop = {});
+  // The operation's callback comes with this error, and nothing was begun.
+  template <class T>
+  Operation refuse(Callback<T> done, Error error);
+  // The blocking form: begin(callback) begins it.
+  template <class T, class Begin>
+  Result<T, Error> wait(Begin begin) {
+    if (is_in_child()) return forked_error();
+    if (!may_block()) return wrong_thread_error();
+    return wait_for<T>(std::move(begin));
+  }
+  Operation release(const coordinator::HeldLock& lock, Callback<Done> done);
+  void cancel(Operation operation);
+
+  void finish(std::function<void()> done);
+
+  // Guards that hold a lock; they are let go when the client ends.
+  void add(std::shared_ptr<Guard::Keeping> keeping) { keepings_.insert(std::move(keeping)); }
+  void remove(const std::shared_ptr<Guard::Keeping>& keeping) { keepings_.erase(keeping); }
+
+  net::Alarms& alarms() { return alarms_; }
+  coordinator::LockClient& nodes() { return nodes_; }
+  const std::vector<coordinator::Group::Node>& names() const {
+    return nodes_.group().options().nodes;
+  }
+  const std::shared_ptr<net::Mailbox>& mailbox() const { return mailbox_; }
+  bool has_own_thread() const { return has_own_thread_; }
+  bool is_loop_thread() const {
+    return !has_own_thread_ || thread_.get_id() == std::this_thread::get_id();
+  }
+  bool may_block() const { return !is_loop_thread(); }
+
+ private:
+  // An operation that has begun, and whom it is told to: one record, as each lock pays for it.
+  struct Pending {
+    virtual ~Pending() = default;
+    virtual void fail(const Error& error) = 0;
+    Undo undo;
+    std::optional<std::stop_callback<std::function<void()>>> on_stop;
+  };
+  template <class T>
+  struct PendingCall : Pending {
+    explicit PendingCall(Callback<T> whom) : done(std::move(whom)) {}
+    void fail(const Error& error) override { tell(error); }
+    void tell(Result<T, Error> outcome) {
+      if (done) done(std::move(outcome));
+    }
+    Callback<T> done;  // empty: nobody is told
+  };
+  struct Finish {
+    Instant deadline;
+    std::function<void()> done;
+  };
+
+  Undo undo_of(coordinator::OperationId operation) {
+    return [this, operation] { nodes_.cancel(operation); };
+  }
+  static Undo undo_of(Undo undo) { return undo; }
+  void end();
+  void end_at_once();
+  void stop_everything();
+  void run_last_tasks();
+  bool cancel_begun(Operation operation);
+  void look_who_finished();
+
+  const net::ForkMark mark_;
+  const bool has_own_thread_;
+  const std::unique_ptr<net::Loop> loop_;
+  net::Alarms alarms_;
+  coordinator::LockClient nodes_;
+  std::shared_ptr<net::Mailbox> mailbox_;  // shared with the guards, which may outlive us
+  std::atomic<Operation> last_operation_ = 0;
+  std::unordered_map<Operation, std::shared_ptr<Pending>> pending_;
+  std::unordered_set<std::shared_ptr<Guard::Keeping>> keepings_;
+  std::vector<Finish> finishes_;
+  net::Alarms::Alarm finish_alarm_;
+  net::BeforeWait turn_;
+  bool stopping_ = false;
+  bool is_at_end_ = false;  // nothing is posted any more
+  std::vector<net::Mailbox::Task> last_tasks_;
+  std::size_t last_tasks_run_ = 0;
+  std::thread thread_;
+};
+
+template <class T, class Start>
+Client::Operation Client::Core::begin(Callback<T> done, Start start, std::stop_token stop) {
+  // What is told no more than Done lets a lock go, or waits: refused, the lock would stay.
+  constexpr bool takes_nothing_on = std::is_same_v<T, Done>;
+  if (is_in_child()) return 0;  // there is nobody to tell
+  const Operation id = ++last_operation_;
+  post([this, id, start = std::move(start), done = std::move(done),
+        stop = std::move(stop)]() mutable {
+    const auto call = std::make_shared<PendingCall<T>>(std::move(done));
+    // Later, not now: this may be the callback of one that was stopped, which tries again.
+    if (stopping_) return defer([call] { call->fail(stopped_error()); });
+    if (pending_.size() >= kOperationsMax && !takes_nothing_on)
+      return defer([call] { call->fail(overloaded_error()); });
+    pending_.emplace(id, call);
+    call->undo = undo_of(start(Callback<T>([this, id](Result<T, Error> result) {
+      const auto ended = pending_.extract(id);
+      if (ended.empty()) return;  // it was cancelled, and told so
+      ended.mapped()->on_stop.reset();
+      static_cast<PendingCall<T>&>(*ended.mapped()).tell(std::move(result));
+    })));
+    // Requested before: the operation is cancelled from in here.
+    if (stop.stop_possible()) call->on_stop.emplace(std::move(stop), [this, id] { cancel(id); });
+  });
+  return id;
+}
+
+template <class T>
+Client::Operation Client::Core::refuse(Callback<T> done, Error error) {
+  if (is_in_child()) return 0;
+  const auto call = std::make_shared<PendingCall<T>>(std::move(done));
+  post([this, call, error = std::move(error)] { defer([call, error] { call->fail(error); }); });
+  return ++last_operation_;
+}
+
+}  // namespace redlock

@@ -1,0 +1,31 @@
+#include "coordinator/client/link_socket.h"
+
+#include <utility>
+
+namespace redlock::coordinator {
+namespace {
+
+// A peer whose machine is gone is noticed by the pipeline's silence limit; this is for idle links.
+constexpr unsigned kKeepaliveSeconds = 30;
+
+}  // namespace
+
+NodeLink::NodeLink(net::Loop& loop, net::Address address, NodeIndex node, User& user)
+    : loop_(loop), address_(std::move(address)), node_(node), user_(user) {}
+
+void NodeLink::dial() {
+  stream_ = net::Stream::connect(loop_, address_, *this, dials_in_vain_++);
+}
+
+void NodeLink::write(std::string_view bytes) {
+  if (stream_) stream_->write(bytes);
+}
+
+void NodeLink::on_connected() {
+  dials_in_vain_ = 0;
+  stream_->set_keepalive_seconds(kKeepaliveSeconds);
+  stream_->start_reading();
+  user_.on_connected(node_);
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,45 @@
+// The socket of one link: dials, reads, writes, and tells of it. What it means is Pipeline's.
+#pragma once
+
+#include "base/net/sockets/stream.h"
+#include "base/net/turn/loop.h"
+#include "coordinator/quorum/answer.h"
+
+#include <memory>
+#include <string_view>
+
+namespace redlock::coordinator {
+
+class NodeLink : private net::Stream::User {
+ public:
+  class User {
+   public:
+    virtual ~User() = default;
+    virtual void on_connected(NodeIndex node) = 0;
+    virtual void on_bytes(NodeIndex node, std::string_view bytes) = 0;
+    // The connection is over or could not be made; empty reason: the node ended it.
+    virtual void on_end(NodeIndex node, std::string_view reason) = 0;
+  };
+
+  // Loop and user outlive the link.
+  NodeLink(net::Loop& loop, net::Address address, NodeIndex node, User& user);
+
+  // Drops the connection that there was. The outcome comes as on_connected or on_end.
+  void dial();
+  void hang_up() { stream_.reset(); }
+  void write(std::string_view bytes);
+
+ private:
+  void on_connected() override;
+  void on_bytes(std::string_view bytes) override { user_.on_bytes(node_, bytes); }
+  void on_end(std::string_view reason) override { user_.on_end(node_, reason); }
+
+  net::Loop& loop_;
+  net::Address address_;
+  NodeIndex node_;
+  User& user_;
+  std::unique_ptr<net::Stream> stream_;
+  std::size_t dials_in_vain_ = 0;  // in a row
+};
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,32 @@
+// A node as people name it: redis://[user:password@]host[:port], or unix://[user:password@]/path.
+#pragma once
+
+#include "base/net/sockets/address.h"
+#include "coordinator/link/link.h"
+#include <redlock/result.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redlock::coordinator {
+
+inline constexpr std::uint16_t kDefaultPort = 6379;
+
+struct NodeAddress {
+  net::Address address;
+  Credentials credentials;
+
+  // For people: never the password.
+  std::string text() const { return address.text(); }
+};
+
+// "redis://127.0.0.1:7001", "redis://:secret@node1:6379", "redis://user:p%40ss@[::1]:7001",
+// "unix:///run/node.sock", "unix://:secret@/run/node.sock"; redis:// may be left out. The error
+// says what is accepted; it never repeats a password.
+Result<NodeAddress> parse_node_address(std::string_view text);
+
+// Comma-separated; blanks around the commas are allowed. At least one, none twice.
+Result<std::vector<NodeAddress>> parse_node_addresses(std::string_view text);
+
+}  // namespace redlock::coordinator

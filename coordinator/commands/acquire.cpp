@@ -1,0 +1,70 @@
+// redlock acquire NAME: prints what `eval` in a shell needs, also when it fails (shell_lines.h).
+#include "base/time.h"
+#include "coordinator/cli/node_report.h"
+#include "coordinator/cli/shell_lines.h"
+#include "coordinator/commands/commands.h"
+#include "coordinator/commands/session.h"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace redlock::coordinator {
+namespace {
+
+// False if nobody can read what was printed.
+bool print_lock(const Options& options, const Lock& lock) {
+  const Duration left = lock.validity_left();
+  if (options.json) {
+    const nlohmann::json token = lock.token > 0 ? nlohmann::json(lock.token) : nullptr;
+    const nlohmann::json all = {{"name", options.name},
+                                {"outcome", "acquired"},
+                                {"value", lock.value},
+                                {"validity_ms", floor_ms(left)},
+                                {"token", token},
+                                {"round_trips", lock.round_trips},
+                                {"valid_until", uptime_seconds(lock.valid_until)}};
+    fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  } else {
+    fmt::print("{}", lock_lines(lock, left));
+  }
+  return std::fflush(stdout) == 0;
+}
+
+}  // namespace
+
+int word_acquire(const Options& options) {
+  WordSession session(options, WordSession::Admits::yes);
+  Client::Operation operation = 0;
+  bool interrupted = false;
+  const auto fail = [&](int exit_code) {
+    tell_shell_of_failure(options, Over::the_lock, exit_code);
+    session.finish_when_undone(exit_code);
+  };
+  session.on_interrupt([&](int number) {
+    interrupted = true;
+    session.client().cancel(operation);
+    fail(exit_code::of_signal(number));
+  });
+  const auto done = [&](const Result<Lock, Error>& result) {
+    if (interrupted) return;
+    if (result) {
+      if (print_lock(options, result.value())) return session.finish(exit_code::kDone);
+      // A lock whose value nobody knows would be held by nobody until its TTL has passed.
+      complain(fmt::format("{}: the lock could not be printed; it is released", options.name));
+      session.client().release(result.value(), [](const Result<Done, Error>&) {});
+      return fail(exit_code::kOutput);
+    }
+    report_failure(options, result.error());
+    fail(exit_code_of(result.error()));
+  };
+  return session.run([&] {
+    if (interrupted) return;
+    operation = session.client().acquire(
+        options.name, {.ttl = options.ttl, .wait = options.patience.wait, .fence = options.fence},
+        done);
+  });
+}
+
+}  // namespace redlock::coordinator

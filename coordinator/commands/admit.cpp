@@ -1,0 +1,60 @@
+// redlock admit: gives unfenced nodes their part in tokens again, and says what became of each.
+#include "coordinator/cli/node_report.h"
+#include "coordinator/commands/commands.h"
+#include "coordinator/commands/session.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace redlock::coordinator {
+namespace {
+
+bool is_any_new(const Admitted& admitted) {
+  return std::any_of(admitted.nodes.begin(), admitted.nodes.end(),
+                     [](const NodeAdmission& node) { return node.admitted; });
+}
+
+void print_json(const Admitted& admitted) {
+  nlohmann::json nodes = nlohmann::json::array();
+  for (const NodeAdmission& node : admitted.nodes) {
+    nodes.push_back({{"node", node.answer.node},
+                     {"answer", answer_name(node.answer.kind)},
+                     {"text", node.answer.text},
+                     {"fenced", node.fenced},
+                     {"admitted", node.admitted}});
+  }
+  nlohmann::json all = {{"outcome", is_any_new(admitted) ? "admitted" : "nothing to do"},
+                        {"nodes", nodes}};
+  if (is_any_new(admitted)) all["floor"] = admitted.floor;
+  fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void print_lines(const Admitted& admitted) {
+  std::size_t width = 0;
+  for (const NodeAdmission& node : admitted.nodes) width = std::max(width, node.answer.node.size());
+  for (const NodeAdmission& node : admitted.nodes) {
+    fmt::print("{:<{}}  {}\n", node.answer.node, width, node.answer.text);
+  }
+  if (!is_any_new(admitted)) fmt::print("nothing to do\n");
+}
+
+}  // namespace
+
+int word_admit(const Options& options) {
+  WordSession session(options, WordSession::Admits::no);
+  const auto done = [&](const Result<Admitted, Error>& result) {
+    if (!result) {
+      report_failure(options, result.error());
+      return session.finish(exit_code_of(result.error()));
+    }
+    options.json ? print_json(result.value()) : print_lines(result.value());
+    session.finish(exit_code::kDone);
+  };
+  return session.run([&] {
+    session.client().admit({.new_group = options.new_group, .floor = options.floor}, done);
+  });
+}
+
+}  // namespace redlock::coordinator

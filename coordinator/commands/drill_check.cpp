@@ -1,0 +1,46 @@
+// redlock drill check: judges a history, of a drill or of anybody's own system.
+#include "coordinator/cli/node_report.h"
+#include "coordinator/commands/drill.h"
+#include "coordinator/drill/history/check_report.h"
+#include "coordinator/drill/timeline/timeline.h"
+#include "coordinator/drill/world/history_file.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+namespace {
+
+bool write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (file) return true;
+  complain(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+  return false;
+}
+
+}  // namespace
+
+int drill_check(const Options& options) {
+  const auto history = read_history(options.history_files);
+  if (!history) {
+    complain(history.error().text);
+    return exit_code::kData;
+  }
+  const Story story = tell(history.value());
+  const Report report = check(history.value(), story);
+  const auto text = options.json ? report_json : report_text;
+  static_cast<void>(std::fputs(text(history.value(), story, report).c_str(), stdout));
+  if (!options.html_file.empty() &&
+      !write_file(options.html_file, timeline_html(history.value(), story, report))) {
+    return exit_code::kOutput;
+  }
+  return report.is_clean() ? exit_code::kDone : exit_code::kNo;
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,95 @@
+// redlock drill restart: the classic story on real nodes, with the restart delay off and on.
+#include "coordinator/cli/node_report.h"
+#include "coordinator/commands/drill.h"
+#include "coordinator/drill/restart.h"
+#include "coordinator/drill/world/folder.h"
+#include "coordinator/process/local_nodes.h"
+
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+namespace {
+
+class RestartWord {
+ public:
+  explicit RestartWord(const Options& options) : options_(options), report_(stage_, options.json) {}
+
+  int run() {
+    if (folder_.path().empty())
+      return fail("no temporary folder can be made; TMPDIR names another");
+    const bool is_told = options_.nodes.empty() ? on_own_nodes() : on_nodes_elsewhere();
+    if (stage_.interrupted() != 0) return exit_code::of_signal(stage_.interrupted());
+    if (problem_) return exit_code::kNo;
+    report_.end_drill(is_told);
+    return is_told ? exit_code::kDone : exit_code::kNo;
+  }
+
+ private:
+  bool on_own_nodes();
+  bool on_nodes_elsewhere();
+  bool tell_halves(DrillNodes& nodes, bool with_violation);
+  int fail(const std::string& text) {
+    problem_ = true;
+    if (stage_.interrupted() == 0) complain(text);
+    return exit_code::kNo;
+  }
+
+  const Options& options_;
+  DrillFolder folder_;
+  DrillStage stage_;
+  DrillReport report_;
+  bool problem_ = false;
+};
+
+bool RestartWord::on_own_nodes() {
+  const auto program =
+      options_.node_program.empty() ? find_node_program() : find_program(options_.node_program);
+  if (!program) return fail(program.error().text) == exit_code::kDone;
+  OwnNodes nodes(stage_, folder_.path(), program.value(), options_.ttl);
+  if (auto looked = nodes.look_at_program(); !looked) {
+    return fail(looked.error().text) == exit_code::kDone;
+  }
+  report_.step({"begin", fmt::format("A drill with five nodes of {}, in {}", program.value(),
+                                     folder_.path())});
+  if (!nodes.has_restart_delay()) {
+    report_.step({"no_restart_delay",
+                  "It is no redlock-node and has no restart delay: both halves are alike to it"});
+  }
+  return tell_halves(nodes, true);
+}
+
+bool RestartWord::on_nodes_elsewhere() {
+  NodesElsewhere nodes(
+      stage_, options_.nodes,
+      {options_.kill_command, options_.start_command, folder_.path() + "/commands.log"});
+  report_.step(
+      {"begin", fmt::format("A drill with {} nodes that run already", options_.node_count)});
+  if (!nodes.has_restart_delay()) {
+    report_.step({"one_half",
+                  "Their restart-delay cannot be set from here ({restart-delay} in --start-command "
+                  "would): only the half with the refusal is told"});
+  }
+  return tell_halves(nodes, nodes.has_restart_delay());
+}
+
+// The second half is told whatever the first came to: both are what an operator wants to know.
+bool RestartWord::tell_halves(DrillNodes& nodes, bool with_violation) {
+  const RestartDrillSettings settings{.ttl = options_.ttl,
+                                      .node_timeout = options_.node_timeout,
+                                      .clock_drift = options_.clock_drift,
+                                      .empty_folder = folder_.path() + "/nowhere"};
+  RestartDrill drill(stage_, nodes, report_, settings);
+  bool as_told = true;
+  if (with_violation) as_told = drill.tell(RestartDrill::Half::violation);
+  if (stage_.interrupted() != 0) return false;
+  return drill.tell(RestartDrill::Half::refusal) && as_told;
+}
+
+}  // namespace
+
+int drill_restart(const Options& options) {
+  RestartWord word(options);
+  return word.run();
+}
+
+}  // namespace redlock::coordinator

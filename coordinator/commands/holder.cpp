@@ -1,0 +1,64 @@
+// redlock holder NAME: which value a quorum holds, and for how long.
+#include "base/text/printable.h"
+#include "base/time.h"
+#include "coordinator/cli/node_report.h"
+#include "coordinator/commands/commands.h"
+#include "coordinator/commands/session.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace redlock::coordinator {
+namespace {
+
+// What a group without tokens does not have is null, and "-".
+nlohmann::json token_json(const Holder& holder) {
+  return holder.token == 0 ? nlohmann::json() : nlohmann::json(holder.token);
+}
+
+void print_holder(const Options& options, const Holder& holder) {
+  const std::int64_t left_ms = floor_ms(holder.left);
+  if (options.json) {
+    const nlohmann::json all = {{"name", options.name},        {"held", true},
+                                {"value", holder.value},       {"left_ms", left_ms},
+                                {"token", token_json(holder)}, {"nodes", holder.nodes},
+                                {"of", options.node_count}};
+    fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    return;
+  }
+  fmt::print("value    {}\nleft_ms  {}\ntoken    {}\nnodes    {} of {}\n", printable(holder.value),
+             left_ms, holder.token == 0 ? "-" : std::to_string(holder.token), holder.nodes,
+             options.node_count);
+}
+
+void print_free(const Options& options) {
+  if (!options.json) return fmt::print("free\n");
+  const nlohmann::json all = {{"name", options.name}, {"held", false}};
+  fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+int tell(const Options& options, const Result<std::optional<Holder>, Error>& result) {
+  if (!result) {
+    report_failure(options, result.error());
+    return exit_code_of(result.error());
+  }
+  if (!result.value()) {
+    print_free(options);
+    return exit_code::kNo;
+  }
+  print_holder(options, *result.value());
+  return exit_code::kDone;
+}
+
+}  // namespace
+
+int word_holder(const Options& options) {
+  WordSession session(options, WordSession::Admits::no);
+  return session.run([&] {
+    session.client().holder(options.name, [&](const Result<std::optional<Holder>, Error>& result) {
+      session.finish(tell(options, result));
+    });
+  });
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,86 @@
+// redlock up: a group of nodes on this machine, until Ctrl-C.
+#include "coordinator/cli/node_report.h"
+#include "coordinator/commands/commands.h"
+#include "coordinator/process/child_process.h"
+#include "coordinator/process/local_nodes.h"
+
+#include <csignal>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace redlock::coordinator {
+namespace {
+
+LocalGroupSettings settings_of(const Options& options) {
+  LocalGroupSettings settings;
+  settings.count = options.count;
+  settings.first_port = options.first_port;
+  settings.node_program = options.node_program;
+  if (!options.folder.empty()) settings.folder = options.folder;
+  return settings;
+}
+
+class Up : private LocalGroup::User {
+ public:
+  explicit Up(const Options& options)
+      : options_(options), group_(loop_, settings_of(options), *this) {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+      if (signal_is_ignored(number)) continue;
+      signals_.push_back(std::make_unique<net::Signal>(loop_, number, [this] { group_.stop(); }));
+    }
+  }
+
+  int run() {
+    const Status started = group_.start();
+    if (!started) {
+      complain(started.error().text);
+      return exit_code::kNo;
+    }
+    for (const std::string& note : group_.notes()) complain(note);
+    for (const auto& signal : signals_) signal->keep_loop_alive(true);
+    loop_.run();
+    return exit_code_;
+  }
+
+ private:
+  void on_ready() override;
+  void on_node_failed(const NodeFailure& failure) override {
+    complain(failure.text());
+    exit_code_ = exit_code::kNo;
+    group_.stop();
+  }
+  void on_stopped(const std::vector<std::string>& unclean) override {
+    for (const std::string& text : unclean) complain(text);
+    loop_.stop();
+  }
+
+  const Options& options_;
+  net::Loop loop_;
+  LocalGroup group_;
+  std::vector<std::unique_ptr<net::Signal>> signals_;
+  int exit_code_ = exit_code::kDone;
+};
+
+void Up::on_ready() {
+  if (options_.json) {
+    const nlohmann::json all = {{"REDLOCK_NODES", group_.addresses()}};
+    fmt::print("{}\n", all.dump());
+  } else {
+    fmt::print(
+        "{} nodes are ready. In another terminal:\n\n  export REDLOCK_NODES={}\n"
+        "  redlock status\n\nCtrl-C stops them.\n",
+        group_.nodes().size(), group_.addresses());
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int word_up(const Options& options) {
+  Up up(options);
+  return up.run();
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,251 @@
+#include "coordinator/drill/history/check_report.h"
+
+#include "coordinator/drill/history/figures.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace redlock::coordinator {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, kFindingKinds> kTitles = {
+    "two holders at once", "tokens out of order", "tokens given twice", "old writes accepted",
+    "losses noticed too late"};
+
+// 1234567 as "1,234,567".
+std::string grouped(std::size_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, 1, ',');
+  return text;
+}
+
+std::string plural(std::size_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", grouped(count), count == 1 ? one : many);
+}
+
+std::string listed(const std::vector<std::string>& parts) {
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::size_t attempts_of(const Summary& summary) {
+  std::size_t sum = summary.acquired + summary.unanswered;
+  for (const auto& [why, count] : summary.refused) sum += count;
+  return sum;
+}
+
+Figure attempts_figure(const Summary& summary) {
+  std::vector<std::string> parts;
+  for (const auto& [why, count] : summary.refused)
+    parts.push_back(fmt::format("{} {}", why, grouped(count)));
+  if (summary.unanswered > 0) parts.push_back(fmt::format("unanswered {}", summary.unanswered));
+  return {
+      "acquired",
+      fmt::format("{} of {} attempts", grouped(summary.acquired), grouped(attempts_of(summary))),
+      listed(parts)};
+}
+
+Figure latency_figure(const Latency& latency) {
+  if (latency.count == 0) return {"time to acquire", "none", ""};
+  return {"time to acquire", fmt::format("{} (median)", precise_duration(latency.median)),
+          fmt::format("99 % within {}, the slowest {}; waiting for other holders included",
+                      precise_duration(latency.p99), precise_duration(latency.max))};
+}
+
+Figure availability_figure(const Story& story, const Availability& availability) {
+  Figure figure{"available", fmt::format("{:.2f} %", 100 * availability.share()),
+                "of the time in which a lock was wanted"};
+  if (availability.longest.is_empty()) return figure;
+  figure.note += fmt::format(
+      "; longest gap {}, at {}, lock \"{}\"", precise_duration(availability.longest.length()),
+      clock_text(story, availability.longest.from), story.locks[availability.longest_lock]);
+  return figure;
+}
+
+Figure faults_figure(std::string name, const std::array<std::size_t, kWhats>& faults) {
+  struct Told {
+    What what;
+    std::string_view as;
+  };
+  constexpr std::array kTold = {Told{What::killed, "killed"}, Told{What::stopped, "stopped"},
+                                Told{What::cut, "cut off"}, Told{What::slowed, "slowed"},
+                                Told{What::clock_jumped, "clock jumped"}};
+  std::size_t sum = 0;
+  std::vector<std::string> parts;
+  for (const auto& [what, as] : kTold) {
+    const std::size_t count = faults.at(static_cast<std::size_t>(what));
+    sum += count;
+    if (count > 0) parts.push_back(fmt::format("{} {}", as, count));
+  }
+  return {std::move(name), std::to_string(sum), listed(parts)};
+}
+
+Figure client_faults_figure(const Summary& summary) {
+  Figure figure = faults_figure("faults of clients", summary.faults_of_clients);
+  if (summary.pauses_over_an_end > 0) {
+    figure.note += fmt::format("; {} beyond the end of a validity",
+                               plural(summary.pauses_over_an_end, "stop", "stops"));
+  }
+  return figure;
+}
+
+Figure losses_figure(const Losses& losses) {
+  std::vector<std::string> parts;
+  if (losses.least_ahead) {
+    parts.push_back(fmt::format("at least {} before the end of the validity",
+                                precise_duration(*losses.least_ahead)));
+  }
+  if (losses.by_paused > 0) {
+    parts.push_back(fmt::format("{} more of stopped clients", losses.by_paused));
+    if (losses.slowest_after_pause) {
+      parts.back() += fmt::format(", noticed at most {} after they went on",
+                                  precise_duration(*losses.slowest_after_pause));
+    }
+  }
+  if (losses.by_killed > 0) parts.push_back(fmt::format("{} of killed ones", losses.by_killed));
+  return {"losses", fmt::format("{} noticed in time", losses.in_time),
+          fmt::format("{}", fmt::join(parts, "; "))};
+}
+
+Figure writes_figure(const Writes& writes) {
+  return {"writes",
+          fmt::format("{} accepted, {} refused", grouped(writes.accepted), grouped(writes.refused)),
+          fmt::format(
+              "late ones: {} refused, {} accepted, of which {} when the lock had its next holder",
+              writes.late_refused, writes.late_accepted, writes.late_after_next)};
+}
+
+std::string findings_text(const Report& report) {
+  std::string text;
+  for (std::size_t i = 0; i < kFindingKinds; ++i) {
+    if (report.counts[i] == 0) continue;
+    text += fmt::format("\n{}: {}\n", kTitles[i], report.counts[i]);
+    std::size_t printed = 0;
+    for (const Finding& finding : report.findings) {
+      if (static_cast<std::size_t>(finding.kind) != i) continue;
+      if (++printed > kFindingsPrinted) break;
+      text += fmt::format("  {}\n", finding.text);
+    }
+    if (report.counts[i] > kFindingsPrinted)
+      text += fmt::format("  … and {} more\n", report.counts[i] - kFindingsPrinted);
+  }
+  return text;
+}
+
+Json figures_json(const Summary& summary) {
+  const auto ms = [](Duration d) { return std::chrono::duration<double, std::milli>(d).count(); };
+  const auto optional_ms = [&](const std::optional<Duration>& d) {
+    return d ? Json(ms(*d)) : Json();
+  };
+  const auto& [latency, availability, losses, writes] =
+      std::tie(summary.latency, summary.availability, summary.losses, summary.writes);
+  Json json = {{"events", summary.events},     {"attempts", attempts_of(summary)},
+               {"acquired", summary.acquired}, {"fenced", summary.fenced},
+               {"refused", summary.refused},   {"unanswered", summary.unanswered},
+               {"extended", summary.extended}, {"released", summary.released}};
+  json["latency_ms"] = {
+      {"median", ms(latency.median)}, {"p99", ms(latency.p99)}, {"max", ms(latency.max)}};
+  json["availability"] = {{"share", availability.share()},
+                          {"longest_gap_ms", ms(availability.longest.length())}};
+  json["losses"] = {{"in_time", losses.in_time},
+                    {"least_ahead_ms", optional_ms(losses.least_ahead)},
+                    {"by_paused", losses.by_paused},
+                    {"slowest_after_pause_ms", optional_ms(losses.slowest_after_pause)},
+                    {"by_killed", losses.by_killed}};
+  json["writes"] = {{"accepted", writes.accepted},
+                    {"refused", writes.refused},
+                    {"late_accepted", writes.late_accepted},
+                    {"late_refused", writes.late_refused},
+                    {"late_after_next", writes.late_after_next}};
+  for (What what = What::killed; what <= What::clock_jumped;
+       what = static_cast<What>(static_cast<int>(what) + 1)) {
+    const auto index = static_cast<std::size_t>(what);
+    json["nodes"][std::string(name_of(what))] = summary.faults_of_nodes.at(index);
+    json["clients"][std::string(name_of(what))] = summary.faults_of_clients.at(index);
+  }
+  json["clients"]["stopped_over_an_end"] = summary.pauses_over_an_end;
+  return json;
+}
+
+}  // namespace
+
+std::string verdict_text(const Report& report) {
+  if (report.is_clean()) {
+    return "Nothing found: no two holders at once, no token out of order, no old write accepted, "
+           "every loss noticed in time.";
+  }
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < kFindingKinds; ++i) {
+    if (report.counts[i] > 0) parts.push_back(fmt::format("{}: {}", kTitles[i], report.counts[i]));
+  }
+  return fmt::format("{}: {}.", plural(report.count(), "finding", "findings"), listed(parts));
+}
+
+std::string scale_text(const Story& story) {
+  return fmt::format("{}, {}, {}, {}", precise_duration(story.time.length()),
+                     plural(story.clients, "client", "clients"),
+                     plural(story.parties.size() - story.clients, "node", "nodes"),
+                     plural(story.locks.size(), "lock", "locks"));
+}
+
+std::vector<Figure> figures_of(const History& history, const Story& story, const Report& report) {
+  const Summary& summary = report.summary;
+  std::vector<Figure> figures = {attempts_figure(summary),
+                                 latency_figure(summary.latency),
+                                 availability_figure(story, summary.availability),
+                                 {"kept", plural(summary.extended, "extension", "extensions"),
+                                  plural(summary.released, "release", "releases")},
+                                 losses_figure(summary.losses),
+                                 writes_figure(summary.writes),
+                                 faults_figure("faults of nodes", summary.faults_of_nodes),
+                                 client_faults_figure(summary)};
+  if (summary.fenced < summary.acquired) {
+    figures.push_back({"fencing tokens",
+                       fmt::format("{} without", grouped(summary.acquired - summary.fenced)),
+                       fmt::format("of {} acquisitions", grouped(summary.acquired))});
+  }
+  if (history.unfinished_lines > 0) {
+    figures.push_back({"left out", plural(history.unfinished_lines, "line", "lines"),
+                       "unfinished at the end of a file: its writer was killed"});
+  }
+  return figures;
+}
+
+std::string report_text(const History& history, const Story& story, const Report& report) {
+  const std::string& title = history.header.title;
+  std::string text = fmt::format("{}{}{}\n", title, title.empty() ? "" : ": ", scale_text(story));
+  for (const auto& [name, value, note] : figures_of(history, story, report)) {
+    text += fmt::format("  {:<18}{}{}{}\n", name, value, note.empty() ? "" : "; ", note);
+  }
+  return text + findings_text(report) + "\n" + verdict_text(report) + "\n";
+}
+
+std::string report_json(const History& history, const Story& story, const Report& report) {
+  Json json = {{"title", history.header.title},
+               {"clean", report.is_clean()},
+               {"seconds", std::chrono::duration<double>(story.time.length()).count()},
+               {"clients", story.clients},
+               {"nodes", story.parties.size() - story.clients},
+               {"locks", story.locks.size()}};
+  for (std::size_t i = 0; i < kFindingKinds; ++i) {
+    json["counts"][std::string(name_of(static_cast<FindingKind>(i)))] = report.counts[i];
+  }
+  json["figures"] = figures_json(report.summary);
+  json["findings"] = Json::array();
+  for (const Finding& finding : report.findings) {
+    Json& line = json["findings"].emplace_back();
+    line = {{"kind", name_of(finding.kind)},
+            {"lock", story.locks[finding.lock]},
+            {"t", finding.time.from.time_since_epoch().count()},
+            {"until", finding.time.to.time_since_epoch().count()},
+            {"places", Json::array()},
+            {"text", finding.text}};
+    for (const std::size_t event : finding.events) {
+      line["places"].push_back(place_of(history, history.events[event]));
+    }
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,48 @@
+#include "coordinator/drill/surroundings/surroundings.h"
+
+namespace redlock::coordinator {
+namespace {
+
+// As the node sees it.
+Direction direction_of(PlannedFault::Way way) {
+  switch (way) {
+    case PlannedFault::Way::both:
+      break;
+    case PlannedFault::Way::to_node:
+      return Direction::in;
+    case PlannedFault::Way::from_node:
+      return Direction::out;
+  }
+  return Direction::both;
+}
+
+What what_of(Fault fault) {
+  switch (fault) {
+    case Fault::cut:
+      return What::cut;
+    case Fault::heal:
+      return What::healed;
+    case Fault::slow:
+      return What::slowed;
+    case Fault::unslow:
+      return What::unslowed;
+    default:
+      return What::clock_jumped;
+  }
+}
+
+}  // namespace
+
+Event event_of(const PlannedFault& fault) {
+  Event event{.who = fault.is_node ? node_name(fault.victim) : client_name(fault.victim),
+              .what = what_of(fault.fault)};
+  if (event.what == What::cut) {
+    event.direction = direction_of(fault.way);
+    for (const std::size_t client : fault.clients) event.from.push_back(client_name(client));
+  }
+  if (event.what == What::slowed) event.ms = floor_ms(fault.delay);
+  if (event.what == What::clock_jumped) event.by_ms = floor_ms(fault.delay);
+  return event;
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,258 @@
+#include "coordinator/drill/timeline/timeline.h"
+
+#include "coordinator/drill/history/check_report.h"
+#include "coordinator/drill/history/figures.h"
+#include "coordinator/drill/timeline/timeline_page.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace redlock::coordinator {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Tables of many rows go as columns of numbers: half the size, and quick to search.
+class Columns {
+ public:
+  explicit Columns(std::initializer_list<const char*> names) {
+    for (const char* name : names) columns_[name] = Json::array();
+  }
+  template <class... Values>
+  void add(const Values&... values) {
+    auto column = columns_.begin();
+    ((column++)->push_back(values), ...);
+  }
+  Json take() { return std::move(columns_); }
+
+ private:
+  Json columns_ = Json::object();
+};
+
+// How a hold ended for its client, as the page numbers it. A client that was killed believes in
+// nothing; but its lock stays taken until the validity is over, so the checker goes on with it.
+struct HoldEnd {
+  Instant at{};
+  int how = 0;  // its validity ran out, released, lost, killed
+};
+
+class Picture {
+ public:
+  Picture(const History& history, const Story& story, const Report& report)
+      : history_(history), story_(story), report_(report), running_(story) {}
+  Json json() const;
+
+ private:
+  Json about() const;
+  Json nodes() const;
+  HoldEnd end_of(const Hold& hold) const;
+  Json holds() const;
+  Json writes() const;
+  Json spells() const;
+  Json jumps() const;
+  Json findings() const;
+  void add_attempts(Json& page) const;
+
+  const Event& event(std::size_t number) const { return history_.events[number]; }
+  // Microseconds since the history began: exact in a browser's numbers, and short.
+  std::int64_t us(Instant time) const {
+    return std::chrono::floor<std::chrono::microseconds>(time - story_.time.from).count();
+  }
+
+  const History& history_;
+  const Story& story_;
+  const Report& report_;
+  const RunningTimes running_;
+};
+
+Json Picture::json() const {
+  Json page = {{"title", history_.header.title},
+               {"scale", scale_text(story_)},
+               {"about", about()},
+               {"length", us(story_.time.to)},
+               {"clean", report_.is_clean()},
+               {"verdict", verdict_text(report_)},
+               {"locks", story_.locks},
+               {"nodes", nodes()},
+               {"holds", holds()},
+               {"writes", writes()},
+               {"spells", spells()},
+               {"jumps", jumps()},
+               {"findings", findings()}};
+  page["clients"] = std::vector<std::string>(
+      story_.parties.begin(), story_.parties.begin() + static_cast<std::ptrdiff_t>(story_.clients));
+  page["figures"] = Json::array();
+  for (const Figure& figure : figures_of(history_, story_, report_)) {
+    page["figures"].push_back({figure.name, figure.value, figure.note});
+  }
+  add_attempts(page);
+  return page;
+}
+
+Json Picture::about() const {
+  Json lines = Json::array();
+  for (const auto& [name, value] : history_.header.about) {
+    lines.push_back(fmt::format("{}: {}", name, value));
+  }
+  return lines;
+}
+
+Json Picture::nodes() const {
+  Json nodes = Json::array();
+  for (std::size_t i = story_.clients; i < story_.parties.size(); ++i) {
+    const std::size_t number = i - story_.clients;
+    const auto& addresses = history_.header.nodes;
+    nodes.push_back({{"name", story_.parties[i]},
+                     {"address", number < addresses.size() ? addresses[number] : ""}});
+  }
+  return nodes;
+}
+
+HoldEnd Picture::end_of(const Hold& hold) const {
+  const Instant begin = event(hold.acquired).at;
+  const Instant to = hold.believed.empty() ? begin : hold.believed.back().to;
+  const auto& breaks = running_.breaks_of(hold.client);
+  const auto later_ones = std::partition_point(
+      breaks.begin(), breaks.end(), [&](const Spell* spell) { return spell->time.from < begin; });
+  for (auto spell = later_ones; spell != breaks.end() && (*spell)->time.from < to; ++spell) {
+    if ((*spell)->what == What::killed) return {(*spell)->time.from, 3};
+  }
+  if (hold.releases && event(*hold.releases).at <= to) return {to, 1};
+  return {to, hold.lost && event(*hold.lost).at <= to ? 2 : 0};
+}
+
+Json Picture::holds() const {
+  Columns columns{"client", "lock",  "asked", "from",  "to",
+                  "valid",  "token", "end",   "place", "gaps"};
+  for (const Hold& hold : story_.holds) {
+    const Event& acquired = event(hold.acquired);
+    const auto& believed = hold.believed;
+    Json gaps = Json::array();
+    for (std::size_t i = 1; i < believed.size(); ++i) {
+      gaps.push_back({us(believed[i - 1].to), us(believed[i].from)});
+    }
+    const HoldEnd end = end_of(hold);
+    columns.add(hold.client, hold.lock, us(acquired.asked), us(acquired.at), us(end.at),
+                us(hold.valid_until), hold.token, end.how, place_of(history_, acquired),
+                gaps.empty() ? Json(0) : gaps);
+  }
+  return columns.take();
+}
+
+// How: 1 accepted, 2 late.
+Json Picture::writes() const {
+  Columns columns{"hold", "at", "how"};
+  for (std::size_t i = 0; i < history_.events.size(); ++i) {
+    const Event& write = event(i);
+    if (write.what != What::wrote) continue;
+    const std::size_t hold = *story_.hold_of[i];
+    const bool was_late = is_late(history_, story_.holds[hold], write.at);
+    columns.add(hold, us(write.at), (write.accepted ? 1 : 0) + (was_late ? 2 : 0));
+  }
+  return columns.take();
+}
+
+void Picture::add_attempts(Json& page) const {
+  constexpr std::int64_t kUnanswered = -1;
+  constexpr std::int64_t kGranted = -2;
+  std::map<std::string, std::int64_t> whys;
+  Columns columns{"client", "lock", "from", "to", "why"};
+  for (const Attempt& attempt : story_.attempts) {
+    std::int64_t why = attempt.hold ? kGranted : kUnanswered;
+    if (!attempt.hold && attempt.answer) {
+      const auto next = static_cast<std::int64_t>(whys.size());
+      why = whys.emplace(event(*attempt.answer).why, next).first->second;
+    }
+    columns.add(attempt.client, attempt.lock, us(attempt.time.from), us(attempt.time.to), why);
+  }
+  page["attempts"] = columns.take();
+  std::vector<std::string> names(whys.size());
+  for (const auto& [name, index] : whys) {
+    names[static_cast<std::size_t>(index)] = name.empty() ? "no reason told" : name;
+  }
+  page["whys"] = names;
+}
+
+std::string note_of(const Event& event) {
+  if (event.what == What::slowed) return fmt::format("by {} ms", event.ms);
+  if (event.what != What::cut) return "";
+  std::string note =
+      event.from.empty() ? "from everybody" : fmt::format("from {}", fmt::join(event.from, ", "));
+  if (event.direction == Direction::in) note += "; only what it should receive";
+  if (event.direction == Direction::out) note += "; only what it sends";
+  return note;
+}
+
+Json Picture::spells() const {
+  Json spells = Json::array();
+  for (const Spell& spell : story_.spells) {
+    spells.push_back({{"party", spell.party},
+                      {"what", name_of(spell.what)},
+                      {"from", us(spell.time.from)},
+                      {"to", us(spell.time.to)},
+                      {"note", note_of(event(spell.begin))}});
+  }
+  return spells;
+}
+
+Json Picture::jumps() const {
+  Json jumps = Json::array();
+  for (const Event& event : history_.events) {
+    if (event.what != What::clock_jumped) continue;
+    const auto party = std::find(story_.parties.begin(), story_.parties.end(), event.who);
+    jumps.push_back(
+        {{"party", party - story_.parties.begin()}, {"at", us(event.at)}, {"by", event.by_ms}});
+  }
+  return jumps;
+}
+
+Json Picture::findings() const {
+  Json findings = Json::array();
+  for (const Finding& finding : report_.findings) {
+    std::vector<std::size_t> holds;
+    for (const std::size_t number : finding.events) {
+      const std::size_t hold = *story_.hold_of[number];
+      if (std::find(holds.begin(), holds.end(), hold) == holds.end()) holds.push_back(hold);
+    }
+    findings.push_back({{"kind", name_of(finding.kind)},
+                        {"lock", finding.lock},
+                        {"from", us(finding.time.from)},
+                        {"to", us(finding.time.to)},
+                        {"holds", holds},
+                        {"text", finding.text}});
+  }
+  return findings;
+}
+
+// Names come from outside: nothing in them may look like markup, such as "</script>".
+std::string harmless_in_html(const std::string& json) {
+  std::string text;
+  text.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<') {
+      text += "\\u003c";
+    } else if (c == '>') {
+      text += "\\u003e";
+    } else if (c == '&') {
+      text += "\\u0026";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string timeline_html(const History& history, const Story& story, const Report& report) {
+  const std::string json =
+      Picture(history, story, report).json().dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string html(kPageBegin);
+  html += harmless_in_html(json);
+  html += kPageEnd;
+  return html;
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,114 @@
+// The nodes of a drill, which are killed and started again: processes of our own on this machine,
+// or nodes elsewhere with the commands that do it.
+//
+// All calls wait, on the drill's stage, until what they do is done. Errors are for people.
+#pragma once
+
+#include "coordinator/client/node_address.h"
+#include "coordinator/drill/world/place.h"
+#include "coordinator/drill/world/stage.h"
+#include "coordinator/process/local_node.h"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redlock::coordinator {
+
+class DrillNodes {
+ public:
+  virtual ~DrillNodes() = default;
+
+  // The nodes of a half, with this restart-delay as far as it can be set: addresses() is there, and
+  // every node answered when they are our own.
+  virtual Status start(std::string_view restart_delay) = 0;
+  // As a crash: at once. It is gone when this returns; the text tells how.
+  virtual Result<std::string> kill(std::size_t node) = 0;
+  // As it was started before, with what the crash left. It need not answer yet.
+  virtual Status start_again(std::size_t node) = 0;
+  // Nodes of our own are gone when it returns, others run all.
+  virtual Status end() = 0;
+
+  // As a client wants them, with passwords.
+  virtual const std::vector<std::string>& addresses() const = 0;
+  virtual bool has_restart_delay() const = 0;  // can be set by start()
+};
+
+inline constexpr std::size_t kDrillNodes = 5;
+
+// Five processes, in folders of their own, on ports that nobody has.
+class OwnNodes : public DrillNodes {
+ public:
+  // `program`: as find_program found it. What is no redlock-node is started as redis-server is,
+  // which has nothing to bootstrap and no restart delay.
+  OwnNodes(DrillStage& stage, std::string folder, std::string program, Duration max_ttl);
+
+  Status start(std::string_view restart_delay) override;
+  Result<std::string> kill(std::size_t node) override;
+  Status start_again(std::size_t node) override;
+  Status end() override;
+  const std::vector<std::string>& addresses() const override { return addresses_; }
+  bool has_restart_delay() const override { return is_redlock_node_; }
+
+  // Asks the program what it is; first of all.
+  Status look_at_program();
+  // Elsewhere than on ports of 127.0.0.1 that nobody has; before start(). A place for each.
+  void stand_at(std::vector<Place> places) { places_ = std::move(places); }
+
+  // For drills in which much happens at once (nodes_at_work.h).
+  LocalNode& process(std::size_t node) { return *nodes_[node]; }
+  // As start_again, without waiting. REQUIRES: it does not run.
+  void begin_again(std::size_t node);
+
+ private:
+  Status make_node(const Place& place, const std::string& folder, std::vector<std::string> options);
+  std::unique_ptr<LocalNode> node_process(LocalNodeSettings settings);
+  Status wait_until_all(LocalNode::State state);
+
+  DrillStage& stage_;
+  std::string folder_;
+  std::string program_;
+  Duration max_ttl_;
+  bool is_redlock_node_ = false;
+  std::vector<Place> places_;
+  int halves_ = 0;
+  std::vector<std::unique_ptr<LocalNode>> nodes_;
+  std::vector<std::string> addresses_;
+};
+
+// Nodes that run already, and shell commands that kill and start one. In both {address} stands for
+// the node's address; in the command that starts it {restart-delay} for `off` or `auto`.
+class NodesElsewhere : public DrillNodes {
+ public:
+  struct Commands {
+    std::string kill;
+    std::string start;
+    std::string output_file;
+  };
+  // `nodes`: checked, separated by commas.
+  NodesElsewhere(DrillStage& stage, const std::string& nodes, Commands commands);
+
+  Status start(std::string_view restart_delay) override;
+  Result<std::string> kill(std::size_t node) override;
+  Status start_again(std::size_t node) override;
+  Status end() override;  // also starts what is still down, whatever has happened
+  const std::vector<std::string>& addresses() const override { return addresses_; }
+  bool has_restart_delay() const override;
+
+ private:
+  Status run(const std::string& command, std::size_t node, std::string_view what);
+
+  DrillStage& stage_;
+  Commands commands_;
+  std::vector<std::string> addresses_;
+  std::string restart_delay_;
+  std::optional<std::size_t> down_;
+};
+
+// As people read it, without the password.
+std::string address_text(const std::string& address);
+
+}  // namespace redlock::coordinator

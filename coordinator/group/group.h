@@ -1,0 +1,198 @@
+// Redlock over N nodes: many locks at once on one set of links, without sockets and clocks.
+//
+//   Group group(options, values, seed);
+//   group.start(now);
+//   group.acquire({.name = "printer", .ttl = 30s}, now, [](AcquireResult result) { … });
+//
+// It owns the links' state (Pipeline) and the state machines of every operation under way. Whoever
+// drives it (lock_client.h over sockets, a simulator over nothing) hands in what happened on the
+// connections and the time, and after each event asks the links what to dial, write and hang up.
+// So the simulator runs this very code.
+//
+// Callbacks are called from inside on_bytes, on_end and on_time, never from inside the call that
+// began the operation; they may begin and cancel operations.
+//
+// An operation costs one record and a few words on each link; what it costs does not depend on how
+// many others there are. Times are the holder's: CLOCK_BOOTTIME (rule C3).
+#pragma once
+
+#include "base/random.h"
+#include "coordinator/group/admission_schedule.h"
+#include "coordinator/group/held_lock.h"
+#include "coordinator/group/late_answers.h"
+#include "coordinator/group/retry.h"
+#include "coordinator/group/wakes.h"
+#include "coordinator/link/link.h"
+#include "coordinator/quorum/acquisition.h"
+#include "coordinator/quorum/extension.h"
+#include "coordinator/quorum/release.h"
+
+#include <functional>
+#include <memory>
+#include <queue>
+#include <string>
+#include <vector>
+
+namespace redlock::coordinator {
+
+struct AcquireRequest {
+  std::string name;
+  Duration ttl = 30s;
+  Patience patience = {};
+  bool fence = true;  // with a fencing token, or not at all (rule F4)
+};
+
+struct AcquireResult {
+  AcquisitionOutcome outcome;
+  HeldLock lock;                // of outcome acquired
+  std::vector<Answer> answers;  // of the last attempt, by node
+  NodeSet plain = {};           // the nodes that are plain Redis servers: they have no tokens
+};
+
+struct ExtendResult {
+  ExtensionOutcome outcome;
+  Instant valid_until;  // the new one if extended, else the old one
+  std::vector<Answer> answers;
+};
+
+struct ReleaseResult {
+  ReleaseOutcome outcome;
+  std::vector<Answer> answers;
+};
+
+struct AdmitResult {
+  AdmissionOutcome outcome;
+  Token floor;                             // what was sent to those that were admitted
+  Token least_floor;                       // what an operator's must not be below
+  std::vector<Admission::Standing> nodes;  // by node
+};
+
+// What one node said to a survey: a reply for each question, as long as the answer is `yes`.
+struct NodeFinding {
+  Answer answer;
+  std::vector<protocol::Reply> replies;
+};
+
+class Group {
+ public:
+  struct Node {
+    std::string name;  // for people: its address
+    Credentials credentials;
+  };
+  struct Options {
+    std::vector<Node> nodes;
+    Duration node_timeout = 500ms;
+    double clock_drift = 0.01;
+    bool hear_everyone = false;  // see Terms
+    bool admit_unfenced = true;  // in the background
+  };
+  // Makes a value that nobody can guess and that was never used before (rule Q6).
+  using ValueSource = std::function<std::string()>;
+
+  // While links are made, a short grace lets the slower ones catch up with the quorum: so long, at
+  // most, and never longer than the quorum itself took.
+  static constexpr Duration kReadyGraceMax = 50ms;
+
+  // REQUIRES: 1 to kNodesMax nodes.
+  Group(Options options, ValueSource values, std::uint64_t seed);
+  ~Group();
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  // Begins to dial all nodes.
+  void start(Instant now);
+
+  // Calls back when the links are made as far as they will be: all, or a quorum and the grace, or
+  // when the node timeout has passed. Operations do not need it: what is asked before waits in the
+  // links. But a process that has just begun gets more nodes' answers after it.
+  OperationId when_ready(Instant now, std::function<void()> done);
+
+  OperationId acquire(AcquireRequest request, Instant now, std::function<void(AcquireResult)> done);
+  // Whatever way it ends, the lock given is as it was; take valid_until from the result.
+  OperationId extend(const HeldLock& lock, Instant now, std::function<void(ExtendResult)> done);
+  // Goes on in the background at the nodes that did not answer (see releases_pending).
+  OperationId release(const HeldLock& lock, Instant now, std::function<void(ReleaseResult)> done);
+  // Asks every node these questions (a name for those about a lock) and waits for all,
+  // at most for the node timeout.
+  OperationId survey(std::vector<RequestKind> questions, std::string name, Instant now,
+                     std::function<void(std::vector<NodeFinding>)> done);
+  // Admits every unfenced node (rule F6), by the floor that is read, or by an operator's word.
+  // Looks at all nodes, waits for each at most for the node timeout, and longer for floors. The
+  // group does the former by itself, in the background, for any unfenced node that it meets.
+  OperationId admit(OperatorsFloor by_operator, Instant now, std::function<void(AdmitResult)> done);
+  // Ends an operation without its callback; an attempt to acquire is undone. Harmless when it is
+  // over already.
+  void cancel(OperationId id, Instant now);
+
+  // What happened on node's connection, in the order of it.
+  void on_connected(NodeIndex node, Instant now);
+  void on_bytes(NodeIndex node, std::string_view bytes, Instant now);
+  void on_end(NodeIndex node, std::string_view reason, Instant now);
+  void on_time(Instant now);
+  // When on_time wants to be called. It may be in the past: at once, then.
+  std::optional<Instant> next_deadline() const;
+
+  std::size_t size() const { return links_.size(); }
+  // How many operations are under way.
+  std::size_t operations() const { return slots_.size() - free_slots_.size(); }
+  const Options& options() const { return options_; }
+  Pipeline& link(NodeIndex node) { return links_[node]; }
+  const Pipeline& link(NodeIndex node) const { return links_[node]; }
+  // Undos and releases that have not been answered, over all nodes.
+  std::size_t releases_pending() const;
+  // The same without those at nodes that are not connected: nothing can be done for them now.
+  std::size_t releases_under_way() const;
+
+ private:
+  class Operation;
+  class AcquireOperation;
+  class ExtendOperation;
+  class ReleaseOperation;
+  class SurveyOperation;
+  class ReadyOperation;
+  class AdmitOperation;
+  friend class Operation;
+
+  struct Slot {
+    std::uint32_t generation = 0;
+    std::unique_ptr<Operation> operation;
+  };
+  struct Deadline {
+    Instant when;
+    OperationId operation;
+    friend bool operator>(const Deadline& a, const Deadline& b) { return a.when > b.when; }
+  };
+
+  Terms terms(Duration ttl, bool fencing) const;
+  OperationId begin(std::unique_ptr<Operation> operation, Instant now);
+  Operation* find(OperationId id);
+  void identify(NodeIndex node, Instant now);
+  void admit_unfenced(Instant now);
+  void admission_ended(const Admission& admission, Instant now);
+  void link_changed(NodeIndex node, Instant now);
+  void deliver(Instant now);
+  void deliver_late(NodeIndex node, const Completion& completion, Instant now);
+  void after_event(Operation& operation, Instant now);
+  void run_deadlines(Instant now);
+  void carry_out_wakes(Instant now);
+  void remove(OperationId id);
+
+  Options options_;
+  ValueSource values_;
+  Random random_;
+  std::vector<Pipeline> links_;
+  NodeSet settled_;  // links that were ready, or failed, once
+  AdmissionSchedule admissions_;
+  std::vector<OperationId> awaiting_admission_;  // acquisitions that it may help
+  std::optional<Instant> last_admitted_;         // when a node began to give tokens
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> free_slots_;
+  // Entries of operations that are over stay until their time comes: removing them is not worth it.
+  std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_;
+  std::vector<OperationId> readiness_;  // the few that wait for when_ready
+  LateAnswers late_;
+  std::vector<Completion> completions_;
+  Wakes wakes_;
+};
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,50 @@
+#include "coordinator/group/next_attempt.h"
+
+#include <utility>
+
+namespace redlock::coordinator {
+
+NextAttempt::NextAttempt(Wakes& wakes, std::string name, Patience patience, Instant start)
+    : wakes_(wakes), name_(std::move(name)), retry_(patience, start) {}
+
+void NextAttempt::begin(Instant now) {
+  began_ = now;
+  when_.reset();
+  has_turn_ = false;
+  if (place_ != 0) wakes_.attempt(name_, place_);
+}
+
+// Only a lock that is held is waited for. Nodes that do not answer, or too late, are asked again as
+// they always were: what they would tell of the lock is not what is missing.
+bool NextAttempt::after(AcquisitionOutcome outcome, bool split_vote, OperationId operation,
+                        Instant now, Random& random) {
+  took_ = now - began_;
+  when_ = retry_.after(outcome, split_vote, now, random);
+  if (!when_ || outcome != AcquisitionOutcome::held) {
+    leave(now);
+    return when_.has_value();
+  }
+  covered_ = false;
+  place_ = wakes_.wait(name_, place_, operation, retry_.last_attempt(), now);
+  look(now, random);
+  return true;
+}
+
+void NextAttempt::look(Instant now, Random& random) {
+  if (place_ == 0 || !when_ || has_turn_) return;
+  const bool was_covered = std::exchange(covered_, wakes_.is_covered(name_));
+  if (wakes_.is_turn(name_, place_)) {
+    has_turn_ = true;
+    when_ = retry_.after_wake(now, took_, random);
+  } else if (covered_) {
+    when_ = retry_.last_attempt();
+  } else if (was_covered) {
+    when_ = retry_.poll(now, random);
+  }
+}
+
+void NextAttempt::leave(Instant now) {
+  if (place_ != 0) wakes_.leave(name_, std::exchange(place_, 0), now);
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,45 @@
+// NextAttempt: when an operation that wants a lock tries again. On the nodes' word where they give
+// it (wakes.h), by polling else (retry.h): one place that decides between the two.
+//
+//   next.begin(now);                             // an attempt begins
+//   if (!next.after(outcome, …, now, random)) …  // it failed: when() has the next one, or give up
+//   next.look(now, random);                      // the wakes have news: when() may have changed
+//   next.leave(now);                             // the lock was got, or is not wanted any more
+#pragma once
+
+#include "coordinator/group/retry.h"
+#include "coordinator/group/wakes.h"
+
+#include <optional>
+#include <string>
+
+namespace redlock::coordinator {
+
+class NextAttempt {
+ public:
+  // `wakes` outlives it. `start`: when the caller began to want the lock.
+  NextAttempt(Wakes& wakes, std::string name, Patience patience, Instant start);
+
+  void begin(Instant now);
+  // False: the caller's patience is over.
+  bool after(AcquisitionOutcome outcome, bool split_vote, OperationId operation, Instant now,
+             Random& random);
+  void look(Instant now, Random& random);
+  void leave(Instant now);
+
+  // nullopt: an attempt is under way, or there will be none. kNever: when a wake comes.
+  std::optional<Instant> when() const { return when_; }
+
+ private:
+  Wakes& wakes_;
+  std::string name_;
+  Retry retry_;
+  Wakes::Place place_ = 0;
+  std::optional<Instant> when_;
+  Instant began_{};      // the attempt
+  Duration took_ = 0ns;  // the last one
+  bool has_turn_ = false;
+  bool covered_ = false;  // as of the last look
+};
+
+}  // namespace redlock::coordinator

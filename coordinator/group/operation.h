@@ -1,0 +1,248 @@
+// The operations under way in a Group: each drives one state machine. Internal to group.cpp and
+// operation.cpp.
+//
+// An operation's id names its slot, the slot's generation and the attempt, so that an answer to an
+// earlier attempt, or to an operation that is over, finds nobody.
+#pragma once
+
+#include "coordinator/group/group.h"
+#include "coordinator/group/next_attempt.h"
+
+#include <utility>
+
+namespace redlock::coordinator {
+
+inline constexpr unsigned kAttemptBits = 12;
+inline constexpr unsigned kSlotBits = 20;
+
+class Group::Operation {
+ public:
+  explicit Operation(Group& group) : group_(group), questions_(group.size()) {}
+  virtual ~Operation() = default;
+
+  virtual void start(Instant now) = 0;
+  virtual void on_answer(NodeIndex node, Completion completion, Instant now) = 0;
+  virtual void on_time(Instant now) = 0;
+  virtual void on_link_changed(Instant) {}
+  virtual void on_wake(Instant) {}                               // the wakes have news for it
+  virtual void on_admission_ended(const Admission&, Instant) {}  // after await_admission
+  virtual void cancel(Instant) {}
+  virtual std::optional<Instant> next_deadline() const = 0;
+  virtual bool finished() const = 0;
+  // Once, when finished and already out of the group's books.
+  virtual void tell() = 0;
+
+  OperationId id() const { return id_; }
+  void set_id(OperationId id) { id_ = id; }
+  // The earliest entry of this operation in the group's queue of deadlines.
+  std::optional<Instant> scheduled;
+
+ protected:
+  // A new attempt: what the earlier one asked is not listened to any more.
+  void next_attempt() {
+    constexpr OperationId kAttempts = (OperationId(1) << kAttemptBits) - 1;
+    id_ = (id_ & ~kAttempts) | ((id_ + 1) & kAttempts);
+    asked_.reset();
+    heard_.reset();
+  }
+  // Carries out what a machine wants, in order; `request` is what it asks.
+  void perform(const Actions& actions, const NodeRequest& request, Instant now);
+  // Sends a request to a node and remembers its ticket, and whom the address led to last: nobody
+  // else may answer (rule Q5). Where no node was ever met, whoever is there may.
+  virtual void ask(NodeIndex node, NodeRequest request, Instant now);
+  // An answer to the first question to this node has come.
+  void note_answer(NodeIndex node, const Answer& answer) {
+    heard_.set(node);
+    if (answer.never_sent) asked_.reset(node);
+    if (answer.is_vote()) questions_[node].whom = answer.from;
+  }
+  // Who was asked, and once it has voted, who did.
+  NodeIdentity whom(NodeIndex node) const { return questions_[node].whom; }
+  // The nodes that the first question may have reached.
+  NodeSet asked() const { return asked_; }
+  // Those of them that have not answered it.
+  NodeSet missing() const { return asked_ & ~heard_; }
+
+  Group& group() { return group_; }
+  const Group& group() const { return group_; }
+  LateAnswers& late() { return group_.late_; }
+  Terms terms(Duration ttl, bool fencing = false) const { return group_.terms(ttl, fencing); }
+  Random& random() { return group_.random_; }
+  Wakes& wakes() { return group_.wakes_; }
+  std::string new_value() { return group_.values_(); }
+  const NodeSet& settled() const { return group_.settled_; }
+  // False: none is under way, and none can begin now.
+  bool await_admission(Instant now);
+  bool was_any_admitted_since(Instant when) const {
+    return group_.last_admitted_ && *group_.last_admitted_ >= when;
+  }
+  void end_admission(const Admission& admission, Instant now) {
+    group_.admission_ended(admission, now);
+  }
+
+  // Withdraws what a node was asked, or releases it there.
+  virtual void undo(NodeIndex node, const NodeRequest& request, Instant now);
+
+  Actions actions_;  // kept for its memory
+
+ private:
+  void withdraw(NodeIndex node);
+  void confirm(NodeIndex node, const NodeRequest& request, Instant now);
+
+  Group& group_;
+  OperationId id_ = kNobody;
+  struct Question {
+    Pipeline::Ticket ticket = Pipeline::kRefused;
+    NodeIdentity whom = NodeIdentity::unknown;
+  };
+  std::vector<Question> questions_;  // by node
+  NodeSet asked_;
+  NodeSet heard_;
+};
+
+class Group::AcquireOperation : public Operation {
+ public:
+  using Done = std::function<void(AcquireResult)>;
+  AcquireOperation(Group& owner, AcquireRequest wanted, Instant now, Done done);
+
+  void start(Instant now) override;
+  void on_answer(NodeIndex node, Completion completion, Instant now) override;
+  void on_time(Instant now) override;
+  void on_wake(Instant now) override { next_.look(now, random()); }
+  void on_admission_ended(const Admission& admission, Instant now) override;
+  void cancel(Instant now) override;
+  std::optional<Instant> next_deadline() const override;
+  bool finished() const override { return (gave_up_ && !stays_until_) || is_acquired(); }
+  void tell() override;
+
+ private:
+  bool is_acquired() const;
+  NodeSet plain_nodes() const;
+  bool is_hopeless() const;
+  NodeRequest request() const;
+  void after_machine(Instant now);
+  void stay_for_admission(Instant now);
+
+  AcquireRequest wanted_;
+  NextAttempt next_;
+  Done done_;
+  SharedClaim claim_;
+  SharedWitnesses witnesses_;  // of the attempt
+  std::optional<Acquisition> attempt_;
+  bool gave_up_ = false;
+  // It gave up for want of tokens, and an admission may give it some: it waits for that, once.
+  std::optional<Instant> stays_until_;
+  bool has_stayed_ = false;
+  Instant began_;  // the attempt
+};
+
+class Group::ExtendOperation : public Operation {
+ public:
+  using Done = std::function<void(ExtendResult)>;
+  ExtendOperation(Group& owner, const HeldLock& lock, Done done);
+
+  void start(Instant now) override;
+  void on_answer(NodeIndex node, Completion completion, Instant now) override;
+  void on_time(Instant now) override;
+  void cancel(Instant now) override;
+  std::optional<Instant> next_deadline() const override { return machine_.next_deadline(); }
+  bool finished() const override { return machine_.finished(); }
+  void tell() override;
+
+ private:
+  NodeRequest request() const;
+  void after_machine(Instant now);
+  void ask(NodeIndex node, NodeRequest request, Instant now) override;
+  void undo(NodeIndex node, const NodeRequest& request, Instant now) override;
+  void end();
+
+  HeldLock lock_;
+  Instant holds_until_;  // a node that extends it now
+  Extension machine_;
+  Done done_;
+};
+
+class Group::ReleaseOperation : public Operation {
+ public:
+  using Done = std::function<void(ReleaseResult)>;
+  ReleaseOperation(Group& owner, const HeldLock& lock, Done done);
+
+  void start(Instant now) override;
+  void on_answer(NodeIndex node, Completion completion, Instant now) override;
+  void on_time(Instant now) override { machine_.on_time(now); }
+  std::optional<Instant> next_deadline() const override { return machine_.next_deadline(); }
+  bool finished() const override { return machine_.finished(); }
+  void tell() override;
+
+ private:
+  HeldLock lock_;
+  Release machine_;
+  Done done_;
+};
+
+class Group::SurveyOperation : public Operation {
+ public:
+  using Done = std::function<void(std::vector<NodeFinding>)>;
+  SurveyOperation(Group& owner, std::vector<RequestKind> questions, std::string name, Done done);
+
+  void start(Instant now) override;
+  void on_answer(NodeIndex node, Completion completion, Instant now) override;
+  void on_time(Instant now) override;
+  std::optional<Instant> next_deadline() const override { return ballot_.deadline(); }
+  bool finished() const override { return ballot_.votes().outstanding() == 0; }
+  void tell() override;
+
+ private:
+  std::vector<RequestKind> questions_;
+  SharedClaim claim_;
+  Ballot ballot_;
+  std::vector<std::vector<protocol::Reply>> replies_;
+  Done done_;
+};
+
+class Group::ReadyOperation : public Operation {
+ public:
+  ReadyOperation(Group& owner, std::function<void()> done);
+
+  void start(Instant now) override;
+  void on_answer(NodeIndex, Completion, Instant) override {}
+  void on_time(Instant now) override;
+  void on_link_changed(Instant now) override;
+  std::optional<Instant> next_deadline() const override { return deadline_; }
+  bool finished() const override { return ready_; }
+  void tell() override { done_(); }
+
+ private:
+  std::function<void()> done_;
+  Instant start_;
+  Instant deadline_ = kNever;
+  bool has_quorum_ = false;
+  bool ready_ = false;
+};
+
+// Also the admissions in the background, of the group's schedule: those have nobody to tell.
+class Group::AdmitOperation : public Operation {
+ public:
+  using Done = std::function<void(AdmitResult)>;
+  // No `done`: in the background.
+  AdmitOperation(Group& owner, const AdmissionPlan& plan, Done done);
+
+  void start(Instant now) override;
+  void on_answer(NodeIndex node, Completion completion, Instant now) override;
+  void on_time(Instant now) override;
+  std::optional<Instant> next_deadline() const override { return machine_.next_deadline(); }
+  bool finished() const override { return machine_.finished(); }
+  void tell() override;
+
+ private:
+  void after_machine(Instant now);
+  void put_question(NodeIndex node, Instant now);
+  bool is_same_connection(NodeIndex node) const;
+
+  Admission machine_;
+  Done done_;
+  std::vector<std::uint64_t> connections_;  // by node: the one that a look was answered on
+  Instant ended_;
+};
+
+}  // namespace redlock::coordinator

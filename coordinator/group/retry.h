@@ -1,0 +1,59 @@
+// When to try again for a lock that was not got, and when to give up.
+#pragma once
+
+#include "base/random.h"
+#include "base/time.h"
+#include "coordinator/quorum/acquisition.h"
+
+#include <optional>
+
+namespace redlock::coordinator {
+
+// How long a caller is ready to wait for a lock.
+struct Patience {
+  // nullopt: for ever. 0: one attempt.
+  std::optional<Duration> wait = Duration(0);
+};
+
+// A wait for ever ends all the same after so long without a quorum, or one of nodes that give
+// tokens: nobody is served by a command that hangs because its nodes are gone.
+inline constexpr Duration kPatienceWithoutQuorum = 10s;
+
+// A held lock is looked at again after a random time of this window.
+inline constexpr Duration kRetryWindow = 100ms;
+inline constexpr Duration kRetryDelayMin = 5ms;
+// Each split vote in a row doubles the window, up to this many times: the more want it at once, the
+// further apart they must come back for one of them to get a quorum.
+inline constexpr unsigned kRetryDoublingsMax = 5;
+// A lock that the nodes called free is tried for after a random time of this window: short, as the
+// waiter shall have it soon; not zero, as all of its waiters were told at once. After a split vote
+// the window is wide enough to let the others' attempts end, and doubles with each more.
+inline constexpr Duration kWakeWindow = 1ms;
+
+class Retry {
+ public:
+  // `start`: when the caller began to want it.
+  Retry(Patience patience, Instant start);
+
+  // After an attempt that failed at `now`: when to make the next one, or nullopt: give up, with the
+  // last attempt's outcome.
+  std::optional<Instant> after(AcquisitionOutcome outcome, bool split_vote, Instant now,
+                               Random& random);
+  // When to make the next attempt now that a quorum of nodes said that the lock is free. took: how
+  // long the last attempt took, so that the window fits these nodes.
+  Instant after_wake(Instant now, Duration took, Random& random);
+  // The nodes could be relied on to tell, up to now, and cannot any more: when to look.
+  Instant poll(Instant now, Random& random);
+  // The last attempt is made when the wait is over, not before; kNever: there is no such time.
+  Instant last_attempt() const { return patience_.wait ? later(start_, *patience_.wait) : kNever; }
+
+ private:
+  Duration delay(Random& random) const;
+
+  Patience patience_;
+  Instant start_;
+  Instant last_quorum_;
+  unsigned split_votes_ = 0;  // in a row
+};
+
+}  // namespace redlock::coordinator

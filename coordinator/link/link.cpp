@@ -1,0 +1,297 @@
+#include "coordinator/link/link.h"
+
+#include "base/invariant.h"
+#include "base/text/duration_text.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+namespace {
+
+using protocol::Reply;
+using protocol::ReplyParser;
+
+bool is_unknown_script(const Reply& reply) {
+  return reply.is_error() && reply.text().starts_with("NOSCRIPT");
+}
+
+// Of the same lock, one to make it and one to end it.
+bool are_opposed(const NodeRequest& one, const NodeRequest& other) {
+  const bool is_pair = (one.tops_up && other.kind == RequestKind::release) ||
+                       (one.kind == RequestKind::release && other.tops_up);
+  return is_pair && one.claim->value == other.claim->value && one.claim->name == other.claim->name;
+}
+
+}  // namespace
+
+Pipeline::Pipeline(Credentials credentials, Random& random)
+    : credentials_(std::move(credentials)), random_(random) {}
+
+void Pipeline::start(Instant now) {
+  INVARIANT(state_ == State::idle || state_ == State::backing_off, "a dial during a connection");
+  state_ = State::dialing;
+  wish_ = Wish::dial;
+  deadline_ = later(now, kDialTimeMax);
+}
+
+Pipeline::Ticket Pipeline::send(NodeRequest request, Instant now) {
+  if (request.kind == RequestKind::release) ++releases_pending_;
+  if (state_ == State::idle || state_ == State::backing_off) {
+    Answer answer = problem_;
+    answer.never_sent = true;
+    fail(std::move(request), std::move(answer));
+    return kRefused;
+  }
+  // A release is for a lock that was sent before: there are never more of them than that.
+  const bool is_full = in_flight_.size() + waiting_.size() >= kInFlightMax;
+  if (is_full && request.kind != RequestKind::release) {
+    fail(std::move(request), {.kind = AnswerKind::overloaded,
+                              .never_sent = true,
+                              .text = fmt::format("{} requests wait for its answer already",
+                                                  in_flight_.size() + waiting_.size())});
+    return kRefused;
+  }
+  if (state_ == State::ready) {
+    write(std::move(request), ScriptForm::by_sha, now);
+    return kWritten;
+  }
+  waiting_.push_back({std::move(request)});
+  return first_ticket_ + waiting_.size() - 1;
+}
+
+bool Pipeline::withdraw(Ticket ticket) {
+  if (ticket < first_ticket_ || ticket >= first_ticket_ + waiting_.size()) return false;
+  waiting_[ticket - first_ticket_].withdrawn = true;
+  while (!waiting_.empty() && waiting_.front().withdrawn) {
+    waiting_.pop_front();
+    ++first_ticket_;
+  }
+  return true;
+}
+
+void Pipeline::write(NodeRequest request, ScriptForm form, Instant now) {
+  if (is_for_another(request)) {
+    return fail(std::move(request), {.kind = AnswerKind::broken,
+                                     .never_sent = true,
+                                     .text = "the address leads to another node now"});
+  }
+  if (!can_ask(request.kind, facts().kind)) {
+    return fail(std::move(request), {.kind = AnswerKind::error,
+                                     .never_sent = true,
+                                     .text = "a plain Redis has no fencing tokens"});
+  }
+  write_node_request(request, facts().kind, form, out_);
+  if (in_flight_.empty()) {
+    last_progress_ = now;
+    if (silence_check_ == kNever) silence_check_ = later(now, kSilenceMax);
+  }
+  if (request.tops_up) ++top_ups_in_flight_;
+  in_flight_.push_back({std::move(request), form});
+  ++unwritten_;
+}
+
+void Pipeline::complete(const NodeRequest& request, Answer answer, Reply reply) {
+  if (request.operation == kNobody) return;
+  completed_.push_back({request.operation, request.kind, std::move(answer), std::move(reply)});
+}
+
+// A release that failed is owed to the node; whoever waited for it is told at once.
+void Pipeline::fail(NodeRequest request, Answer answer) {
+  complete(request, std::move(answer));
+  if (request.kind != RequestKind::release) return;
+  request.operation = kNobody;
+  owed_.push_back(std::move(request));
+}
+
+void Pipeline::on_connected(Instant now) {
+  INVARIANT(state_ == State::dialing, "a connection that was not dialled");
+  state_ = State::greeting;
+  ++connection_;
+  deadline_ = later(now, kGreetingTimeMax);
+  greeting_.begin(credentials_, out_);
+}
+
+void Pipeline::on_bytes(std::string_view bytes, Instant now) {
+  last_progress_ = now;
+  const bool is_continued = !received_.empty();
+  if (is_continued) {
+    received_.append(bytes);
+    bytes = received_;
+  }
+  while (!bytes.empty()) {
+    const auto state = parser_.parse(bytes);
+    if (state == ReplyParser::State::incomplete) break;
+    if (state == ReplyParser::State::broken) {
+      return give_up({.kind = AnswerKind::broken, .text = parser_.problem()}, now);
+    }
+    Reply reply = parser_.take_reply();
+    if (!is_due(reply)) {
+      return give_up({.kind = AnswerKind::broken, .text = "an answer to nothing"}, now);
+    }
+    bytes.remove_prefix(parser_.consumed());
+    on_reply(std::move(reply), now);
+    if (state_ == State::backing_off) return;
+  }
+  if (is_continued && !bytes.empty()) {
+    received_.erase(0, received_.size() - bytes.size());
+  } else {
+    received_ = std::string(bytes);
+  }
+}
+
+bool Pipeline::is_due(const Reply& reply) const {
+  return reply.is(Reply::Kind::push) || greeting_.is_under_way() || !in_flight_.empty();
+}
+
+void Pipeline::on_reply(Reply reply, Instant now) {
+  if (reply.is(Reply::Kind::push)) return keep_push(std::move(reply));
+  if (greeting_.is_under_way()) return on_greeting(reply, now);
+  InFlight answered = std::move(in_flight_.front());
+  in_flight_.pop_front();
+  if (answered.request.tops_up) --top_ups_in_flight_;
+  if (is_unknown_script(reply) && answered.form == ScriptForm::by_sha) {
+    return send_in_full(std::move(answered), now);
+  }
+  if (answered.request.kind == RequestKind::release) --releases_pending_;
+  if (answered.request.operation == kNobody) return;
+  Answer answer = classify(answered.request.kind, reply, answered.request.tops_up);
+  answer.from = identity_;
+  complete(answered.request, std::move(answer), std::move(reply));
+}
+
+void Pipeline::send_in_full(InFlight unknown, Instant now) {
+  if (!may_overtake(unknown.request)) {
+    return write(std::move(unknown.request), ScriptForm::in_full, now);
+  }
+  in_flight_.push_front(std::move(unknown));
+  give_up({.kind = AnswerKind::broken, .text = "its scripts were forgotten"}, now);
+}
+
+// Whether something in flight, which came after the request, may be executed before it. The counts
+// spare the search where there can be nothing: thousands of scripts may be unknown at once.
+bool Pipeline::may_overtake(const NodeRequest& request) const {
+  const bool is_release = request.kind == RequestKind::release;
+  const std::size_t opposed = is_release ? top_ups_in_flight_ : releases_pending_;
+  if (opposed == 0 || !(is_release || request.tops_up)) return false;
+  return std::any_of(in_flight_.begin(), in_flight_.end(), [&request](const InFlight& later) {
+    return are_opposed(request, later.request);
+  });
+}
+
+void Pipeline::on_greeting(const Reply& reply, Instant now) {
+  std::optional<Answer> problem = greeting_.on_reply(credentials_, reply, out_);
+  if (problem) return give_up(std::move(*problem), now);
+  if (greeting_.is_under_way()) return;
+  state_ = State::identified;
+  identity_ = identity_of(facts().id);
+  deadline_ = kNever;
+}
+
+void Pipeline::keep_push(Reply push) {
+  if (pushes_.size() < kPushesMax) pushes_.push_back(std::move(push));
+}
+
+void Pipeline::accept(Instant now) {
+  INVARIANT(state_ == State::identified, "a node is accepted that was not asked who it is");
+  state_ = State::ready;
+  backoff_ = kBackoffMin;
+  drop_worthless_debts(now);
+  for (NodeRequest& request : std::exchange(owed_, {})) {
+    write(std::move(request), ScriptForm::in_full, now);  // in its place, whatever is known there
+  }
+  first_ticket_ += waiting_.size();
+  for (Waiting& waiting : std::exchange(waiting_, {})) {
+    if (!waiting.withdrawn) write(std::move(waiting.request), ScriptForm::by_sha, now);
+  }
+}
+
+void Pipeline::reject(std::string reason, Instant now) {
+  INVARIANT(state_ == State::identified, "a node is rejected that was not asked who it is");
+  backoff_ = kBackoffMax;
+  give_up({.kind = AnswerKind::duplicate, .text = std::move(reason)}, now);
+}
+
+void Pipeline::on_end(std::string_view reason, Instant now) {
+  const bool was_connected = state_ != State::dialing;
+  std::string text(reason);
+  if (text.empty()) text = "the connection ended before the answer";
+  give_up(
+      {.kind = was_connected ? AnswerKind::broken : AnswerKind::refused, .text = std::move(text)},
+      now);
+}
+
+bool Pipeline::is_for_another(const NodeRequest& request) const {
+  return request.meant_for != NodeIdentity::unknown && request.meant_for != identity_;
+}
+
+// The connection is over, or never came: everybody is told why, and the next dial is set.
+void Pipeline::give_up(Answer why, Instant now) {
+  state_ = State::backing_off;
+  wish_ = Wish::hang_up;
+  greeting_.clear();
+  received_.clear();
+  parser_ = {};
+  out_.clear();
+  silence_check_ = kNever;
+  problem_ = why;
+  unwritten_ = 0;
+  top_ups_in_flight_ = 0;
+  for (InFlight& lost : std::exchange(in_flight_, {})) fail(std::move(lost.request), why);
+  why.never_sent = true;
+  first_ticket_ += waiting_.size();
+  for (Waiting& waiting : std::exchange(waiting_, {})) {
+    if (!waiting.withdrawn) fail(std::move(waiting.request), why);
+  }
+  drop_worthless_debts(now);
+  // Between half and all of it, so that the clients of a restarted node do not all come at once.
+  const auto half = static_cast<std::uint64_t>(backoff_.count() / 2);
+  deadline_ = later(now, Duration(half + random_.below(half)));
+  backoff_ = std::min(backoff_ * 2, kBackoffMax);
+}
+
+void Pipeline::drop_worthless_debts(Instant now) {
+  releases_pending_ -= std::erase_if(
+      owed_, [now](const NodeRequest& request) { return request.worth_until <= now; });
+}
+
+void Pipeline::on_time(Instant now) {
+  if (now >= deadline_) {
+    if (state_ == State::backing_off) return start(now);
+    const Duration limit = state_ == State::dialing ? kDialTimeMax : kGreetingTimeMax;
+    const AnswerKind kind = state_ == State::dialing ? AnswerKind::refused : AnswerKind::broken;
+    return give_up(
+        {.kind = kind,
+         .text = fmt::format("no answer to a connection within {}", spoken_duration(limit))},
+        now);
+  }
+  if (now < silence_check_) return;
+  silence_check_ = kNever;
+  if (in_flight_.empty()) return;
+  if (now < later(last_progress_, kSilenceMax)) {
+    silence_check_ = later(last_progress_, kSilenceMax);
+    return;
+  }
+  give_up({.kind = AnswerKind::broken,
+           .text = fmt::format("nothing heard for {}", spoken_duration(kSilenceMax))},
+          now);
+}
+
+std::optional<Instant> Pipeline::next_deadline() const {
+  const Instant next = std::min(deadline_, silence_check_);
+  if (next == kNever) return std::nullopt;
+  return next;
+}
+
+Pipeline::Wish Pipeline::take_wish() {
+  return std::exchange(wish_, Wish::none);
+}
+
+void Pipeline::take_completions(std::vector<Completion>& completions) {
+  std::move(completed_.begin(), completed_.end(), std::back_inserter(completions));
+  completed_.clear();
+}
+
+}  // namespace redlock::coordinator

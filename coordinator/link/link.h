@@ -1,0 +1,181 @@
+// The link to one node, without the socket: requests go out in order, replies come back in order,
+// over one connection after another.
+//
+//   shell            pipeline
+//   -----            --------
+//   dials        <-  take_wish() == dial
+//   connected    ->  on_connected: the greeting (greeting.h): who is it, which dialect?
+//   bytes        ->  on_bytes … in state identified the group says accept or reject
+//   writes       <-  outgoing(): once per turn of the loop
+//   end          ->  on_end: what was in flight fails, a new dial follows after a while
+//
+// Answers come as Completions, in take_completions(), also those of requests that could not be
+// sent; never from inside a call. Each request is written in the dialect of the node that the
+// connection leads to, also one that waited for it, or that an earlier connection lost. Pushes
+// (RESP3) are no answers: they come apart, in take_pushes().
+//
+// Three kinds of memory, all bounded:
+//   waiting    while the connection is being made; may still be withdrawn, unwritten
+//   in flight  written, not yet answered. At kInFlightMax nothing new is taken, so a node that
+//              hangs for long costs no more than that
+//   owed       releases whose connection broke or was not there; sent first on the next one, until
+//              the lock has run out by itself (rule Q3). At most one for each lock sent before
+//
+// Requests are executed in the order in which they were sent: a release after the top-ups of its
+// lock, a top-up after the undo of an earlier one (rule Q4). The exception are scripts that a plain
+// Redis has forgotten (NOSCRIPT): they are sent again, in full, at the end. Where that would change
+// the order of those two the connection is given up instead, which is always safe.
+//
+// A vote belongs to the node that gave it (rule Q5). So an answer says who that is, and a request
+// that is meant for one node is written to that node alone: one that waits while its address comes
+// to lead to another is told so, unsent.
+//
+// A node that answers late answers in its order all the same: whoever asked may be gone by then,
+// and the completion of an operation that is over is ignored by the group.
+#pragma once
+
+#include "base/random.h"
+#include "coordinator/link/greeting.h"
+#include "coordinator/link/node_request.h"
+#include "protocol/resp/output_buffer.h"
+#include "protocol/resp/reply.h"
+#include "protocol/resp/reply_parser.h"
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace redlock::coordinator {
+
+struct Completion {
+  OperationId operation;
+  RequestKind kind;
+  Answer answer;
+  protocol::Reply reply;  // what was answered, for reads; none when nothing was
+};
+
+class Pipeline {
+ public:
+  // What became of a request: its number while it waits, kWritten, or kRefused: it never leaves.
+  using Ticket = std::uint64_t;
+  static constexpr Ticket kWritten = 0;
+  static constexpr Ticket kRefused = ~Ticket(0);
+
+  enum class State : std::uint8_t { idle, dialing, greeting, identified, ready, backing_off };
+  enum class Wish : std::uint8_t { none, dial, hang_up };
+
+  static constexpr std::size_t kInFlightMax = 16 * 1024;
+  // A node pushes once for each LOCK.WAIT that it was sent, and there are no more of those.
+  static constexpr std::size_t kPushesMax = kInFlightMax;
+  static constexpr Duration kDialTimeMax = 5s;       // until connected
+  static constexpr Duration kGreetingTimeMax = 10s;  // until identified: it may be hung for a while
+  static constexpr Duration kSilenceMax = 10s;       // nothing heard while answers are due
+  static constexpr Duration kBackoffMin = 20ms;
+  static constexpr Duration kBackoffMax = 1s;
+
+  // `random` outlives the pipeline.
+  Pipeline(Credentials credentials, Random& random);
+  Pipeline(Pipeline&&) = default;
+  Pipeline(const Pipeline&) = delete;
+
+  void start(Instant now);
+
+  // Sends, or queues, or completes at once with the reason why not.
+  Ticket send(NodeRequest request, Instant now);
+  // True if the request had not been written; it never will be then, and has no completion.
+  bool withdraw(Ticket ticket);
+
+  void on_connected(Instant now);
+  void on_bytes(std::string_view bytes, Instant now);
+  void on_end(std::string_view reason, Instant now);
+  void on_time(Instant now);
+  std::optional<Instant> next_deadline() const;
+
+  // What the last node that was connected told of itself; valid from state identified on.
+  const NodeFacts& facts() const { return greeting_.facts(); }
+  // What counts the node (rule Q5): of the present connection, or of the last that told one.
+  NodeIdentity identity() const { return identity_; }
+  // In state identified one of the two must follow.
+  void accept(Instant now);
+  void reject(std::string reason, Instant now);
+
+  // What the shell is to do; reading it takes it away.
+  Wish take_wish();
+  std::string_view outgoing() const { return out_.view(); }
+  void outgoing_written() {
+    out_.clear();
+    unwritten_ = 0;
+  }
+  // Whether the node has yet to answer what was written before: it is slow just now, or it hangs.
+  bool is_behind() const { return in_flight_.size() > unwritten_; }
+  // Appends what was completed since the last call.
+  void take_completions(std::vector<Completion>& completions);
+  bool has_completions() const { return !completed_.empty(); }
+  // What the node pushed since the last call, in order. Of pushes that nobody takes, the first
+  // kPushesMax are kept.
+  std::vector<protocol::Reply> take_pushes() { return std::exchange(pushes_, {}); }
+  bool has_pushes() const { return !pushes_.empty(); }
+
+  State state() const { return state_; }
+  // A number of the present connection, or of the last one: no other of this link has it.
+  std::uint64_t connection() const { return connection_; }
+  // Connected and identified, or known not to be: no longer in the middle of it.
+  bool is_settled() const { return state_ == State::ready || state_ == State::backing_off; }
+  // Releases that are not answered yet, sent or not.
+  std::size_t releases_pending() const { return releases_pending_; }
+
+ private:
+  struct InFlight {
+    NodeRequest request;
+    ScriptForm form;
+  };
+  struct Waiting {
+    NodeRequest request;
+    bool withdrawn = false;
+  };
+  void write(NodeRequest request, ScriptForm form, Instant now);
+  void complete(const NodeRequest& request, Answer answer, protocol::Reply reply = {});
+  void fail(NodeRequest request, Answer answer);
+  bool is_due(const protocol::Reply& reply) const;
+  void on_reply(protocol::Reply reply, Instant now);
+  void on_greeting(const protocol::Reply& reply, Instant now);
+  void send_in_full(InFlight unknown, Instant now);
+  bool may_overtake(const NodeRequest& request) const;
+  void keep_push(protocol::Reply push);
+  void give_up(Answer why, Instant now);
+  bool is_for_another(const NodeRequest& request) const;
+  void drop_worthless_debts(Instant now);
+
+  Credentials credentials_;
+  Random& random_;
+  State state_ = State::idle;
+  Wish wish_ = Wish::none;
+  std::uint64_t connection_ = 0;
+  Greeting greeting_;
+  NodeIdentity identity_ = NodeIdentity::unknown;
+  Answer problem_;  // of backing_off: what requests are told meanwhile
+
+  std::deque<Waiting> waiting_;
+  Ticket first_ticket_ = 1;  // of waiting_.front()
+  std::deque<InFlight> in_flight_;
+  std::size_t unwritten_ = 0;  // of in_flight_: those whose bytes still stand in out_
+  std::vector<NodeRequest> owed_;
+  std::size_t releases_pending_ = 0;
+  std::size_t top_ups_in_flight_ = 0;
+
+  protocol::OutputBuffer out_;
+  std::string received_;  // the beginning of a reply whose end has not come
+  protocol::ReplyParser parser_;
+  std::vector<Completion> completed_;
+  std::vector<protocol::Reply> pushes_;
+
+  Duration backoff_ = kBackoffMin;
+  Instant deadline_ = kNever;       // of the present state: dialing, greeting, backing off
+  Instant silence_check_ = kNever;  // when to look whether anything was heard
+  Instant last_progress_;           // bytes came, or the first answer became due
+};
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,126 @@
+#include "coordinator/link/node_request.h"
+
+#include "base/invariant.h"
+#include "coordinator/link/scripts.h"
+#include "protocol/resp/request_writer.h"
+
+#include <array>
+#include <charconv>
+#include <initializer_list>
+
+namespace redlock::coordinator {
+namespace {
+
+using protocol::OutputBuffer;
+using protocol::write_request;
+
+// A number as a word of a request; lives as long as the statement that needs it.
+class Number {
+ public:
+  explicit Number(std::int64_t number)
+      : end_(std::to_chars(digits_.data(), digits_.data() + digits_.size(), number).ptr) {}
+  std::string_view view() const {
+    return {digits_.data(), static_cast<std::size_t>(end_ - digits_.data())};
+  }
+
+ private:
+  std::array<char, 20> digits_;
+  char* end_;
+};
+
+void write(std::initializer_list<std::string_view> words, OutputBuffer& out) {
+  write_request(protocol::Request(words.begin(), words.size()), out);
+}
+
+struct ScriptCall {
+  std::string_view command;
+  std::string_view script;
+
+  ScriptCall(const Script& known, ScriptForm form)
+      : command(form == ScriptForm::by_sha ? "EVALSHA" : "EVAL"),
+        script(form == ScriptForm::by_sha ? known.sha : known.text) {}
+};
+
+// A redlock-node's own commands.
+void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
+  const Claim* claim = request.claim.get();
+  const Number ttl(ceil_ms(request.ttl));
+  const Number token(static_cast<std::int64_t>(request.token));
+  switch (request.kind) {
+    case RequestKind::acquire:
+      return write({"LOCK.ACQUIRE", claim->name, claim->value, "PX", ttl.view()}, out);
+    case RequestKind::extend:
+      if (!request.tops_up) {
+        return write({"LOCK.EXTEND", claim->name, claim->value, "PX", ttl.view()}, out);
+      }
+      return write(
+          {"LOCK.EXTEND", claim->name, claim->value, "PX", ttl.view(), "TOKEN", token.view()}, out);
+    case RequestKind::release:
+      if (!request.is_final) return write({"LOCK.RELEASE", claim->name, claim->value}, out);
+      return write({"LOCK.RELEASE", claim->name, claim->value, "FINAL"}, out);
+    case RequestKind::confirm:
+      return write({"LOCK.CONFIRM", claim->name, claim->value, token.view()}, out);
+    case RequestKind::wait:
+      return write({"LOCK.WAIT", claim->name, ttl.view(), "PUSH"}, out);
+    case RequestKind::get:
+      return write({"GET", claim->name}, out);
+    case RequestKind::holder:
+      return write({"LOCK.HOLDER", claim->name}, out);
+    case RequestKind::info:
+      return write({"INFO"}, out);
+    case RequestKind::status:
+      return write({"LOCK.STATUS"}, out);
+    case RequestKind::fence_read:
+      return write({"LOCK.FENCE", "READ"}, out);
+    case RequestKind::fence_admit:
+      return write({"LOCK.FENCE", "ADMIT", token.view(), "BEYOND"}, out);
+  }
+}
+
+// What any Redis understands.
+void write_for_plain_redis(const NodeRequest& request, ScriptForm form, OutputBuffer& out) {
+  const Claim* claim = request.claim.get();
+  const Number ttl(ceil_ms(request.ttl));
+  switch (request.kind) {
+    case RequestKind::acquire:
+      return write({"SET", claim->name, claim->value, "NX", "PX", ttl.view()}, out);
+    case RequestKind::extend: {
+      const ScriptCall call(request.tops_up ? kTopUpScript : kExtendScript, form);
+      return write({call.command, call.script, "1", claim->name, claim->value, ttl.view()}, out);
+    }
+    case RequestKind::release: {
+      const ScriptCall call(kReleaseScript, form);
+      return write({call.command, call.script, "1", claim->name, claim->value}, out);
+    }
+    case RequestKind::get:
+      return write({"GET", claim->name}, out);
+    case RequestKind::holder: {
+      const ScriptCall call(kHolderScript, form);
+      return write({call.command, call.script, "1", claim->name}, out);
+    }
+    case RequestKind::info:
+    case RequestKind::status:
+      return write({"INFO"}, out);
+    case RequestKind::confirm:
+    case RequestKind::wait:
+    case RequestKind::fence_read:
+    case RequestKind::fence_admit:
+      INVARIANT(false, "a plain Redis was asked what only a redlock-node answers");
+  }
+}
+
+}  // namespace
+
+bool can_ask(RequestKind request, NodeKind node) {
+  const bool is_ours = request == RequestKind::wait || request == RequestKind::confirm ||
+                       request == RequestKind::fence_read || request == RequestKind::fence_admit;
+  return node == NodeKind::redlock_node || !is_ours;
+}
+
+void write_node_request(const NodeRequest& request, NodeKind node, ScriptForm form,
+                        OutputBuffer& out) {
+  if (node == NodeKind::redlock_node) return write_for_redlock_node(request, out);
+  write_for_plain_redis(request, form, out);
+}
+
+}  // namespace redlock::coordinator

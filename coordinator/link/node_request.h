@@ -1,0 +1,49 @@
+// A request to one node, as a value and as bytes.
+#pragma once
+
+#include "coordinator/quorum/answer.h"
+#include "protocol/resp/output_buffer.h"
+
+#include <memory>
+#include <string>
+
+namespace redlock::coordinator {
+
+// What a holder, or one who wants to be, has at the nodes: the lock's name and the value that only
+// it knows. Shared by the requests of one operation to all nodes.
+struct Claim {
+  std::string name;
+  std::string value;
+};
+using SharedClaim = std::shared_ptr<const Claim>;
+
+// Who waits for the answer. kNobody: it is sent for its effect.
+using OperationId = std::uint64_t;
+inline constexpr OperationId kNobody = 0;
+
+struct NodeRequest {
+  OperationId operation = kNobody;
+  RequestKind kind = RequestKind::info;
+  SharedClaim claim = {};        // null for what asks the node of itself
+  Duration ttl = 0ns;            // acquire, extend; wait: its timeout, 0 cancels
+  Instant worth_until = kNever;  // release: from here on the lock has run out by itself
+  bool tops_up = false;          // extend: makes the lock where it is missing (rule Q4)
+  bool is_final = false;         // release: the value must not come back (rule Q3)
+  // confirm; extend that tops up; fence_admit: the floor, BEYOND any bound, as it was read as rule
+  // F6 says, or is an operator's
+  Token token = 0;
+  // Whose answer it is about, and to whom alone it is written (rule Q5). unknown: to whoever is
+  // there, as with releases: they can hit nothing but their value.
+  NodeIdentity meant_for = NodeIdentity::unknown;
+};
+
+enum class ScriptForm : std::uint8_t { by_sha, in_full };
+
+// Whether a node of this kind can be asked this at all: tokens and waits are a redlock-node's.
+bool can_ask(RequestKind request, NodeKind node);
+
+// In the node's dialect. REQUIRES: can_ask.
+void write_node_request(const NodeRequest& request, NodeKind node, ScriptForm form,
+                        protocol::OutputBuffer& out);
+
+}  // namespace redlock::coordinator

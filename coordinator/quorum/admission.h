@@ -1,0 +1,166 @@
+// The admission of nodes that lost their ledger (rules F6 and F7), as a state machine.
+//
+//   Admission admission(terms, {.candidates = unfenced_nodes});
+//   admission.start(now, actions);            // actions: ask these nodes admission.question()
+//   admission.on_answer(node, reply, now, actions);
+//   if (admission.finished()) …               // standing(node) says what became of each
+//
+// Three questions, one after the other:
+//
+//   look   LOCK.STATUS of the candidates: who is unfenced, and may be admitted by now? Left out
+//          where the greeting of their connections told it
+//   read   LOCK.FENCE READ of all nodes, recovering ones too, and all are waited for: the counters
+//          of the fenced ones tell the floor
+//   admit  LOCK.FENCE ADMIT floor, to the candidates that may be admitted
+//
+// The order carries the safety. A lock that a node granted before its loss may still get its token
+// from the others, and until it has run out a floor that was read is worth nothing. So the counters
+// are read after the node said that its time is over (F7), and `admit` goes out on the connection
+// that said so: behind another one there may be a node that has lost its ledger once more. Whoever
+// drives the machine sees to the connection and answers `broken` in the node's place.
+//
+// The floor. Every token that was given was accepted at a quorum of q nodes, so of r fenced nodes
+// that were read, of N, at least q - (N - r) have a counter as large: the (q - (N - r))-th largest
+// of the r counters is the floor. With q nodes read that is the largest, with all four others of
+// five the second largest, which no single counter that somebody has set can raise. A counter is
+// never left out of the reading: it may be the one that knows. Where the floor is more than
+// kLeapMax above the next largest counter, it rests on counters that the others do not bear out,
+// and nobody is admitted until an operator says which floor is right.
+//
+// When no quorum is fenced there is nobody to read a floor from, and only an operator can vouch for
+// one: a new group. That takes all N nodes, unfenced, serving and ready, and touches none
+// otherwise. No operator's floor may be below what a node tells, and none is ever assumed.
+//
+// Nothing has to be undone: a floor only raises, and one that was read rightly stays right.
+#pragma once
+
+#include "coordinator/quorum/ballot.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace redlock::coordinator {
+
+enum class AdmissionQuestion : std::uint8_t { look, read, admit };
+
+// Until an unfenced node with this LOCK.STATUS can be admitted; 0: now. While it is recovering it
+// takes no floor (rule R10).
+Duration admissible_in(const NodeStatus& status);
+
+// What a node said to a question, as far as it answered (kind yes).
+struct AdmissionReply {
+  AdmissionQuestion to = AdmissionQuestion::look;
+  Answer answer = {};
+  bool fenced = false;      // look, read; admit: it was already
+  Token counter = 0;        // look, read: the largest of any slot
+  bool recovering = false;  // look
+  Duration admit_in = 0ns;  // look: until it may be admitted; 0: now
+};
+
+enum class AdmissionOutcome : std::uint8_t {
+  pending,
+  done,            // no candidate that answered is unfenced any more
+  refused,         // some stay unfenced: see their standing
+  needs_operator,  // no quorum of nodes is fenced, whatever the silent ones would say
+  counters_apart,  // the floor rests on counters far above the next largest: see is_far_above
+  floor_needed,    // of a new group: no node knows one
+  floor_too_low,   // the operator's is below least_floor()
+  no_quorum,       // too few answered to know
+};
+
+// An operator's word.
+struct OperatorsFloor {
+  bool new_group = false;      // no quorum is fenced: all nodes are taken, as they are
+  std::optional<Token> floor;  // no token larger than this was ever given; none: as it is read
+};
+
+struct AdmissionPlan {
+  NodeSet candidates = {};
+  // Their present connections have told that they are unfenced and that their time is over.
+  bool looked = false;
+  OperatorsFloor by_operator = {};  // REQUIRES: with new_group all nodes are candidates
+};
+
+inline NodeSet all_nodes(std::size_t nodes) {
+  return ~NodeSet() >> (kNodesMax - nodes);
+}
+
+class Admission {
+ public:
+  // What is known of a node, and what became of it.
+  struct Standing {
+    enum class State : std::uint8_t {
+      unknown,   // no candidate, or it did not answer: see `answer`
+      fenced,    // it was already
+      unfenced,  // and nothing was done about it
+      early,     // unfenced; it may be admitted after admit_in
+      admitted,
+      failed,  // it did not confirm the floor: see `answer`
+    };
+    State state = State::unknown;
+    Token counter = 0;
+    bool recovering = false;
+    bool is_far_above = false;  // its counter, as others do not bear it out
+    Duration admit_in = 0ns;
+    Answer answer = {};  // to the last question
+  };
+
+  // A floor takes a node several writes to its disk, so it gets longer than other answers.
+  static constexpr Duration kAdmitTimeMin = 5s;
+
+  // REQUIRES: a candidate.
+  Admission(const Terms& terms, const AdmissionPlan& plan);
+
+  void start(Instant now, Actions& actions);
+  // An answer to an earlier question, or a second one, is welcome and changes nothing.
+  void on_answer(NodeIndex node, AdmissionReply reply, Instant now, Actions& actions);
+  void on_time(Instant now, Actions& actions);
+  std::optional<Instant> next_deadline() const;
+
+  // What `ask` means at present, and what is sent with `admit`.
+  AdmissionQuestion question() const { return question_; }
+  Token floor() const { return floor_; }
+  // What an operator's floor must not be below, as nodes tell it.
+  Token least_floor() const { return least_floor_; }
+
+  bool finished() const { return outcome_ != AdmissionOutcome::pending; }
+  AdmissionOutcome outcome() const { return outcome_; }
+  const Standing& standing(NodeIndex node) const { return standings_[node]; }
+  // A candidate gives tokens now that did not when this began.
+  bool admitted_any() const;
+  const NodeSet& candidates() const { return plan_.candidates; }
+
+ private:
+  using State = Standing::State;
+
+  void ask(AdmissionQuestion question, const NodeSet& nodes, Instant now, Actions& actions);
+  void note(NodeIndex node, AdmissionReply reply, Instant now);
+  bool has_answered(NodeIdentity from, NodeIndex address) const;
+  void decide(Instant now, Actions& actions);
+  void after_look(Instant now, Actions& actions);
+  void during_read(Instant now, Actions& actions);
+  void after_read(Instant now, Actions& actions);
+  void after_new_groups_read(Instant now, Actions& actions);
+  std::optional<AdmissionOutcome> choose_floor();
+  void after_admit(Actions& actions);
+  void finish(AdmissionOutcome outcome, Actions& actions);
+  void withdraw_awaited(Actions& actions);
+  NodeSet in_state(State state) const;
+  bool is_whole() const;  // every node is there for a new group
+
+  Terms terms_;
+  AdmissionPlan plan_;
+  std::vector<Standing> standings_;  // by node
+  AdmissionQuestion question_ = AdmissionQuestion::look;
+  NodeSet awaited_;  // asked the present question, and not heard
+  Instant asked_at_;
+  Instant deadline_ = kNever;
+  VoteCount fenced_votes_;  // of read; a node that is silent may be fenced or not
+  NodeSet read_fenced_;     // whose counters the floor rests on
+  Token floor_ = 0;
+  Token least_floor_ = 0;
+  AdmissionOutcome outcome_ = AdmissionOutcome::pending;
+};
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,147 @@
+#include "coordinator/results/errors.h"
+
+#include "coordinator/quorum/quorum.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+namespace {
+
+using Nodes = std::vector<Group::Node>;
+
+std::string sentence(const Answer& answer, const AnswerWords& words) {
+  switch (answer.kind) {
+    case AnswerKind::yes:
+      return answer.topped_up ? "did not have it any more" : std::string(words.yes);
+    case AnswerKind::no:
+      return std::string(words.no);
+    case AnswerKind::none:
+      return "not waited for";
+    default:
+      return answer_text(answer);
+  }
+}
+
+std::size_t count(const std::vector<Answer>& answers, auto predicate) {
+  return static_cast<std::size_t>(std::count_if(answers.begin(), answers.end(), predicate));
+}
+
+// So many nodes that the others are no quorum.
+bool leave_no_quorum(const std::vector<Answer>& answers, auto predicate) {
+  return count(answers, predicate) > answers.size() - quorum_of(answers.size());
+}
+
+auto is_of_kind(AnswerKind kind) {
+  return [kind](const Answer& answer) { return answer.kind == kind; };
+}
+
+std::size_t votes(const std::vector<Answer>& answers) {
+  return count(answers, [](const Answer& answer) { return answer.is_vote(); });
+}
+
+}  // namespace
+
+std::vector<NodeAnswer> node_answers(const Nodes& nodes, const std::vector<Answer>& answers,
+                                     const AnswerWords& words) {
+  std::vector<NodeAnswer> told;
+  told.reserve(answers.size());
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    told.push_back({nodes[i].name, answers[i].kind, sentence(answers[i], words), answers[i].took});
+  }
+  return told;
+}
+
+bool quorum_voted(const std::vector<Answer>& answers) {
+  return votes(answers) >= quorum_of(answers.size());
+}
+
+bool is_beyond_limits(const std::vector<Answer>& answers) {
+  return leave_no_quorum(answers, [](const Answer& answer) { return answer.is_limit; });
+}
+
+Error no_quorum_error(const Nodes& nodes, const std::vector<Answer>& answers,
+                      const AnswerWords& words) {
+  Error error{ErrorCode::no_quorum,
+              fmt::format("no quorum: {} of {} nodes voted, {} are needed", votes(answers),
+                          answers.size(), quorum_of(answers.size())),
+              node_answers(nodes, answers, words)};
+  if (is_beyond_limits(answers)) {
+    const auto first = std::find_if(answers.begin(), answers.end(),
+                                    [](const Answer& answer) { return answer.is_limit; });
+    error.code = ErrorCode::invalid;
+    error.text = fmt::format("the nodes refuse it: {}", answer_text(*first));
+  } else if (leave_no_quorum(answers, is_of_kind(AnswerKind::denied))) {
+    error.code = ErrorCode::denied;
+  } else if (leave_no_quorum(answers, is_of_kind(AnswerKind::overloaded))) {
+    error.code = ErrorCode::overloaded;
+    error.text = "too many operations at once: the nodes have yet to answer those before";
+  }
+  return error;
+}
+
+// A quorum locked, no quorum gives tokens (rule F4): which nodes, and what can be done about it.
+Error unfenced_error(const Nodes& nodes, const AcquireResult& result) {
+  Error error{ErrorCode::unfenced, {}, node_answers(nodes, result.answers, kAcquireWords)};
+  std::size_t proposals = 0;
+  bool is_any_unfenced = false;
+  for (NodeIndex node = 0; node < result.answers.size(); ++node) {
+    const Answer& answer = result.answers[node];
+    if (answer.token > 0) ++proposals;
+    if (answer.kind != AnswerKind::yes || answer.token > 0) continue;
+    const bool is_plain = result.plain.test(node);
+    is_any_unfenced = is_any_unfenced || !is_plain;
+    error.nodes[node].text = is_plain ? "granted; a plain Redis has no fencing tokens"
+                                      : "granted; unfenced: it gives no fencing token";
+  }
+  error.text = fmt::format("no fencing token: {} of {} nodes gave one, {} are needed.", proposals,
+                           nodes.size(), quorum_of(nodes.size()));
+  if (proposals >= quorum_of(nodes.size())) {
+    error.text =
+        "no fencing token: the nodes' counters are too far apart; `redlock status` names those "
+        "that "
+        "are far from the others, and what to do.";
+  }
+  if (is_any_unfenced) {
+    error.text +=
+        " Nodes that lost their ledger are let in again by `redlock admit`; nodes of a group that "
+        "never gave a token, or of which no quorum kept its ledger, by `redlock admit "
+        "--new-group`.";
+  }
+  error.text += " --no-fence (in a program: fence = false) goes without a token.";
+  return error;
+}
+
+Error acquisition_error(const Nodes& nodes, const AcquireResult& result) {
+  switch (result.outcome) {
+    case AcquisitionOutcome::held:
+      return {ErrorCode::held, "held by another",
+              node_answers(nodes, result.answers, kAcquireWords)};
+    case AcquisitionOutcome::too_late:
+      return {ErrorCode::too_late, "the nodes answered too late for this TTL",
+              node_answers(nodes, result.answers, kAcquireWords)};
+    case AcquisitionOutcome::unfenced:
+      return unfenced_error(nodes, result);
+    default:
+      return no_quorum_error(nodes, result.answers, kAcquireWords);
+  }
+}
+
+Error extension_error(const Nodes& nodes, const ExtendResult& result) {
+  if (result.outcome != ExtensionOutcome::lost) {
+    return no_quorum_error(nodes, result.answers, kExtendWords);
+  }
+  return {ErrorCode::not_held, "not this holder's",
+          node_answers(nodes, result.answers, kExtendWords)};
+}
+
+Error release_error(const Nodes& nodes, const ReleaseResult& result) {
+  if (result.outcome != ReleaseOutcome::not_held) {
+    return no_quorum_error(nodes, result.answers, kReleaseWords);
+  }
+  return {ErrorCode::not_held, "not this holder's",
+          node_answers(nodes, result.answers, kReleaseWords)};
+}
+
+}  // namespace redlock::coordinator

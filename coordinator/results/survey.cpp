@@ -1,0 +1,116 @@
+#include "coordinator/results/survey.h"
+
+#include "base/text/number.h"
+#include "base/text/printable.h"
+#include "coordinator/quorum/quorum.h"
+#include "coordinator/results/errors.h"
+
+#include <algorithm>
+#include <map>
+
+namespace redlock::coordinator {
+namespace {
+
+using Fields = std::map<std::string_view, std::string_view>;
+
+// INFO's `name:value` lines.
+Fields fields_of(std::string_view info) {
+  Fields fields;
+  while (!info.empty()) {
+    const std::size_t end = std::min(info.find_first_of("\r\n"), info.size());
+    const std::string_view line = info.substr(0, end);
+    info.remove_prefix(std::min(end + 1, info.size()));
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;
+    fields.emplace(line.substr(0, colon), line.substr(colon + 1));
+  }
+  return fields;
+}
+
+std::string_view field(const Fields& fields, std::string_view name) {
+  const auto found = fields.find(name);
+  return found == fields.end() ? std::string_view() : found->second;
+}
+
+// A plain Redis counts its keys as "keys=3,expires=3,…".
+std::optional<std::int64_t> keys_of(const Fields& fields) {
+  const std::string_view keyspace = field(fields, "db0");
+  constexpr std::string_view kKeys = "keys=";
+  if (!keyspace.starts_with(kKeys)) return std::nullopt;
+  return parse_int64(keyspace.substr(kKeys.size(), keyspace.find(',') - kKeys.size()));
+}
+
+// What the nodes that hold one value say.
+struct Votes {
+  std::vector<std::int64_t> left;              // milliseconds
+  std::map<std::int64_t, std::size_t> tokens;  // how many store each
+
+  std::uint64_t token(std::size_t quorum) const {
+    for (const auto& [stored, nodes] : tokens) {
+      if (nodes >= quorum) return static_cast<std::uint64_t>(stored);
+    }
+    return 0;
+  }
+};
+
+void add_status(NodeStatus status, NodeState& told) {
+  if (!status.fenced) told.admit_in = admissible_in(status);
+  told.state = std::move(status.state);
+  told.grants = told.state == "serving";
+  told.cause = std::move(status.cause);
+  told.delay_left = status.delay_left;
+  told.locks = status.locks;
+  told.max_ttl = status.max_ttl;
+  told.largest_ttl = status.largest_ttl;
+  told.counter = status.counter;
+  told.bound = status.bound;
+  told.fenced = status.fenced;
+  told.node_id = std::move(status.node_id);
+  told.version = std::move(status.version);
+}
+
+}  // namespace
+
+std::optional<Holder> holder_of(const std::vector<NodeFinding>& findings) {
+  std::map<std::string_view, Votes> votes;
+  for (const NodeFinding& finding : findings) {
+    if (finding.answer.kind != AnswerKind::yes) continue;
+    const auto& told = finding.replies[0].items();  // value, milliseconds, token; none if free
+    if (told.size() < 2) continue;
+    Votes& for_value = votes[told[0].text()];
+    for_value.left.push_back(told[1].integer());
+    if (told.size() > 2 && told[2].integer() > 0) ++for_value.tokens[told[2].integer()];
+  }
+  const std::size_t quorum = quorum_of(findings.size());
+  for (auto& [value, for_value] : votes) {
+    auto& left = for_value.left;
+    if (left.size() < quorum) continue;
+    std::sort(left.rbegin(), left.rend());
+    return Holder{.value = std::string(value),
+                  .left = std::chrono::milliseconds(left[quorum - 1]),
+                  .nodes = left.size(),
+                  .token = for_value.token(quorum)};
+  }
+  return std::nullopt;
+}
+
+NodeState node_state(const std::string& node, const NodeFinding& finding) {
+  const Answer& answer = finding.answer;
+  NodeState told{.answer = {node, answer.kind, answer_text(answer), answer.took},
+                 .state = answer_text(answer)};
+  if (answer.kind != AnswerKind::yes) return told;
+  const Fields info = fields_of(finding.replies[1].text());
+  told.clock = printable(field(info, "source"));
+  if (auto status = read_node_status(finding.replies[0])) {
+    add_status(std::move(*status), told);
+  } else {
+    told.state = "serving";
+    told.grants = true;
+    told.locks = keys_of(info);
+    told.node_id = printable(field(info, "run_id"));
+    told.version = printable(field(info, "redis_version"));
+  }
+  return told;
+}
+
+}  // namespace redlock::coordinator

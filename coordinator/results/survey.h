@@ -1,0 +1,26 @@
+// What the nodes' answers to a survey come to: who holds a lock, and in what state a node is.
+#pragma once
+
+#include "coordinator/group/group.h"
+#include <redlock/client.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::coordinator {
+
+// The questions of a survey that holder_of reads, in this order.
+inline const std::vector<RequestKind> kHolderQuestions = {RequestKind::holder};
+// The questions that node_state reads: a redlock-node has a command for its state, and its INFO
+// tells the clock; a plain Redis answers both with its INFO.
+inline const std::vector<RequestKind> kStateQuestions = {RequestKind::status, RequestKind::info};
+
+// The value that a quorum holds, if there is one, and the token that a quorum stores with it
+// (rule F5: what one node tells is a proposal).
+std::optional<Holder> holder_of(const std::vector<NodeFinding>& findings);
+
+// A plain Redis says less than a redlock-node.
+NodeState node_state(const std::string& node, const NodeFinding& finding);
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,191 @@
+// INFO, COMMAND, CONFIG, TIME, ROLE, WAIT, CLUSTER, SHUTDOWN: for operators, and for the client
+// libraries that ask before they begin.
+#include "base/text/number.h"
+#include "protocol/catalogue/command_docs.h"
+#include "protocol/catalogue/glob.h"
+#include "protocol/resp/errors.h"
+#include "server/commands/info.h"
+#include "server/node/command.h"
+#include "server/node/node.h"
+#include "server/settings/setting_table.h"
+
+#include <fmt/format.h>
+
+namespace redlock::server {
+namespace {
+
+using namespace protocol;  // flags, error texts, what COMMAND tells
+
+Reply info(Call& call) {
+  return Reply::verbatim(info_text(call.node, call.words.subspan(1), call.now));
+}
+
+Reply command_all(Call& call) {
+  return command_info(call.node.commands().specs(), {});
+}
+Reply command_count_of(Call& call) {
+  return command_count(call.node.commands().specs());
+}
+Reply command_list_of(Call& call) {
+  return command_list(call.node.commands().specs(), call.words.subspan(2));
+}
+Reply command_info_of(Call& call) {
+  return command_info(call.node.commands().specs(), call.words.subspan(2));
+}
+Reply command_docs_of(Call& call) {
+  return command_docs(call.node.commands().specs(), call.words.subspan(2));
+}
+Reply command_getkeys_of(Call& call) {
+  return command_getkeys(call.node.commands().specs(), call.words.subspan(2));
+}
+Reply command_help(Call& call) {
+  return container_help(call.node.commands().specs(), "command");
+}
+
+Reply config_get(Call& call) {
+  auto found = get(call.node.settings(), call.words.subspan(2));
+  if (!found) return Reply::error_view(kPatternsTakeTooLong);
+  Reply answer = Reply::map({});
+  for (auto& [name, value] : *found) {
+    answer.add(Reply::bulk(std::move(name))).add(Reply::bulk(std::move(value)));
+  }
+  return answer;
+}
+
+Reply config_set(Call& call) {
+  const auto changed = set(call.node.settings(), call.words.subspan(2));
+  if (!changed) return Reply::error(changed.error().text);
+  for (const std::string& warning : changed.value()) {
+    call.node.client_log().log(ClientLog::Kind::setting, LogLevel::warning, warning,
+                               call.instant());
+  }
+  call.node.apply_settings();
+  return Reply::ok();
+}
+
+Reply config_resetstat(Call& call) {
+  call.node.forget_stats();
+  call.node.commands().reset_stats();
+  call.node.observers().forget_histograms();
+  return Reply::ok();
+}
+
+Reply config_rewrite(Call&) {
+  return Reply::error_view(
+      "ERR CONFIG REWRITE is not served: a node's configuration file is the operator's; change it "
+      "there");
+}
+
+Reply config_help(Call& call) {
+  return container_help(call.node.commands().specs(), "config");
+}
+
+Reply time(Call& call) {
+  const auto us =
+      std::chrono::floor<std::chrono::microseconds>(call.now.wall.time_since_epoch()).count();
+  Reply answer = Reply::array();
+  answer.add(Reply::bulk(std::to_string(us / 1'000'000)));
+  answer.add(Reply::bulk(std::to_string(us % 1'000'000)));
+  return answer;
+}
+
+Reply role(Call&) {
+  Reply answer = Reply::array();
+  answer.add(Reply::bulk_view("master")).add(Reply::integer(0)).add(Reply::array());
+  return answer;
+}
+
+// WAIT numreplicas timeout: a node has no replicas and none will come, so nothing is waited for.
+Reply wait(Call& call) {
+  if (!parse_int64(call.word(1))) return Reply::error_view(kNotAnInteger);
+  const auto timeout = parse_int64(call.word(2));
+  if (!timeout) return Reply::error_view("ERR timeout is not an integer or out of range");
+  if (*timeout < 0) return Reply::error_view("ERR timeout is negative");
+  return Reply::integer(0);
+}
+
+// SHUTDOWN [NOSAVE|SAVE] [NOW] [FORCE] [ABORT]. While a script overruns only NOSAVE is served, as
+// in Redis: what the script does would otherwise be saved half done.
+Reply shutdown(Call& call) {
+  StopRequest request;
+  bool names_save = false;
+  for (const std::string_view word : call.words.subspan(1)) {
+    if (equals_ignoring_case(word, "NOSAVE") && !names_save) {
+      request.save = false;
+    } else if (equals_ignoring_case(word, "SAVE") && request.save) {
+      names_save = true;
+    } else if (equals_ignoring_case(word, "ABORT")) {
+      return Reply::error_view("ERR No shutdown in progress.");
+    } else if (!equals_ignoring_case(word, "NOW") && !equals_ignoring_case(word, "FORCE")) {
+      return Reply::error_view(kSyntaxError);
+    }
+  }
+  if (request.save && call.node.has_suspended()) {
+    return Reply::error_view(kBusyRunningScript);
+  }
+  call.node.stop(request);
+  return Reply::none();
+}
+
+constexpr std::uint32_t kAsk = kLoading | kStale;
+constexpr std::uint32_t kOperate = kAdmin | kNoScript | kLoading | kStale;
+
+constexpr Command kCommands[] = {
+    {{"info", -1, kAsk | kTimed, 0, 0, 0, "server", "1.0.0", "Tells the node's state.",
+      "[section [section ...]]"},
+     info},
+    {{"command", -1, kAsk | kTimed, 0, 0, 0, "server", "2.8.13", "Tells about all commands.", ""},
+     command_all},
+    {{"command|count", 2, kAsk, 0, 0, 0, "server", "2.8.13", "Answers how many commands there are.",
+      ""},
+     command_count_of},
+    {{"command|list", -2, kAsk | kTimed, 0, 0, 0, "server", "7.0.0", "Answers the commands' names.",
+      "[FILTERBY <MODULE module-name|ACLCAT category|PATTERN pattern>]"},
+     command_list_of},
+    {{"command|info", -2, kAsk | kTimed, 0, 0, 0, "server", "2.8.13", "Tells about commands.",
+      "[command-name [command-name ...]]"},
+     command_info_of},
+    {{"command|docs", -2, kAsk | kTimed, 0, 0, 0, "server", "7.0.0", "Explains commands.",
+      "[command-name [command-name ...]]"},
+     command_docs_of},
+    {{"command|getkeys", -4, kAsk, 0, 0, 0, "server", "2.8.13",
+      "Answers the keys that a command names.", "command arg [arg ...]"},
+     command_getkeys_of},
+    {{"command|help", 2, kAsk, 0, 0, 0, "server", "5.0.0", "Explains COMMAND's subcommands.", ""},
+     command_help},
+    {{"config", -2, 0, 0, 0, 0, "server", "2.0.0", "Commands about the configuration.", ""},
+     nullptr},
+    {{"config|get", -3, kOperate | kTimed, 0, 0, 0, "server", "2.0.0", "Answers settings.",
+      "parameter [parameter ...]"},
+     config_get},
+    {{"config|set", -4, kOperate, 0, 0, 0, "server", "2.0.0", "Changes settings.",
+      "parameter value [parameter value ...]"},
+     config_set},
+    {{"config|resetstat", 2, kOperate, 0, 0, 0, "server", "2.0.0", "Sets the counters to zero.",
+      ""},
+     config_resetstat},
+    {{"config|rewrite", 2, kOperate, 0, 0, 0, "server", "2.8.0", "Not served.", ""},
+     config_rewrite},
+    {{"config|help", 2, kAsk, 0, 0, 0, "server", "5.0.0", "Explains CONFIG's subcommands.", ""},
+     config_help},
+    {{"time", 1, kAsk | kFast, 0, 0, 0, "server", "2.6.0", "Answers the wall-clock time.", ""},
+     time},
+    {{"role", 1, kNoScript | kAsk | kFast, 0, 0, 0, "server", "2.8.12",
+      "Answers the replication role: always master.", ""},
+     role},
+    {{"wait", 3, kNoScript, 0, 0, 0, "generic", "3.0.0",
+      "Answers how many replicas have a write: none, at once.", "numreplicas timeout"},
+     wait},
+    {{"shutdown", -1, kOperate | kNoMulti | kAllowBusy, 0, 0, 0, "server", "1.0.0",
+      "Stops the node cleanly; its locks come back with it.",
+      "[NOSAVE|SAVE] [NOW] [FORCE] [ABORT]"},
+     shutdown},
+};
+
+}  // namespace
+
+std::span<const Command> admin_commands() {
+  return kCommands;
+}
+
+}  // namespace redlock::server

@@ -1,0 +1,196 @@
+// SUBSCRIBE and its siblings, PUBLISH, SPUBLISH, PUBSUB: messages from client to client.
+//
+// Lock libraries wake their waiters by them: Redisson's unlock script publishes, and whoever waits
+// for the lock listens. Nothing of it touches a lock, so a recovering node serves it.
+#include "protocol/catalogue/command_docs.h"
+#include "protocol/resp/errors.h"
+#include "server/node/command.h"
+#include "server/node/node.h"
+#include "server/node/refusals.h"
+
+#include <fmt/format.h>
+
+namespace redlock::server {
+namespace {
+
+using namespace protocol;  // flags and error texts
+using Kind = PubSub::Kind;
+
+constexpr std::string_view kTooManyMessages =
+    "ERR messages are published faster than their listeners can be told: this one was not";
+
+// What clients are told: shard channels count by themselves.
+std::int64_t count_of(const Session& session, Kind kind) {
+  const Session::ListensTo& to = session.listens_to;
+  return kind == Kind::shard_channel ? to.shard_channels : to.channels + to.patterns;
+}
+
+Reply confirmation(std::string_view what, Reply name, std::int64_t count) {
+  Reply message = Reply::push({});
+  message.add(Reply::bulk_view(what)).add(std::move(name)).add(Reply::integer(count));
+  return message;
+}
+
+Reply subscribe_to(Call& call, Kind kind) {
+  Reply confirmations = Reply::sequence();
+  for (const std::string_view name : call.words.subspan(1)) {
+    if (!call.node.pubsub().subscribe(call.session, kind, name)) {
+      confirmations.add(Reply::error(
+          fmt::format("ERR this connection listens to too much already: the names of its channels "
+                      "and patterns may take {} bytes together",
+                      kSubscriptionBytesMax)));
+      break;
+    }
+    confirmations.add(
+        confirmation(call.command.spec.name, Reply::bulk_view(name), count_of(call.session, kind)));
+  }
+  return confirmations;
+}
+
+// Without a name from all of the kind: one confirmation each, or one of nothing.
+Reply unsubscribe_from(Call& call, Kind kind) {
+  const std::string_view what = call.command.spec.name;
+  Reply confirmations = Reply::sequence();
+  const auto leave = [&](std::string_view name) {
+    call.node.pubsub().unsubscribe(call.session, kind, name);
+    confirmations.add(
+        confirmation(what, Reply::bulk(std::string(name)), count_of(call.session, kind)));
+  };
+  for (const std::string_view name : call.words.subspan(1)) leave(name);
+  if (call.words.size() > 1) return confirmations;
+  for (const std::string& name : call.node.pubsub().names_of(call.session, kind)) leave(name);
+  if (confirmations.items().empty()) {
+    confirmations.add(confirmation(what, Reply::null(), count_of(call.session, kind)));
+  }
+  return confirmations;
+}
+
+template <Kind kind>
+Reply subscribe(Call& call) {
+  return subscribe_to(call, kind);
+}
+template <Kind kind>
+Reply unsubscribe(Call& call) {
+  return unsubscribe_from(call, kind);
+}
+
+// A message is copied to every listener, so it is held to the limits of a key and its value.
+template <Kind kind>
+Reply publish(Call& call) {
+  const std::uint64_t bytes_max = call.node.settings().value_size_limit;
+  if (call.word(1).size() > kKeyBytesMax) return key_too_long(call.word(1), "channel");
+  if (call.word(2).size() > bytes_max) {
+    return value_too_large("message", call.word(2).size(), bytes_max);
+  }
+  call.node.tell_expired();  // what the script around it came upon stands before
+  PubSub& pubsub = call.node.pubsub();
+  const bool must_answer = call.from_script || call.in_transaction;
+  if (pubsub.is_full()) {
+    return must_answer ? Reply::error_view(kTooManyMessages) : call.node.in_next_turn(call.session);
+  }
+  const PubSub::Published published = pubsub.publish(call.word(1), call.word(2), kind);
+  if (published.is_whole || must_answer) {
+    return Reply::integer(static_cast<std::int64_t>(published.receivers));
+  }
+  pubsub.tell_when_whole(call.session.id());
+  return Reply::later();
+}
+
+template <Kind kind>
+Reply active_channels(Call& call) {
+  if (call.words.size() > 3) {
+    return wrong_subcommand_use("pubsub", call.word(1));
+  }
+  Reply answer = Reply::array();
+  const std::string_view pattern = call.words.size() == 3 ? call.word(2) : "*";
+  auto matching = call.node.pubsub().matching(kind, pattern);
+  if (!matching) {
+    return Reply::error_view("ERR there are too many channels to match each with this pattern");
+  }
+  for (std::string& name : *matching) {
+    answer.add(Reply::bulk(std::move(name)));
+  }
+  // Without a pattern all are told; the one whose name is empty no pattern would match.
+  if (call.words.size() == 2 && call.node.pubsub().listeners(kind, "") > 0) {
+    answer.add(Reply::bulk_view(""));
+  }
+  return answer;
+}
+
+template <Kind kind>
+Reply listener_counts(Call& call) {
+  Reply answer = Reply::array();
+  for (const std::string_view name : call.words.subspan(2)) {
+    const auto count = static_cast<std::int64_t>(call.node.pubsub().listeners(kind, name));
+    answer.add(Reply::bulk_view(name)).add(Reply::integer(count));
+  }
+  return answer;
+}
+
+Reply pattern_count(Call& call) {
+  return Reply::integer(static_cast<std::int64_t>(call.node.pubsub().count(Kind::pattern)));
+}
+
+Reply pubsub_help(Call& call) {
+  return container_help(call.node.commands().specs(), "pubsub");
+}
+
+constexpr std::uint32_t kListen = kPubSub | kNoScript | kLoading | kStale;
+constexpr std::uint32_t kPublish = kPubSub | kLoading | kStale | kFast | kMayReplicate;
+constexpr std::uint32_t kAsk = kPubSub | kLoading | kStale;
+
+constexpr Command kCommands[] = {
+    {{"subscribe", -2, kListen, 0, 0, 0, "pubsub", "2.0.0", "Listens to channels.",
+      "channel [channel ...]"},
+     subscribe<Kind::channel>},
+    {{"unsubscribe", -1, kListen | kTimed, 0, 0, 0, "pubsub", "2.0.0",
+      "Stops listening to channels, or to all.", "[channel [channel ...]]"},
+     unsubscribe<Kind::channel>},
+    {{"psubscribe", -2, kListen, 0, 0, 0, "pubsub", "2.0.0",
+      "Listens to all channels whose names match.", "pattern [pattern ...]"},
+     subscribe<Kind::pattern>},
+    {{"punsubscribe", -1, kListen | kTimed, 0, 0, 0, "pubsub", "2.0.0",
+      "Stops listening by patterns, or by all.", "[pattern [pattern ...]]"},
+     unsubscribe<Kind::pattern>},
+    {{"ssubscribe", -2, kListen, 1, -1, 1, "pubsub", "7.0.0", "Listens to shard channels.",
+      "shardchannel [shardchannel ...]"},
+     subscribe<Kind::shard_channel>},
+    {{"sunsubscribe", -1, kListen | kTimed, 1, -1, 1, "pubsub", "7.0.0",
+      "Stops listening to shard channels, or to all.", "[shardchannel [shardchannel ...]]"},
+     unsubscribe<Kind::shard_channel>},
+    {{"publish", 3, kPublish, 0, 0, 0, "pubsub", "2.0.0",
+      "Sends a message to all who listen; answers how many they are.", "channel message"},
+     publish<Kind::channel>},
+    {{"spublish", 3, kPublish, 1, 1, 1, "pubsub", "7.0.0",
+      "Sends a message to all who listen to a shard channel.", "shardchannel message"},
+     publish<Kind::shard_channel>},
+    {{"pubsub", -2, 0, 0, 0, 0, "pubsub", "2.8.0", "Commands about who listens to what.", ""},
+     nullptr},
+    {{"pubsub|channels", -2, kAsk | kTimed, 0, 0, 0, "pubsub", "2.8.0",
+      "Answers the channels that somebody listens to.", "[pattern]"},
+     active_channels<Kind::channel>},
+    {{"pubsub|numsub", -2, kAsk, 0, 0, 0, "pubsub", "2.8.0",
+      "Answers how many listen to each of the channels.", "[channel [channel ...]]"},
+     listener_counts<Kind::channel>},
+    {{"pubsub|numpat", 2, kAsk, 0, 0, 0, "pubsub", "2.8.0",
+      "Answers by how many patterns somebody listens.", ""},
+     pattern_count},
+    {{"pubsub|shardchannels", -2, kAsk | kTimed, 0, 0, 0, "pubsub", "7.0.0",
+      "Answers the shard channels that somebody listens to.", "[pattern]"},
+     active_channels<Kind::shard_channel>},
+    {{"pubsub|shardnumsub", -2, kAsk, 0, 0, 0, "pubsub", "7.0.0",
+      "Answers how many listen to each of the shard channels.",
+      "[shardchannel [shardchannel ...]]"},
+     listener_counts<Kind::shard_channel>},
+    {{"pubsub|help", 2, kLoading | kStale, 0, 0, 0, "pubsub", "6.2.0",
+      "Explains PUBSUB's subcommands.", ""},
+     pubsub_help},
+};
+
+}  // namespace
+
+std::span<const Command> pubsub_commands() {
+  return kCommands;
+}
+
+}  // namespace redlock::server

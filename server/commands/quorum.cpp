@@ -1,0 +1,358 @@
+// LOCK.*: what coordinators ask, and what a client of one node may; docs/architecture.md has a
+// table of them. The tokens' rules are F.
+//
+// LOCK.ACQUIRE finds a hash held, as any key that is there; the others are about the one value that
+// a hash does not have.
+#include "base/text/number.h"
+#include "base/version.h"
+#include "protocol/resp/errors.h"
+#include "server/commands/ttl.h"
+#include "server/node/command.h"
+#include "server/node/grants.h"
+#include "server/node/node.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace redlock::server {
+namespace {
+
+using namespace protocol;  // flags and error texts
+
+Reply number_reply(std::uint64_t number) {
+  return Reply::integer(static_cast<std::int64_t>(number));
+}
+
+Reply token_of(const Lock& lock) {
+  return number_reply(lock.token);
+}
+
+template <class... Replies>
+Reply list(Replies... items) {
+  Reply reply = Reply::array();
+  (reply.add(std::move(items)), ...);
+  return reply;
+}
+
+Reply ms_left(const Call& call, const Lock& lock) {
+  return Reply::integer(lock.has_deadline() ? ceil_ms(lock.deadline - call.instant()) : -1);
+}
+
+bool is_held_by(const Lock* lock, std::string_view value) {
+  return lock != nullptr && lock->holds(value);
+}
+
+// A release or a confirm that a recovering node answered with 0 would count as a vote (rule R10).
+std::optional<Reply> refuse_recovering(const Call& call) {
+  if (!call.node.is_recovering(call.instant())) return std::nullopt;
+  return call.node.refuse_grant(call);
+}
+
+// The TTL of "PX ttl", which stands at word `at`.
+TtlReading read_px(const Call& call, std::size_t at) {
+  if (!equals_ignoring_case(call.word(at), "PX")) {
+    return {{}, Reply::error_view(kSyntaxError)};
+  }
+  return read_ttl(call, call.word(at + 1), TtlForm::milliseconds, NonPositive::refused);
+}
+
+std::optional<Reply> read_token(std::string_view word, std::uint64_t least, std::uint64_t& token) {
+  const auto number = parse_int64(word);
+  if (!number || *number < static_cast<std::int64_t>(least) ||
+      *number > static_cast<std::int64_t>(kTokenMax)) {
+    return Reply::error(fmt::format("ERR a token is a number from {} to {}", least, kTokenMax));
+  }
+  token = static_cast<std::uint64_t>(*number);
+  return std::nullopt;
+}
+
+// One request must not use up the numbers of a node's life (rule F1).
+std::optional<Reply> refuse_leap(const Call& call, std::uint64_t token) {
+  if (!call.node.fence().leaps_too_far(call.word(1), token)) return std::nullopt;
+  return Reply::error(
+      fmt::format("ERR token {} is more than {} above this node's counter: no group gives such a "
+                  "number; redlock status names the counters that are far from the others",
+                  token, Fence::kLeapMax));
+}
+
+Reply held(const Call& call, const Lock& lock) {
+  ++call.node.stats().refused_held;
+  return list(Reply::integer(0), ms_left(call, lock));
+}
+
+// Its holder has released it for good (rule Q3). Only LOCK.ACQUIRE and a top-up ask: these bring
+// back a value that was to be used once. A plain SET of it is an order of its own, as in Redis.
+bool is_released(const Call& call) {
+  return call.node.release_marks().has(call.word(1), call.word(2), call.instant());
+}
+
+// Whoever still believes in the lock, and would extend it, is past its validity by then (rule Q2).
+void mark_released(const Call& call) {
+  const Settings& settings = call.node.settings();
+  const Duration length = stretch(settings.max_ttl, settings.clock_drift);
+  call.node.release_marks().add(call.word(1), call.word(2), later(call.instant(), length));
+}
+
+// LOCK.ACQUIRE key value PX ttl: [1, proposal, ms], [0, ms until it is free]; [0, 0] for a value
+// that was released for good.
+Reply acquire(Call& call) {
+  const std::string_view key = call.word(1);
+  if (auto refusal = refuse_size(call, key, call.word(2))) return std::move(*refusal);
+  TtlReading ttl = read_px(call, 3);
+  if (ttl.refusal) return std::move(*ttl.refusal);
+  Node& node = call.node;
+  if (const Lock* lock = node.locks().find(key, call.instant())) return held(call, *lock);
+  if (auto refusal = node.refuse_grant(call)) return std::move(*refusal);
+  if (is_released(call)) return list(Reply::integer(0), Reply::integer(0));
+  const Instant deadline = later(call.instant(), ttl.remaining);
+  const Lock* lock = node.grant(key, call.word(2), deadline, call.instant());
+  if (lock == nullptr) return Reply::error_view(kNoMemory);
+  tell_of_grant(call, key);
+  return list(Reply::integer(1), number_reply(node.fence().proposal_of(lock->token)),
+              ms_left(call, *lock));
+}
+
+Reply extended(const Call& call, int how, const Lock& lock) {
+  return list(Reply::integer(how), token_of(lock), ms_left(call, lock));
+}
+
+// Never brings a deadline forward (rule Q4). Also a lock that lives on as it is goes through
+// extend(): its grant may still wait for the ledger, and then so does this answer (rule R4).
+// REQUIRES: it is this holder's.
+Reply extend_held(Call& call, Duration ttl, std::optional<std::uint64_t> token) {
+  Node& node = call.node;
+  const std::string_view key = call.word(1);
+  const Lock* lock = node.locks().find(key, call.instant());
+  const Instant deadline = std::max(later(call.instant(), ttl), lock->deadline);
+  if (token && *token > lock->token) node.locks().set_token(key, *token);
+  node.extend(key, deadline, call.instant());
+  node.notify(kGenericEvent, "expire", key);
+  return extended(call, 1, *node.locks().find(key, call.instant()));
+}
+
+// A holder that is within its validity brings its lock to a node that lacks it, with its token: a
+// vote for the lock, never an acceptance of the token (rules Q4, F5).
+Reply top_up(Call& call, Duration ttl, std::uint64_t token) {
+  Node& node = call.node;
+  const std::string_view key = call.word(1);
+  const Instant deadline = later(call.instant(), ttl);
+  const Lock* lock = node.top_up(key, call.word(2), deadline, token, call.instant());
+  if (lock == nullptr) return Reply::error_view(kNoMemory);
+  tell_of_grant(call, key);
+  return extended(call, 2, *lock);
+}
+
+// The words after the TTL: nothing, or TOKEN t.
+std::optional<Reply> read_token_option(const Call& call, std::optional<std::uint64_t>& token) {
+  if (call.words.size() == 5) return std::nullopt;
+  if (call.words.size() != 7 || !equals_ignoring_case(call.word(5), "TOKEN")) {
+    return Reply::error_view(kSyntaxError);
+  }
+  return read_token(call.word(6), 0, token.emplace());
+}
+
+// LOCK.EXTEND key value PX ttl [TOKEN t]: [1, token, ms], [0], or [2, t, ms] for a top-up.
+Reply extend(Call& call) {
+  const std::string_view key = call.word(1);
+  if (auto refusal = refuse_size(call, key)) return std::move(*refusal);
+  TtlReading ttl = read_px(call, 3);
+  if (ttl.refusal) return std::move(*ttl.refusal);
+  std::optional<std::uint64_t> token;
+  if (auto refusal = read_token_option(call, token)) return std::move(*refusal);
+  Node& node = call.node;
+  if (auto refusal = node.refuse_grant(call)) return std::move(*refusal);
+  const Lock* lock = node.locks().find(key, call.instant());
+  if (is_hash(lock)) return Reply::error_view(kWrongType);
+  const bool is_its_own = is_held_by(lock, call.word(2));
+  const bool may_top_up = lock == nullptr && token && !is_released(call);
+  if (!is_its_own && !may_top_up) return list(Reply::integer(0));
+  if (may_top_up) {
+    if (auto refusal = refuse_size(call, key, call.word(2))) return std::move(*refusal);
+  }
+  if (token) {
+    if (auto refusal = refuse_leap(call, *token)) return std::move(*refusal);
+    const Node::Bound bound = node.cover_token(*token, call.now);
+    if (bound == Node::Bound::postpone) return Reply::postponed();
+    if (bound == Node::Bound::disk_refuses) {
+      return Reply::error_view("ERR the fencing bound cannot be raised: the ledger's disk refuses");
+    }
+    node.fence().reach(key, *token);
+  }
+  return is_its_own ? extend_held(call, ttl.remaining, token) : top_up(call, ttl.remaining, *token);
+}
+
+// LOCK.RELEASE key value [FINAL]. FINAL leaves its mark also where the lock is not, or not known to
+// be: a recovering node answers its error, and tops nothing up after its delay either.
+Reply release(Call& call) {
+  const bool is_final = call.words.size() == 4 && equals_ignoring_case(call.word(3), "FINAL");
+  if (call.words.size() > 3 && !is_final) return Reply::error_view(kSyntaxError);
+  if (is_final) mark_released(call);
+  if (auto refusal = refuse_recovering(call)) return std::move(*refusal);
+  const Lock* lock = call.node.locks().find(call.word(1), call.instant());
+  if (is_hash(lock)) return Reply::error_view(kWrongType);
+  if (!is_held_by(lock, call.word(2))) return Reply::integer(0);
+  server::release(call, call.word(1));
+  return Reply::integer(1);
+}
+
+// A node that lost its ledger may have accepted a token for a lock that still lives, and cannot
+// know that it would do so twice (rule F7).
+std::optional<Reply> refuse_too_early(const Call& call) {
+  const Duration early = call.node.start().admit_from - call.instant();
+  if (call.node.fence().is_fenced() || early <= 0ns) return std::nullopt;
+  return Reply::error(fmt::format(
+      "ERR too early: locks that this node granted before it lost its ledger may live for {} ms",
+      ceil_ms(early)));
+}
+
+// LOCK.CONFIRM key value token: accepted if the key still holds the value and no larger number was
+// given for it since (rule F3).
+Reply confirm(Call& call) {
+  std::uint64_t token = 0;
+  if (auto refusal = read_token(call.word(3), 1, token)) return std::move(*refusal);
+  if (auto refusal = refuse_recovering(call)) return std::move(*refusal);
+  if (auto refusal = refuse_too_early(call)) return std::move(*refusal);
+  Node& node = call.node;
+  const Lock* lock = node.locks().find(call.word(1), call.instant());
+  if (is_hash(lock)) return Reply::error_view(kWrongType);
+  if (!is_held_by(lock, call.word(2)) || token < lock->token) return Reply::integer(0);
+  if (auto refusal = refuse_leap(call, token)) return std::move(*refusal);
+  switch (node.cover_token(token, call.now)) {
+    case Node::Bound::postpone:
+      return Reply::postponed();
+    case Node::Bound::disk_refuses:
+      return Reply::integer(0);
+    case Node::Bound::covers:
+      break;
+  }
+  node.fence().reach(call.word(1), token);
+  node.locks().set_token(call.word(1), token);
+  return Reply::integer(1);
+}
+
+// LOCK.HOLDER key: [value, ms, token].
+Reply holder(Call& call) {
+  if (auto refusal = refuse_recovering(call)) return std::move(*refusal);
+  const Lock* lock = call.node.locks().find(call.word(1), call.instant());
+  if (lock == nullptr) return Reply::null();
+  if (is_hash(lock)) return Reply::error_view(kWrongType);
+  return list(Reply::bulk(std::string(lock->value())), ms_left(call, *lock), token_of(*lock));
+}
+
+Reply fence_read(Call& call) {
+  const Fence& fence = call.node.fence();
+  return list(number_reply(fence.largest()), Reply::integer(fence.is_fenced() ? 1 : 0));
+}
+
+// A node that has its ledger needs no floor, and nobody's word may move its counters (rule F1).
+// Coordinators read the beginning of the text: that the node is fenced is what they wanted.
+std::optional<Reply> refuse_fenced(const Call& call) {
+  if (!call.node.fence().is_fenced()) return std::nullopt;
+  return Reply::error_view(
+      "ERR already fenced: an admission is for a node that lost its ledger, and changes no other");
+}
+
+// A floor that one poisoned counter has raised must not spread by itself (rules F1, F6).
+std::optional<Reply> refuse_floor(const Call& call, std::uint64_t floor) {
+  const std::uint64_t largest = call.node.fence().largest();
+  const bool is_meant = call.words.size() == 4 && equals_ignoring_case(call.word(3), "BEYOND");
+  if (call.words.size() > 3 && !is_meant) return Reply::error_view(kSyntaxError);
+  if (is_meant || floor <= largest || floor - largest <= Fence::kLeapMax) return std::nullopt;
+  return Reply::error(
+      fmt::format("ERR floor {0} is more than {1} above this node's counter: LOCK.FENCE ADMIT {0} "
+                  "BEYOND says that it is meant",
+                  floor, Fence::kLeapMax));
+}
+
+// LOCK.FENCE ADMIT floor [BEYOND]: first the bound, then the mark, both durable; then it says
+// fenced, with all counters at the floor or above (rule F6). Not before every lock that this node
+// granted before it lost its ledger has run out (rule F7). The bound leaves room for the next
+// grant's number: a new ledger's first block often ends right at the floor.
+Reply fence_admit(Call& call) {
+  Node& node = call.node;
+  std::uint64_t floor = 0;
+  if (auto refusal = read_token(call.word(2), 0, floor)) return std::move(*refusal);
+  if (auto refusal = refuse_fenced(call)) return std::move(*refusal);
+  if (auto refusal = refuse_floor(call, floor)) return std::move(*refusal);
+  if (auto refusal = refuse_recovering(call)) return std::move(*refusal);
+  if (auto refusal = refuse_too_early(call)) return std::move(*refusal);
+  const std::uint64_t next = std::min(floor + 1, kTokenMax);
+  for (const bool is_mark : {false, true}) {
+    const auto covered = is_mark ? node.cover_fenced(call.now) : node.cover_token(next, call.now);
+    if (covered == Node::Bound::postpone) return Reply::postponed();
+    if (covered == Node::Bound::disk_refuses) {
+      return Reply::error_view("ERR not admitted: the ledger's disk refuses");
+    }
+  }
+  node.fence().reach_everywhere(floor);
+  node.fence().set_fenced();
+  return Reply::ok();
+}
+
+Reply status(Call& call) {
+  Node& node = call.node;
+  const Fence& fence = node.fence();
+  const NodeStart& start = node.start();
+  const Instant now = call.instant();
+  const auto ms_until = [&](Instant when) {
+    return Reply::integer(std::max<std::int64_t>(ceil_ms(when - now), 0));
+  };
+  Reply map = Reply::map({});
+  map.add_field("node_id", Reply::bulk_view(start.node_id))
+      .add_field("state", Reply::bulk_view(node.is_recovering(now) ? "recovering" : "serving"))
+      .add_field("cause", Reply::bulk_view(start.cause))
+      .add_field("delay_left_ms", Reply::integer(ceil_ms(node.delay_left(now))))
+      .add_field("locks", number_reply(node.locks().size()))
+      .add_field("counter", number_reply(fence.largest()))
+      .add_field("bound", number_reply(fence.bound()))
+      .add_field("fenced", Reply::integer(fence.is_fenced() ? 1 : 0))
+      .add_field("admit_in_ms", ms_until(std::max(start.admit_from, start.grant_from)))
+      .add_field("max_ttl_ms", Reply::integer(ceil_ms(node.settings().max_ttl)))
+      .add_field("largest_ttl_ms", Reply::integer(ceil_ms(node.ledger().largest_ttl())))
+      .add_field("version", Reply::bulk_view(kRedlockVersion));
+  return map;
+}
+
+// What may have to wait for the ledger's disk before it is done at all has no place in a script or
+// a transaction.
+constexpr std::uint32_t kMayBePostponed = kNoScript | kNoMulti;
+
+constexpr Command kCommands[] = {
+    {{"lock.acquire", 5, kWrite | kDenyOom | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
+      "Takes a lock; answers a number for its fencing token.", "key value PX milliseconds"},
+     acquire},
+    {{"lock.extend", -5, kWrite | kDenyOom | kFast | kMayBePostponed, 1, 1, 1, "lock", "1.0.0",
+      "Extends a lock that holds this value.", "key value PX milliseconds [TOKEN token]"},
+     extend},
+    {{"lock.release", -3, kWrite | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
+      "Releases a lock that holds this value; FINAL: it cannot come back.", "key value [FINAL]"},
+     release},
+    {{"lock.confirm", 4, kWrite | kFast | kMayBePostponed, 1, 1, 1, "lock", "1.0.0",
+      "Makes a number the fencing token of a lock that holds this value.", "key value token"},
+     confirm},
+    {{"lock.holder", 2, kReadOnly | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
+      "Answers value, milliseconds left and token of a lock.", "key"},
+     holder},
+    {{"lock.status", 1, kLoading | kStale | kFast | kNoScript, 0, 0, 0, "lock", "1.0.0",
+      "Answers the state of the node.", ""},
+     status},
+    {{"lock.fence", -2, kAdmin | kNoScript, 0, 0, 0, "lock", "1.0.0",
+      "A container for commands about the fencing counters.", ""},
+     nullptr},
+    {{"lock.fence|read", 2, kAdmin | kFast | kNoScript, 0, 0, 0, "lock", "1.0.0",
+      "Answers the largest counter, and whether the node is fenced.", ""},
+     fence_read},
+    {{"lock.fence|admit", -3, kAdmin | kMayBePostponed, 0, 0, 0, "lock", "1.0.0",
+      "Raises all counters of a node that lost its ledger, and makes it fenced.", "floor [BEYOND]"},
+     fence_admit},
+};
+
+}  // namespace
+
+std::span<const Command> quorum_commands() {
+  return kCommands;
+}
+
+}  // namespace redlock::server

@@ -1,0 +1,39 @@
+// TTLs as commands give them: read as strictly as Redis does, capped by max-ttl (rule L1), and
+// absolute times turned into what remains, once, on receipt (rule C6).
+#pragma once
+
+#include "protocol/resp/reply.h"
+#include "server/node/command.h"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace redlock::server {
+
+enum class TtlForm {
+  seconds,          // EX, EXPIRE
+  milliseconds,     // PX, PEXPIRE
+  at_seconds,       // EXAT, EXPIREAT
+  at_milliseconds,  // PXAT, PEXPIREAT
+};
+
+// The form that an option of SET and GETEX names, in any case: EX, PX, EXAT, PXAT.
+std::optional<TtlForm> ttl_form_of(std::string_view option);
+
+// What remains of the lock from the instant of the call on: may be zero or less for a time that has
+// passed. Or why the word is refused.
+struct TtlReading {
+  Duration remaining{};
+  std::optional<protocol::Reply> refusal;
+};
+
+enum class NonPositive {
+  refused,  // SET: "invalid expire time"
+  taken,    // EXPIRE: the key is deleted
+};
+
+TtlReading read_ttl(const Call& call, std::string_view word, TtlForm form,
+                    NonPositive non_positive);
+
+}  // namespace redlock::server

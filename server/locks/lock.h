@@ -1,0 +1,90 @@
+// Lock: one lock in memory. A fixed head, then the key's bytes, then the value's, in one piece.
+//
+//     0          8          16         20         24            28           30
+//     +----------+----------+----------+----------+-------------+------------+-------+---------+
+//     | deadline | token    | wheel    | wheel    | length of   | length of  | key … | value … |
+//     | ns       |          | next     | previous | the value*  | the key    |       |         |
+//     +----------+----------+----------+----------+-------------+------------+-------+---------+
+//
+// A 17-byte key with a 40-byte value is 87 bytes, 88 in the arena; no pointer, no padding, no
+// second allocation. The neighbours on the wheel are 32-bit references into the arena.
+//
+// * The top bit of the value's length tells a hash from a text. A hash is one value too, its fields
+// packed behind each other (packed_hash.h), so that a key of either kind is one record.
+#pragma once
+
+#include "base/time.h"
+#include "server/locks/lock_kind.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace redlock::server {
+
+// Where a record is in the arena. 0 is none.
+using LockRef = std::uint32_t;
+
+// The head counts a key's bytes in 16 bits; no lock has a longer name.
+inline constexpr std::size_t kKeyBytesMax = 65'535;
+// It counts a value's bytes in 31, and keeps the 32nd for the kind. No request brings one as long
+// (protocol/resp/limits.h).
+inline constexpr std::size_t kValueBytesMax = (std::size_t{1} << 31) - 1;
+
+class Lock {
+ public:
+  Instant deadline;     // kNever: none
+  std::uint64_t token;  // its fencing token or proposal (rules F); 0: none
+  LockRef wheel_next;
+  LockRef wheel_previous;  // or its list's number, see expiry_wheel.h
+  std::uint32_t kind_and_value_length;
+  std::uint16_t key_length;
+
+  static constexpr std::size_t kHeadBytes = 30;
+
+  static std::size_t bytes_for(std::size_t key, std::size_t value) {
+    return kHeadBytes + key + value;
+  }
+  std::size_t bytes() const { return bytes_for(key_length, value_length()); }
+
+  LockKind kind() const {
+    return (kind_and_value_length & kHashBit) != 0 ? LockKind::hash : LockKind::text;
+  }
+  bool is_hash() const { return kind() == LockKind::hash; }
+  // Whether it is held by this value; nobody's value holds a hash.
+  bool holds(std::string_view wanted) const { return !is_hash() && value() == wanted; }
+
+  // Valid until the lock is changed or given back. The value of a hash is its packed fields.
+  std::string_view key() const { return {tail(), key_length}; }
+  std::string_view value() const { return {tail() + key_length, value_length()}; }
+
+  // REQUIRES: the record has room for both, value.size() <= kValueBytesMax.
+  void set(LockKind kind, std::string_view key, std::string_view value) {
+    key_length = static_cast<std::uint16_t>(key.size());
+    kind_and_value_length =
+        static_cast<std::uint32_t>(value.size()) | (kind == LockKind::hash ? kHashBit : 0);
+    std::memcpy(tail(), key.data(), key.size());
+    std::memcpy(tail() + key.size(), value.data(), value.size());
+  }
+
+  bool has_deadline() const { return deadline != kNever; }
+  // Gone for whoever looks, in exact units (rule C5).
+  bool is_over(Instant now) const { return now >= deadline; }
+
+ private:
+  static constexpr std::uint32_t kHashBit = 1u << 31;
+
+  std::uint32_t value_length() const { return kind_and_value_length & ~kHashBit; }
+  const char* tail() const { return reinterpret_cast<const char*>(this) + kHeadBytes; }
+  char* tail() { return reinterpret_cast<char*>(this) + kHeadBytes; }
+};
+
+inline bool is_hash(const Lock* lock) {
+  return lock != nullptr && lock->is_hash();
+}
+
+static_assert(offsetof(Lock, key_length) + sizeof(Lock::key_length) == Lock::kHeadBytes,
+              "the drawing above");
+
+}  // namespace redlock::server

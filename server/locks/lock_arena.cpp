@@ -1,0 +1,132 @@
+#include "server/locks/lock_arena.h"
+
+#include "base/invariant.h"
+
+#include <bit>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace redlock::server {
+
+// 8, 16 … 512, then four octaves in eight steps each: 576, 640 … 8192.
+std::size_t LockArena::class_of(std::size_t bytes) {
+  if (bytes <= kFineBytesMax) return (bytes + kUnit - 1) / kUnit;
+  const auto octave = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 10;  // of 513 … 1024: 0
+  const std::size_t step = (kFineBytesMax << octave) / 8;
+  const std::size_t above = bytes - (kFineBytesMax << octave);
+  return kFineBytesMax / kUnit + octave * 8 + (above + step - 1) / step;
+}
+
+std::size_t LockArena::class_bytes(std::size_t index) {
+  constexpr std::size_t kFine = kFineBytesMax / kUnit;
+  if (index <= kFine) return index * kUnit;
+  const std::size_t octave = (index - kFine - 1) / 8;
+  const std::size_t steps = (index - kFine - 1) % 8 + 1;
+  return (kFineBytesMax << octave) + steps * ((kFineBytesMax << octave) / 8);
+}
+
+bool LockArena::same_room(std::size_t from, std::size_t to) {
+  if (from > kClassBytesMax || to > kClassBytesMax) return from == to;
+  return class_of(from) == class_of(to);
+}
+
+std::size_t LockArena::room(std::size_t bytes) {
+  return bytes > kClassBytesMax ? bytes : class_bytes(class_of(bytes));
+}
+
+std::uint32_t LockArena::new_chunk(std::size_t bytes) {
+  if (unused_chunks_.empty() && chunks_.size() >= kChunksMax) return kNone;
+  Chunk chunk;
+  chunk.size = bytes;
+  if (bytes == kChunkBytes) {
+    chunk.bytes = blocks_.take();
+  } else {
+    chunk.own.reset(new (std::nothrow) char[bytes]);
+    chunk.bytes = chunk.own.get();
+  }
+  if (chunk.bytes == nullptr) return kNone;
+  if (unused_chunks_.empty()) {
+    unused_chunks_.push_back(static_cast<std::uint32_t>(chunks_.size()));
+    chunks_.emplace_back();
+  }
+  const std::uint32_t index = unused_chunks_.back();
+  unused_chunks_.pop_back();
+  chunks_[index] = std::move(chunk);
+  bytes_ += bytes;
+  return index;
+}
+
+void LockArena::drop_chunk(std::uint32_t index) {
+  Chunk& chunk = chunks_[index];
+  bytes_ -= chunk.size;
+  if (chunk.own == nullptr) blocks_.give_back(chunk.bytes);
+  chunk = Chunk{};
+  unused_chunks_.push_back(index);
+  ++chunks_dropped_;
+}
+
+void LockArena::link(std::size_t class_index, std::uint32_t chunk) {
+  const std::uint32_t first = with_room_[class_index];
+  chunks_[chunk].next = first;
+  chunks_[chunk].previous = kNone;
+  if (first != kNone) chunks_[first].previous = chunk;
+  with_room_[class_index] = chunk;
+}
+
+void LockArena::unlink(std::size_t class_index, std::uint32_t chunk) {
+  const Chunk& gone = chunks_[chunk];
+  if (gone.previous != kNone) chunks_[gone.previous].next = gone.next;
+  if (gone.next != kNone) chunks_[gone.next].previous = gone.previous;
+  if (with_room_[class_index] == chunk) with_room_[class_index] = gone.next;
+}
+
+bool LockArena::is_full(const Chunk& chunk, std::size_t record_bytes) const {
+  return chunk.free_ref == 0 && chunk.fresh_unit * kUnit + record_bytes > chunk.size;
+}
+
+LockRef LockArena::allocate(std::size_t bytes) {
+  if (bytes > kClassBytesMax) {
+    const std::uint32_t own = new_chunk(bytes);
+    return own << kUnitBits;
+  }
+  const std::size_t class_index = class_of(bytes);
+  const std::size_t record_bytes = class_bytes(class_index);
+  std::uint32_t index = with_room_[class_index];
+  if (index == kNone) {
+    index = new_chunk(kChunkBytes);
+    if (index == kNone) return 0;
+    link(class_index, index);
+  }
+  Chunk& chunk = chunks_[index];
+  LockRef ref = chunk.free_ref;
+  if (ref != 0) {
+    std::memcpy(&chunk.free_ref, chunk.bytes + byte_offset(ref), sizeof chunk.free_ref);
+  } else {
+    ref = (index << kUnitBits) | chunk.fresh_unit;
+    chunk.fresh_unit += static_cast<std::uint32_t>(record_bytes / kUnit);
+  }
+  ++chunk.used;
+  if (is_full(chunk, record_bytes)) unlink(class_index, index);
+  return ref;
+}
+
+void LockArena::free(LockRef ref, std::size_t bytes) {
+  const std::uint32_t index = ref >> kUnitBits;
+  if (bytes > kClassBytesMax) return drop_chunk(index);
+  const std::size_t class_index = class_of(bytes);
+  Chunk& chunk = chunks_[index];
+  INVARIANT(chunk.used > 0, "a record is given back to an empty chunk");
+  const bool was_full = is_full(chunk, class_bytes(class_index));
+  std::memcpy(chunk.bytes + byte_offset(ref), &chunk.free_ref, sizeof chunk.free_ref);
+  chunk.free_ref = ref;
+  --chunk.used;
+  if (was_full) link(class_index, index);
+  if (chunk.used > 0) return;
+  const bool is_only_one = with_room_[class_index] == index && chunk.next == kNone;
+  if (is_only_one) return;
+  unlink(class_index, index);
+  drop_chunk(index);
+}
+
+}  // namespace redlock::server

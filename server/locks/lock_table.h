@@ -1,0 +1,176 @@
+// LockTable: the locks of a node, by key and by deadline.
+//
+// Pure: time is an argument. A lock is over at its deadline for whoever looks: find() gives an
+// expired one back on the spot and answers that there is none (rule C5). reclaim() gives back the
+// memory of those that nobody looks at.
+//
+// References and views to a lock stay valid until the next put(), erase() or find() that meets an
+// expired lock, and reclaim().
+//
+// Thread safety: none. Invariant: a lock with a deadline is linked in the wheel by it.
+#pragma once
+
+#include "base/hash.h"
+#include "base/time.h"
+#include "server/locks/expiry_wheel.h"
+#include "server/locks/latest_deadline.h"
+#include "server/locks/lock.h"
+#include "server/locks/lock_arena.h"
+#include "server/locks/lock_index.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace redlock::server {
+
+class LockTable {
+ public:
+  // The seed keys the hash, so that clients cannot prepare keys that collide.
+  explicit LockTable(std::uint64_t hash_seed, Duration max_ttl = 60s)
+      : hash_seed_(hash_seed), wheel_(arena_), latest_deadline_(max_ttl) {}
+  LockTable(const LockTable&) = delete;
+  LockTable& operator=(const LockTable&) = delete;
+
+  // nullptr when there is none, or it is over.
+  const Lock* find(std::string_view key, Instant now);
+
+  // These keys will be looked up soon: fetches what that takes, all of them at a time. A table that
+  // lives in the processor's caches needs none of it.
+  bool is_worth_expecting() const { return bytes() > kCachedBytes; }
+  void expect(std::span<const std::string_view> keys) const;
+  static constexpr std::size_t kExpectedMax = 32;
+
+  // Makes or replaces it. nullptr when there is no memory for it; then what was there stays.
+  // REQUIRES: key.size() <= kKeyBytesMax, value.size() <= kValueBytesMax; neither looks into the
+  // table.
+  const Lock* put(std::string_view key, std::string_view value, Instant deadline,
+                  std::uint64_t token, Instant now, LockKind kind = LockKind::text);
+
+  // REQUIRES: there is such a lock (as find() just told).
+  void set_deadline(std::string_view key, Instant deadline, Instant now);
+  // REQUIRES: as set_deadline.
+  void set_token(std::string_view key, std::uint64_t token);
+  // False when there was none, or it was over.
+  bool erase(std::string_view key, Instant now);
+  void clear();
+
+  // Gives back locks that are over, in at most `budget` steps: one for each, and some for memory
+  // that goes back to the system. `last_deadline` is of the last one given back.
+  struct Reclaimed {
+    std::size_t count = 0;
+    Instant last_deadline{};
+  };
+  Reclaimed reclaim(Instant now, std::size_t budget);
+  // When reclaim() will next have something to do.
+  std::optional<Instant> next_reclaim() const { return wheel_.next_work(); }
+
+  // When the last of the live locks will be over.
+  LatestDeadline& latest_deadline() { return latest_deadline_; }
+  const LatestDeadline& latest_deadline() const { return latest_deadline_; }
+
+  // What others want to know of keys is kept until it is taken. Whatever costs something here is
+  // behind one branch: where nothing is noted, there is nothing to take.
+  bool takes_notes() const { return notes_ != 0; }
+  // While somebody waits for a key (server/notify/waiters.h): the hashes of those that are given
+  // up.
+  void note_given_up(bool on) {
+    note(kGivenUp, on);
+    if (!on) given_up_.clear();
+  }
+  bool has_given_up() const { return !given_up_.empty(); }
+  void take_given_up(std::vector<std::uint32_t>& hashes) {
+    hashes.clear();
+    hashes.swap(given_up_);
+  }
+  // While keyspace events of kind x are told: the keys of locks that ended by their deadline.
+  void note_expired(bool on) {
+    note(kExpired, on);
+    if (!on) expired_keys_.clear();
+  }
+  bool has_expired() const { return !expired_keys_.empty(); }
+  void take_expired(std::vector<std::string>& keys) {
+    keys.clear();
+    keys.swap(expired_keys_);
+  }
+  // While somebody watches keys (server/notify/watches.h): the hashes of those that got a value or
+  // a deadline, or were given up.
+  void note_changed(bool on) {
+    note(kChanged, on);
+    if (!on) changed_.clear();
+  }
+  // It came and went at once: a SET whose moment had passed.
+  void note_came_and_went(std::string_view key) { note_change(hash_of(key)); }
+  bool has_changed() const { return !changed_.empty(); }
+  void take_changed(std::vector<std::uint32_t>& hashes) {
+    hashes.clear();
+    hashes.swap(changed_);
+  }
+  std::uint32_t hash_of(std::string_view key) const {
+    return static_cast<std::uint32_t>(keyed_hash(key, hash_seed_) >> 32);
+  }
+
+  // Those not yet given back count.
+  std::size_t size() const { return index_.size(); }
+  std::size_t without_deadline() const { return without_deadline_; }
+  // Locks that ended by their deadline, since the start.
+  std::uint64_t expired() const { return expired_; }
+  std::size_t bytes() const { return arena_.bytes() + index_.bytes(); }
+  // What one lock takes: its record and its slot in the index.
+  static std::size_t bytes_of(const Lock& lock) {
+    return LockArena::room(lock.bytes()) + LockIndex::kSlotBytes;
+  }
+
+  // Every lock, in no order: look(const Lock&). The table must not be changed meanwhile.
+  template <class Look>
+  void for_each(Look look) const {
+    index_.for_each([&](LockRef ref) { look(arena_.at(ref)); });
+  }
+  // The same a part a call, over a table that changes between the calls: see LockIndex::scan. A
+  // lock that is there all the time is met just once. Locks that are over are met too.
+  template <class Look>
+  std::uint32_t scan(std::uint32_t from, std::size_t count, Look look) const {
+    std::vector<LockRef> found;
+    const std::uint32_t next = index_.scan(from, count, found);
+    for (const LockRef ref : found) look(arena_.at(ref));
+    return next;
+  }
+
+ private:
+  LockRef find_ref(std::string_view key, std::uint32_t hash) const {
+    return index_.find(hash, [&](LockRef ref) { return arena_.at(ref).key() == key; });
+  }
+  static constexpr std::size_t kCachedBytes = 256 * 1024;
+
+  enum Note : std::uint8_t { kGivenUp = 1u << 0, kChanged = 1u << 1, kExpired = 1u << 2 };
+  void note(Note what, bool on) {
+    notes_ = static_cast<std::uint8_t>(on ? notes_ | what : notes_ & ~what);
+  }
+  void note_change(std::uint32_t hash) {
+    if ((notes_ & kChanged) != 0) changed_.push_back(hash);
+  }
+  void note_end(std::uint32_t hash);
+  void forget(LockRef ref, std::uint32_t hash);  // unlinks and gives back
+  void unlink(LockRef ref);
+  void count_expired(const Lock& lock);
+  void link(LockRef ref, Instant now);
+
+  std::uint64_t hash_seed_;
+  LockArena arena_;
+  LockIndex index_;
+  ExpiryWheel wheel_;
+  LatestDeadline latest_deadline_;
+  std::size_t without_deadline_ = 0;
+  std::uint64_t expired_ = 0;
+  std::uint8_t notes_ = 0;  // Note
+  std::vector<std::uint32_t> given_up_;
+  std::vector<std::uint32_t> changed_;
+  std::vector<std::string> expired_keys_;
+};
+
+}  // namespace redlock::server

@@ -1,0 +1,335 @@
+// The kinds of values that the rows of the setting table name: how each is read into its member of
+// Settings and printed from it. For setting_table.cpp alone.
+//
+// A kind has two static functions. `read` gets at least one word, exactly one unless the row is a
+// list, and leaves the settings as they were when it fails.
+#pragma once
+
+#include "base/text/duration_text.h"
+#include "base/text/printable.h"
+#include "base/text/quoted_words.h"
+#include "protocol/resp/limits.h"
+#include "server/settings/setting_table.h"
+#include "server/settings/setting_values.h"
+
+#include <array>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace redlock::server::kinds {
+
+using Words = std::vector<std::string>;
+
+inline constexpr std::int64_t kIntMax = std::numeric_limits<std::int32_t>::max();
+inline constexpr std::int64_t kInt64Max = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::int64_t kUnsignedMax = std::numeric_limits<std::uint32_t>::max();
+inline constexpr double kClockDriftMax = 0.5;  // two clocks of which one runs half as fast again
+inline constexpr std::uint64_t kScriptMemoryMin = 1 << 20;
+// Less would close clients for a request of some size.
+inline constexpr std::uint64_t kClientMemoryMin = 1 << 20;
+// A holder's name or token, with room; what a request can bring at most.
+inline constexpr std::uint64_t kValueSizeMin = 1024;
+inline constexpr std::uint64_t kValueSizeMax = protocol::kBulkBytesMax;
+inline constexpr std::uint64_t kScriptSizeMin = 16 * 1024;  // the known scripts are shorter
+// A smaller block would flush the disk every few hundred locks. With a larger one fewer than 256
+// restarts would bring a node's counter a leap (2^32) above the others' (rule F1).
+inline constexpr std::uint64_t kFenceBlockMin = 1000;
+inline constexpr std::uint64_t kFenceBlockMax = std::uint64_t{1} << 24;
+inline constexpr std::size_t kNodeIdDigits = 40;
+
+inline constexpr std::array<std::string_view, 4> kLogLevelNames = {"debug", "verbose", "notice",
+                                                                   "warning"};
+
+template <bool Settings::*member>
+struct YesNo {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const auto value = read_yes_no(words[0]);
+    if (!value) return value.error();
+    settings.*member = value.value();
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) { return yes_no_text(settings.*member); }
+};
+
+template <auto member, std::int64_t low, std::int64_t high>
+struct Integer {
+  using Number = std::remove_cvref_t<decltype(std::declval<Settings>().*member)>;
+
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const auto value = read_integer(words[0], low, high);
+    if (!value) return value.error();
+    settings.*member = static_cast<Number>(value.value());
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) { return fmt::to_string(settings.*member); }
+};
+
+template <std::uint64_t Settings::*member, std::uint64_t low,
+          std::uint64_t high = std::numeric_limits<std::uint64_t>::max()>
+struct Memory {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const auto value = read_memory(words[0]);
+    if (!value) return value.error();
+    if (value.value() < low) return Failure{fmt::format("argument must be at least {}", low)};
+    if (value.value() > high) return Failure{fmt::format("argument must be at most {}", high)};
+    settings.*member = value.value();
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) { return fmt::to_string(settings.*member); }
+};
+
+// The same, or 0: no bound.
+template <std::uint64_t Settings::*member, std::uint64_t low>
+struct MemoryOrAny : Memory<member, low> {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    if (words[0] != "0") return Memory<member, low>::read(settings, words);
+    settings.*member = 0;
+    return Applied{};
+  }
+};
+
+// A duration of ours: read and printed as people write it. Zero would switch off what it bounds.
+template <Duration Settings::*member>
+struct Length {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const auto value = read_duration(words[0], 1ms, 1ms, kDurationTextMax);
+    if (!value) return value.error();
+    settings.*member = value.value();
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) { return duration_text(settings.*member); }
+};
+
+template <std::string Settings::*member>
+struct Text {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    settings.*member = words[0];
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) { return settings.*member; }
+};
+
+struct Bind {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    std::vector<std::string> addresses;
+    for (const std::string& word : words) {
+      if (word.find_first_of(kWordBlanks) != std::string::npos) {
+        return Failure{fmt::format("'{}' is no address, as there is a blank in it: a word for each",
+                                   printable(word))};
+      }
+      if (!word.empty()) addresses.push_back(word);
+    }
+    settings.bind = std::move(addresses);
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) {
+    return fmt::format("{}", fmt::join(settings.bind, " "));
+  }
+};
+
+struct SocketMode {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const auto mode = read_octal(words[0]);
+    if (!mode) return mode.error();
+    settings.unixsocketperm = mode.value();
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) { return octal_text(settings.unixsocketperm); }
+};
+
+struct Timeout {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const auto value = read_redis_duration(words[0], 1s, 0s, kIntMax * 1s);
+    if (!value) return value.error();
+    settings.timeout = value.value();
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) {
+    return fmt::to_string(settings.timeout / 1s);
+  }
+};
+
+struct TcpKeepalive {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const auto value = read_redis_duration(words[0], 1s, 0s, kIntMax * 1s);
+    if (!value) return value.error();
+    settings.tcp_keepalive_seconds = static_cast<std::uint32_t>(value.value() / 1s);
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) {
+    return fmt::to_string(settings.tcp_keepalive_seconds);
+  }
+};
+
+struct BusyReplyThreshold {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const auto value = read_redis_duration(words[0], 1ms, 1ms, kDurationTextMax);
+    if (!value) return value.error();
+    settings.busy_reply_threshold = value.value();
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) {
+    return fmt::to_string(ceil_ms(settings.busy_reply_threshold));
+  }
+};
+
+struct ClockDrift {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const auto value = read_share(words[0], kClockDriftMax);
+    if (!value) return value.error();
+    settings.clock_drift = value.value();
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) { return share_text(settings.clock_drift); }
+};
+
+struct NodeId {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const std::string& id = words[0];
+    const bool digits = id.find_first_not_of("0123456789abcdef") == std::string::npos;
+    if (!id.empty() && (id.size() != kNodeIdDigits || !digits)) {
+      return Failure{"argument must be 40 lower-case hexadecimal digits"};
+    }
+    settings.node_id = id;
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) { return settings.node_id; }
+};
+
+struct Delay {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const auto value = read_restart_delay(words[0]);
+    if (!value) return value.error();
+    settings.restart_delay = value.value();
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) {
+    return restart_delay_text(settings.restart_delay);
+  }
+};
+
+struct ReplyWhileRecovering {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const auto choice = read_choice(words[0], {"error", "held"});
+    if (!choice) return choice.error();
+    settings.restart_reply = choice.value() == 0 ? RestartReply::error : RestartReply::held;
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) {
+    return settings.restart_reply == RestartReply::error ? "error" : "held";
+  }
+};
+
+struct Level {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const auto choice = read_choice(words[0], {"debug", "verbose", "notice", "warning"});
+    if (!choice) return choice.error();
+    settings.loglevel = static_cast<LogLevel>(choice.value());
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) {
+    return std::string(kLogLevelNames[static_cast<std::size_t>(settings.loglevel)]);
+  }
+};
+
+struct Supervision {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const auto choice = read_choice(words[0], {"no", "systemd", "auto"});
+    if (!choice) return choice.error();
+    settings.supervised = static_cast<Settings::Supervised>(choice.value());
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) {
+    constexpr std::array<std::string_view, 3> kNames = {"no", "systemd", "auto"};
+    return std::string(kNames[static_cast<std::size_t>(settings.supervised)]);
+  }
+};
+
+struct DebugCommand {
+  static constexpr std::array<std::string_view, 3> kNames = {"no", "local", "yes"};
+
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const auto choice = read_choice(words[0], {"no", "local", "yes"});
+    if (!choice) return choice.error();
+    settings.enable_debug_command = static_cast<Settings::DebugCommand>(choice.value());
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) {
+    return std::string(kNames[static_cast<std::size_t>(settings.enable_debug_command)]);
+  }
+};
+
+struct OutputBuffer {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const auto limits =
+        read_output_limits(words, {settings.output_limit, settings.listener_output_limit});
+    if (!limits) return limits.error();
+    settings.output_limit = limits.value().normal;
+    settings.listener_output_limit = limits.value().listener;
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) {
+    return output_limits_text({settings.output_limit, settings.listener_output_limit});
+  }
+};
+
+struct KeyspaceEvents {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const auto flags = read_event_flags(words[0]);
+    if (!flags) return flags.error();
+    settings.notify_keyspace_events = flags.value();
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) {
+    return event_flags_text(settings.notify_keyspace_events);
+  }
+};
+
+struct StateDirectory : Text<&Settings::dir> {
+  static std::string print(const Settings& settings) { return state_directory(settings); }
+};
+
+// Answers that never change. A file that wants something else is warned why it will not get it.
+struct FixedAnswer {
+  std::string_view value;
+  std::string_view reason;
+
+  Result<Applied> read(const Words& words) const {
+    if (fmt::format("{}", fmt::join(words, " ")) == value) return Applied{};
+    return Applied{.warning = std::string(reason), .meaningless = {}};
+  }
+};
+
+template <const FixedAnswer& answer>
+struct Fixed {
+  static Result<Applied> read(Settings&, const Words& words) { return answer.read(words); }
+  static std::string print(const Settings&) { return std::string(answer.value); }
+};
+
+inline constexpr FixedAnswer kDatabases{"1", "there is one database, number 0"};
+inline constexpr FixedAnswer kSave{"",
+                                   "locks are not kept in RDB files: see dir and restart-delay"};
+inline constexpr FixedAnswer kAppendonly{"no",
+                                         "locks are not kept in an AOF: see dir and restart-delay"};
+inline constexpr FixedAnswer kClusterEnabled{"no", "a lock node is not part of a Redis cluster"};
+inline constexpr FixedAnswer kReplicaReadOnly{"yes", "a node has no replicas"};
+inline constexpr FixedAnswer kDaemonize{
+    "no", "a node stays in the foreground: let systemd run it, or the shell's &"};
+
+// A policy that evicts would take locks from their holders, so another one is an error.
+struct EvictionPolicy {
+  static Result<Applied> read(Settings&, const Words& words) {
+    const auto choice = read_choice(words[0], {"noeviction"});
+    if (!choice) return choice.error();
+    return Applied{};
+  }
+  static std::string print(const Settings&) { return "noeviction"; }
+};
+
+}  // namespace redlock::server::kinds

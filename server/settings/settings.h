@@ -1,0 +1,97 @@
+// Settings: what an operator decides, with the defaults that suit the first minutes.
+//
+// Read from a file, standard input and flags (configuration.h); each is described for operators in
+// config/redlock-node.conf. Names are Redis's wherever the meaning is the same.
+#pragma once
+
+#include "base/log.h"
+#include "base/time.h"
+#include "server/settings/event_flags.h"
+#include "server/settings/output_limit.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::server {
+
+// restart-delay: `auto` follows the table of rule R; `off` and a duration replace what it says for
+// a start without a snapshot.
+struct RestartDelay {
+  enum class Mode { by_facts, off, fixed };
+
+  Mode mode = Mode::by_facts;
+  Duration fixed{};
+
+  friend bool operator==(const RestartDelay&, const RestartDelay&) = default;
+};
+
+// restart-reply: what a recovering node says to SET … NX (rule R10).
+enum class RestartReply { error, held };
+
+struct Settings {
+  // Where it listens.
+  std::uint16_t port = 6379;                              // 0: no TCP
+  std::vector<std::string> bind = {"127.0.0.1", "-::1"};  // a leading '-': may be missing
+  int tcp_backlog = 511;
+  std::string unixsocket;
+  std::uint32_t unixsocketperm = 0;  // 0: as the umask has it
+  Duration timeout{};                // 0: idle clients stay
+  std::uint32_t tcp_keepalive_seconds = 300;
+  std::uint32_t maxclients = 10000;
+
+  // Who may speak.
+  bool protected_mode = true;
+  std::string requirepass;
+
+  // Locks (rules L1, L2, C1).
+  Duration max_ttl = 60s;
+  bool require_ttl = true;
+  double clock_drift = 0.01;
+  std::uint64_t maxmemory = 0;  // bytes; 0: no bound
+  // Of a value; the fields of a hash are one together. Holders' names take some hundred bytes.
+  std::uint64_t value_size_limit = 64 * 1024;
+
+  // Restarts (rules R).
+  std::string dir;      // "": ./redlock-node-PORT
+  std::string node_id;  // "": the ledger's, or made with it
+  RestartDelay restart_delay;
+  RestartReply restart_reply = RestartReply::error;
+
+  // Fencing tokens (rule F1): how many numbers a start, and each raise after it, takes at once.
+  std::uint64_t fence_block = 1'048'576;
+
+  // Scripts.
+  Duration busy_reply_threshold = 20ms;
+  Duration script_time_limit = 5s;
+  std::uint64_t script_memory_limit = 16 * 1024 * 1024;
+  std::uint64_t script_size_limit = 64 * 1024;
+
+  // Which keyspace events are told over pub/sub; 0: none.
+  EventFlags notify_keyspace_events = 0;
+
+  // DEBUG: whether it is served, or from this machine alone.
+  enum class DebugCommand { no, local, yes } enable_debug_command = DebugCommand::no;
+
+  // What is remembered of commands that took long.
+  std::int64_t slowlog_log_slower_than = 10'000;  // microseconds; 0: all, negative: none
+  std::uint64_t slowlog_max_len = 128;            // entries
+  std::int64_t latency_monitor_threshold = 0;     // milliseconds; 0: no events
+  bool latency_tracking = true;                   // histograms
+
+  // The process.
+  LogLevel loglevel = LogLevel::notice;
+  std::string logfile;  // "": standard output
+  std::string pidfile;
+  enum class Supervised { no, systemd, automatic } supervised = Supervised::no;
+
+  // What a client may leave unread: one that asks, and one that listens to channels.
+  OutputLimit output_limit{64 * 1024 * 1024, 0, 0s};
+  OutputLimit listener_output_limit{32 * 1024 * 1024, 8 * 1024 * 1024, 60s};
+  // What all clients together may make the node keep, in bytes; 0: any. Four of them at the largest
+  // request or output that one may have; ten thousand that behave take a tenth of it.
+  std::uint64_t maxmemory_clients = 256 * 1024 * 1024;
+};
+
+}  // namespace redlock::server

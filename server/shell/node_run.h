@@ -1,0 +1,90 @@
+// One run of a node, from its open doors to its clean stop: what redlock-node does, and what a node
+// inside another program does on its thread.
+//
+//   NodeRun run(loop, settings, log, {});
+//   if (const Status opened = run.open(); !opened) …
+//   const Status served = run.serve({.begun = …});   // until stop(), SHUTDOWN, the loop's stop
+//   if (served) … run.finish();                      // left out, it was a crash
+//
+// The order of a start matters (recovery.h): first the addresses, so that one in use leaves the
+// state folder untouched; then the folder's lock; only then the clock from which a restart delay
+// counts; and the new run is durable before the first request that touches a lock.
+//
+// Thread safety: none; all of it on the thread that runs the loop.
+#pragma once
+
+#include "base/log.h"
+#include "base/net/turn/background_task.h"
+#include "base/net/turn/loop.h"
+#include "server/node/node.h"
+#include "server/shell/node_server.h"
+#include "server/shell/script_watchdog.h"
+#include "server/shell/state_folder.h"
+#include <redlock/result.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace redlock::server {
+
+// For a node, and for a run: 40 hex digits of the system's randomness.
+std::string random_node_id();
+// Of a node that is made now: the setting, or a random one.
+std::string new_node_id(const Settings& settings);
+
+class NodeRun {
+ public:
+  struct Options {
+    std::string config_file = {};  // for INFO; empty: none
+    bool owns_process = true;      // false: within another program
+    bool any_free_port = false;    // instead of the setting `port`, which then tells which it is
+    // Without one nothing outlives the node, and each start is a new installation's: for tests.
+    bool has_folder = true;
+    bool bootstrap = false;  // make the folder's ledger first, if there is none (rule R1)
+  };
+  // Called on the loop. Either may be empty.
+  struct Hooks {
+    std::function<void()> begun = {};  // requests are executed from now on; it may be recovering
+    std::function<void()> recovered = {};  // the restart delay is over
+  };
+
+  // CONFIG SET changes the settings while it runs. All outlive the run. Log lines are the node's
+  // own.
+  NodeRun(net::Loop& loop, Settings& settings, LogSink& log, Options options);
+
+  // Addresses, folder, decision, the locks of the last run.
+  Status open();
+  // Runs the loop. A failure: the run could not be made durable, nothing was granted.
+  Status serve(const Hooks& hooks);
+  // From the loop, while it serves: finishes the turn, then serve() returns.
+  void stop();
+  // The snapshot of a clean stop (rule R9). A stop within the restart delay leaves none, and so
+  // does SHUTDOWN NOSAVE: the next start then waits (rule R3).
+  Status finish();
+
+  const Doors& doors() const { return *doors_; }
+  const Node& node() const { return *node_; }
+
+ private:
+  Status open_folder();
+  Status restore();
+  void tell_start();
+  void look_after_ledger();
+
+  net::Loop& loop_;
+  Settings& settings_;
+  LogSink& log_;
+  const Options options_;
+  ScriptWatchdog watchdog_;
+  std::unique_ptr<Doors> doors_;
+  std::optional<StateFolder> folder_;
+  Decision decision_;
+  std::optional<Node> node_;
+  NodeServer* server_ = nullptr;  // while it serves
+  // The write to the ledger's durable part that is under way, or the last one (rule R7).
+  std::optional<net::BackgroundTask> ledger_write_;
+};
+
+}  // namespace redlock::server

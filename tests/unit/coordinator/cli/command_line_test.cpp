@@ -1,0 +1,219 @@
+#include "coordinator/cli/command_line.h"
+
+#include "coordinator/link/node_facts.h"
+#include "tests/support/temporary_folder.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include <catch2/catch.hpp>
+
+using namespace redlock;
+using namespace redlock::coordinator;
+
+namespace {
+
+constexpr const char* kThree = "a:1,b:2,c:3";
+
+// As the shell splits it; an argument has no blanks in it here.
+CommandLine parsed(const std::string& text, const char* nodes = kThree) {
+  setenv("REDLOCK_NODES", nodes, 1);
+  unsetenv("REDLOCK_VALUE");
+  std::istringstream stream("redlock " + text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  std::vector<char*> raw;
+  raw.reserve(words.size());
+  for (std::string& word : words) raw.push_back(word.data());
+  return parse_command_line(static_cast<int>(raw.size()), raw.data());
+}
+
+}  // namespace
+
+TEST_CASE("run takes everything after -- as the command") {
+  const CommandLine line = parsed("run -n job --ttl 10s -- sh -c -n --ttl");
+  REQUIRE(line.word == Word::run);
+  CHECK(line.options.name == "job");
+  CHECK(line.options.command == std::vector<std::string>{"sh", "-c", "-n", "--ttl"});
+  CHECK(line.options.patience.wait == Duration(0));
+  CHECK(line.options.ttl == 10s);
+}
+
+TEST_CASE("run waits for ever, acquire not at all, unless told otherwise") {
+  CHECK_FALSE(parsed("run job -- true").options.patience.wait.has_value());
+  CHECK(parsed("acquire job").options.patience.wait == Duration(0));
+  CHECK(parsed("run -w 5s job -- true").options.patience.wait == 5s);
+  CHECK(parsed("acquire job --wait 1m").options.patience.wait == 1min);
+}
+
+TEST_CASE("the kill delay is a tenth of the TTL, at most 5s, unless told otherwise") {
+  CHECK(parsed("run --ttl 20s job -- true").options.kill_after == 2s);
+  CHECK(parsed("run --ttl 10m job -- true").options.kill_after == 5s);
+  CHECK(parsed("run --kill-after 1s job -- true").options.kill_after == 1s);
+  CHECK(parsed("run --kill-after 29s job -- true").exit_code == exit_code::kUsage);
+}
+
+TEST_CASE("the node timeout is at most a third of the TTL") {
+  CHECK(parsed("acquire job").options.node_timeout == 500ms);
+  CHECK(parsed("acquire job --ttl 600ms").options.node_timeout == 200ms);
+  CHECK(parsed("acquire job --ttl 600ms --node-timeout 300ms").exit_code == exit_code::kUsage);
+}
+
+TEST_CASE("usage errors are 64, configuration errors 78, and both say what to do") {
+  CHECK(parsed("").exit_code == exit_code::kUsage);
+  CHECK(parsed("acquire").exit_code == exit_code::kUsage);
+  CHECK(parsed("acquire job --bogus").exit_code == exit_code::kUsage);
+  CHECK(parsed("acquire job --ttl soon").exit_code == exit_code::kUsage);
+  CHECK(parsed("acquire job --ttl 1ms").exit_code == exit_code::kUsage);
+  CHECK(parsed("run job").exit_code == exit_code::kUsage);
+  CHECK(parsed("release job").exit_code == exit_code::kUsage);
+  const CommandLine unnamed = parsed("status", "");
+  CHECK(unnamed.exit_code == exit_code::kConfiguration);
+  CHECK_THAT(unnamed.text, Catch::Contains("REDLOCK_NODES"));
+  CHECK(parsed("status", "a:1,a:1").exit_code == exit_code::kConfiguration);
+  CHECK(parsed("status --nodes a:1,a:1").exit_code == exit_code::kUsage);
+  CHECK(parsed("status --config /nonexistent").exit_code == exit_code::kConfiguration);
+}
+
+TEST_CASE("a duration needs a unit wherever the command line has one, but for 0") {
+  for (const char* words :
+       {"acquire job --ttl 30", "acquire job -w 10", "run --wait 10 job -- true",
+        "run --max-hold 60 job -- true", "run --kill-after 1 job -- true", "extend job --ttl 30",
+        "status --node-timeout 1", "bench --for 10", "bench --ttl 10", "drill chaos --for 60",
+        "drill restart --ttl 3", "drill clock --ttl 1.5"}) {
+    CAPTURE(words);
+    const CommandLine line = parsed(words);
+    CHECK(line.exit_code == exit_code::kUsage);
+    CHECK_THAT(line.text, Catch::Contains("a duration needs a unit: "));
+  }
+  CHECK_THAT(parsed("acquire job -w 10").text,
+             Catch::Contains("--wait: 10: a duration needs a unit: 10s, 10ms, 10m"));
+  CHECK(parsed("run --wait 0 job -- true").options.patience.wait == Duration(0));
+  CHECK(parsed("acquire job --ttl 1.5s").options.ttl == 1500ms);
+  CHECK(parsed("drill chaos --for 1.5m").options.length == 90s);
+}
+
+TEST_CASE("a wrong command line fails in the eval around it, too") {
+  const std::string forgets =
+      "unset REDLOCK_VALUE REDLOCK_TOKEN REDLOCK_VALIDITY_MS REDLOCK_VALID_UNTIL; ";
+  CHECK(parsed("acquire").for_shell == forgets + "(exit 64)\n");
+  CHECK(parsed("acquire job --ttl 30").for_shell == forgets + "(exit 64)\n");
+  CHECK(parsed("--bogus acquire job").for_shell == forgets + "(exit 64)\n");
+  CHECK(parsed("acquire job", "").for_shell == forgets + "(exit 78)\n");
+  CHECK(parsed("extend job").for_shell == "(exit 64)\n");
+  for (const char* quiet : {"acquire --json", "acquire --help", "acquire job", "release job",
+                            "holder", "", "run acquire", "status acquire"}) {
+    CAPTURE(quiet);
+    CHECK(parsed(quiet).for_shell.empty());
+  }
+}
+
+TEST_CASE("flags win over the environment, and stand before or after the word") {
+  CHECK(parsed("status --nodes d:4").options.nodes == "d:4");
+  CHECK(parsed("--nodes d:4 status").options.nodes == "d:4");
+}
+
+TEST_CASE("a drill kills no nodes but its own and those that --nodes names") {
+  const CommandLine own = parsed("drill restart");
+  REQUIRE(own.word == Word::drill);
+  CHECK(own.options.nodes.empty());
+  CHECK(own.options.ttl == 3s);
+  const CommandLine named =
+      parsed("drill restart --nodes d,e,f --kill-command k --start-command s --ttl 9s");
+  REQUIRE(named.word == Word::drill);
+  CHECK(named.options.nodes == "d,e,f");
+  CHECK(named.options.ttl == 9s);
+  CHECK(parsed("drill restart --nodes d,e,f").exit_code == exit_code::kUsage);
+  CHECK(parsed("drill restart --kill-command k").exit_code == exit_code::kUsage);
+}
+
+TEST_CASE("a drill that is not there is told which there are") {
+  for (const char* words : {"drill", "drill earthquake", "drill --json"}) {
+    const CommandLine line = parsed(words);
+    CHECK(line.exit_code == exit_code::kUsage);
+    CHECK_THAT(line.text, Catch::Contains("restart chaos"));
+  }
+}
+
+TEST_CASE("each drill has options of its own") {
+  const CommandLine line = parsed("drill chaos --minutes 10 --seed 1");
+  REQUIRE(line.word == Word::drill);
+  CHECK(line.options.drill == Drill::chaos);
+  CHECK(line.options.length == 10min);
+  CHECK(line.options.seed == 1);
+  CHECK(parsed("drill chaos --for 90s --locks 5").options.length == 90s);
+  for (const char* wrong :
+       {"drill chaos --kill-command k", "drill restart --seed 1", "drill chaos --nodes d,e,f",
+        "drill chaos --for 1s --minutes 1", "drill chaos --for 3d", "drill chaos --minutes 0",
+        "drill chaos --clients 1", "drill chaos --ttl 500ms"}) {
+    CHECK(parsed(wrong).exit_code == exit_code::kUsage);
+  }
+}
+
+TEST_CASE("a bench goes on for 10 s with 50 locks in flight unless told otherwise") {
+  const CommandLine line = parsed("bench");
+  REQUIRE(line.word == Word::bench);
+  CHECK(line.options.length == 10s);
+  CHECK(line.options.in_flight == 50);
+  CHECK(line.options.fence);
+  CHECK(parsed("bench --for 2m --in-flight 1000 --no-fence").options.length == 2min);
+  for (const char* words : {"bench --for 999ms", "bench --for 25h", "bench --in-flight 0",
+                            "bench --in-flight 1001", "bench lock"}) {
+    INFO(words);
+    CHECK(parsed(words).exit_code == exit_code::kUsage);
+  }
+  CHECK(parsed("bench", "").exit_code == exit_code::kConfiguration);
+}
+
+TEST_CASE("an even number of nodes is warned of") {
+  CHECK(parsed("status").warnings.empty());
+  CHECK(parsed("status", "a:1,b:2").warnings.size() == 1);
+}
+
+TEST_CASE("help and version are no errors; help lists the exit codes") {
+  const CommandLine help = parsed("--help");
+  CHECK(help.exit_code == exit_code::kDone);
+  for (const char* code : {"64", "69", "75", "77", "78", "121", "122", "126, 127"}) {
+    CHECK_THAT(help.text, Catch::Contains(code));
+  }
+  CHECK(parsed("--version").exit_code == exit_code::kDone);
+}
+
+TEST_CASE("signals have names and numbers") {
+  CHECK(parsed("run --signal SIGINT job -- true").options.signal == SIGINT);
+  CHECK(parsed("run --signal hup job -- true").options.signal == SIGHUP);
+  CHECK(parsed("run --signal 10 job -- true").options.signal == 10);
+  CHECK(parsed("run --signal NONSENSE job -- true").exit_code == exit_code::kUsage);
+}
+
+TEST_CASE("a token is wanted unless --no-fence, or the file, says otherwise (rule F4)") {
+  CHECK(parsed("acquire job").options.fence);
+  CHECK_FALSE(parsed("acquire job --no-fence").options.fence);
+  CHECK_FALSE(parsed("run --no-fence job -- true").options.fence);
+  const TemporaryFolder folder;
+  const auto with_file = [&folder](const std::string& setting, const std::string& words) {
+    const std::string file = folder.path() + "/redlock.conf";
+    std::ofstream(file) << setting << '\n';
+    return parsed(words + " --config " + file);
+  };
+  CHECK_FALSE(with_file("no-fence yes", "acquire job").options.fence);
+  CHECK(with_file("no-fence no", "acquire job").options.fence);
+  CHECK_FALSE(with_file("no-fence no", "acquire job --no-fence").options.fence);
+  const CommandLine wrong = with_file("no-fence maybe", "acquire job");
+  CHECK(wrong.exit_code == exit_code::kConfiguration);
+  CHECK_THAT(wrong.text, Catch::Contains("'maybe' is neither yes nor no"));
+}
+
+TEST_CASE("admit takes a floor and no lock") {
+  const CommandLine plain = parsed("admit");
+  CHECK(plain.word == Word::admit);
+  CHECK_FALSE(plain.options.new_group);
+  CHECK(parsed("admit --new-group").options.new_group);
+  CHECK(parsed("admit --new-group --floor 9007199254740991").options.floor == kTokenMax);
+  CHECK(parsed("admit --floor 5").options.floor == 5);
+  for (const char* wrong : {"admit --new-group --floor 9007199254740992",
+                            "admit --new-group --floor -1", "admit printer"}) {
+    CHECK(parsed(wrong).exit_code == exit_code::kUsage);
+  }
+}

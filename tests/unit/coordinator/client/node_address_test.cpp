@@ -1,0 +1,47 @@
+#include "coordinator/client/node_address.h"
+
+#include <catch2/catch.hpp>
+
+using namespace redlock;
+using namespace redlock::coordinator;
+
+namespace {
+
+std::string parsed(std::string_view text) {
+  const auto node = parse_node_address(text);
+  if (!node) return node.error().text;
+  const Credentials& credentials = node.value().credentials;
+  return node.value().text() + " " + credentials.user + " " + credentials.password;
+}
+
+}  // namespace
+
+TEST_CASE("nodes are named as people name a Redis") {
+  CHECK(parsed("redis://127.0.0.1:7001") == "127.0.0.1:7001  ");
+  CHECK(parsed("node1:7001") == "node1:7001  ");
+  CHECK(parsed("node1") == "node1:6379  ");
+  CHECK(parsed("redis://alice:secret@node1:7001/") == "node1:7001 alice secret");
+  CHECK(parsed("redis://:secret@[::1]:7001") == "[::1]:7001  secret");
+  CHECK(parsed("redis://alice:p%40s%2Fs@node1") == "node1:6379 alice p@s/s");
+  CHECK(parsed("unix:///run/node.sock") == "/run/node.sock  ");
+  CHECK(parsed("unix://:secret@/run/node.sock") == "/run/node.sock  secret");
+}
+
+TEST_CASE("a name that cannot be meant is refused with what is accepted, never with the password") {
+  CHECK_THAT(parsed("redis://node1:70000"), Catch::Contains("from 1 to 65535"));
+  CHECK_THAT(parsed("redis://"), Catch::Contains("no host"));
+  CHECK_THAT(parsed("node1:"), Catch::Contains("redis://host:port"));
+  CHECK_THAT(parsed("rediss://node1:1"), Catch::Contains("TLS"));
+  CHECK_THAT(parsed("unix://node.sock"), Catch::Contains("no absolute path"));
+  CHECK_THAT(parsed("unix:///" + std::string(107, 's')), Catch::Contains("at most 107 bytes"));
+  CHECK_THAT(parsed("redis://alice:secret@node1:x"), !Catch::Contains("secret"));
+}
+
+TEST_CASE("a list of nodes is separated by commas and names each once") {
+  const auto nodes = parse_node_addresses("redis://a:1, b:2 ,redis://c:3");
+  REQUIRE(nodes);
+  CHECK(nodes.value().size() == 3);
+  CHECK(nodes.value()[1].text() == "b:2");
+  CHECK_THAT(parse_node_addresses("a:1,redis://a:1").error().text, Catch::Contains("named twice"));
+  CHECK_FALSE(parse_node_addresses(" , "));
+}

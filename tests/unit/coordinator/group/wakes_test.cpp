@@ -1,0 +1,308 @@
+// Who is woken, when, and what is sent for it (rule Q7).
+#include "coordinator/group/wakes.h"
+
+#include "tests/unit/coordinator/quorum/machine_fixture.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+using namespace redlock;
+using namespace redlock::coordinator;
+
+namespace {
+
+using Place = Wakes::Place;
+
+constexpr Duration kNodeTimeout = 500ms;
+
+// Five nodes, numbered from 1; operations have small ids; all wait for the printer until 60 s.
+struct World {
+  Wakes wakes{5, kNodeTimeout};
+  Duration now = 0ms;
+  std::map<NodeIndex, OperationId> numbers;  // what the last order to a node is answered by
+
+  World() {
+    for (const unsigned node : {1u, 2u, 3u, 4u, 5u}) link(node, true);
+  }
+
+  void link(unsigned node, bool can_push) { wakes.on_link(node - 1, can_push, at(now)); }
+  Place wait(OperationId operation, Place place = 0, Duration until = 60s) {
+    return wakes.wait("printer", place, operation, at(until), at(now));
+  }
+  // What is to be sent: "arm 1 2 3 for 10000" or "cancel 4 5".
+  std::string orders() {
+    std::string text;
+    for (const Wakes::Order& order : wakes.take_orders()) {
+      CHECK(order.claim->name == "printer");
+      const std::string what = order.timeout > 0ns ? "arm" : "cancel";
+      if (text.find(what) == std::string::npos) text += (text.empty() ? "" : "; ") + what;
+      text += fmt::format(" {}", order.node + 1);
+      numbers[order.node] = order.number;
+      timeout = order.timeout;
+    }
+    return text;
+  }
+  void answer(std::initializer_list<unsigned> nodes, AnswerKind kind = AnswerKind::yes) {
+    for (const unsigned node : nodes) {
+      wakes.on_answer(node - 1, numbers[node - 1], {.kind = kind}, at(now));
+    }
+  }
+  void push(std::initializer_list<unsigned> nodes, int is_free = 1,
+            std::string_view name = "printer") {
+    for (const unsigned node : nodes) {
+      protocol::Reply message = protocol::Reply::push({});
+      message.add(protocol::Reply::bulk_view("lock.free"))
+          .add(protocol::Reply::bulk_view(name))
+          .add(protocol::Reply::integer(is_free));
+      wakes.on_push(node - 1, message, at(now));
+    }
+  }
+  // The operations that have to look again, each once.
+  std::string stirred() {
+    std::vector<OperationId> ids = wakes.take_stirred();
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    return fmt::format("{}", fmt::join(ids, " "));
+  }
+  bool covered() const { return wakes.is_covered("printer"); }
+  bool is_turn(Place place) const { return wakes.is_turn("printer", place); }
+  void pass(Duration length) {
+    now += length;
+    for (auto next = wakes.next_deadline(); next && *next <= at(now);
+         next = wakes.next_deadline()) {
+      wakes.on_time(at(now));
+    }
+  }
+  // All nodes armed for operation 1; nothing else to tell.
+  Place armed() {
+    const Place place = wait(1);
+    CHECK(orders() == "arm 1 2 3 4 5");
+    answer({1, 2, 3, 4, 5});
+    stirred();
+    return place;
+  }
+
+  Duration timeout{};  // of the last order
+};
+
+}  // namespace
+
+TEST_CASE("the first that waits arms every node, and need not poll from then on") {
+  World world;
+  const Place alice = world.wait(1);
+  CHECK(world.orders() == "arm 1 2 3 4 5");
+  CHECK(world.timeout == kWakeMax);
+  CHECK(world.covered());
+  CHECK(world.stirred() == "1");
+  world.answer({1, 2, 3, 4, 5});
+  CHECK(world.covered());
+  CHECK_FALSE(world.is_turn(alice));
+}
+
+TEST_CASE("it is a waiter's turn when a quorum said that the lock is free") {
+  World world;
+  const Place alice = world.armed();
+  world.push({1, 4});
+  CHECK(world.stirred().empty());
+  CHECK_FALSE(world.is_turn(alice));
+  world.push({5});
+  CHECK(world.stirred() == "1");
+  CHECK(world.is_turn(alice));
+}
+
+TEST_CASE("several that wait for one lock share its wakes, and the first of them tries") {
+  World world;
+  const Place alice = world.armed();
+  const Place bob = world.wait(2);
+  CHECK(world.orders().empty());
+  world.stirred();
+  world.push({1, 2, 3});
+  CHECK(world.stirred() == "1");
+  CHECK_FALSE(world.is_turn(bob));
+
+  world.wakes.attempt("printer", alice);
+  world.push({4, 5});
+  CHECK(world.covered());                              // Bob does not poll while Alice tries
+  world.wakes.leave("printer", alice, at(world.now));  // she has it
+  CHECK(world.orders() == "arm 1 2 3 4 5");            // for Bob
+  world.answer({1, 2, 3, 4, 5});
+  CHECK_FALSE(world.is_turn(bob));
+  world.stirred();
+  world.push({1, 2, 3});
+  CHECK(world.stirred() == "2");
+  CHECK(world.is_turn(bob));
+}
+
+TEST_CASE("whoever tried in vain keeps its place, and the nodes that told are armed anew") {
+  World world;
+  const Place alice = world.armed();
+  const Place bob = world.wait(2);
+  world.push({1, 2, 3});
+  world.wakes.attempt("printer", alice);
+  CHECK(world.wait(1, alice) == alice);
+  CHECK(world.orders() == "arm 1 2 3");  // 4 and 5 still will tell
+  world.answer({1, 2, 3});
+  world.push({1, 2, 3});
+  CHECK(world.is_turn(alice));
+  CHECK_FALSE(world.is_turn(bob));
+}
+
+TEST_CASE("a waiter that leaves when it has its turn gives it to the next") {
+  World world;
+  const Place alice = world.armed();
+  const Place bob = world.wait(2);
+  world.push({1, 2, 3});
+  world.stirred();
+  world.wakes.leave("printer", alice, at(world.now));
+  CHECK(world.stirred() == "2");
+  CHECK(world.is_turn(bob));
+}
+
+TEST_CASE("the last to leave cancels the wakes that may still come") {
+  World world;
+  const Place alice = world.armed();
+  const Place bob = world.wait(2);
+  world.push({1, 2});
+  world.wakes.leave("printer", alice, at(world.now));
+  CHECK(world.orders().empty());
+  world.wakes.leave("printer", bob, at(world.now));
+  CHECK(world.orders() == "cancel 3 4 5");
+  world.push({3});  // it was under way
+  CHECK_FALSE(world.wakes.has_news());
+  CHECK_FALSE(world.covered());
+}
+
+TEST_CASE("a free node's push may be handed in before the OK that came with it") {
+  World world;
+  const Place alice = world.wait(1);
+  world.orders();
+  world.push({1, 2, 3});
+  CHECK(world.is_turn(alice));
+  world.answer({1, 2, 3});
+  CHECK(world.is_turn(alice));
+}
+
+TEST_CASE("a wake that runs out is armed anew while its caller waits, never for longer than that") {
+  World world;
+  world.wait(1, 0, 12s);
+  world.orders();
+  world.answer({1, 2, 3, 4, 5});
+  world.pass(kWakeMax);
+  world.push({1, 2, 3, 4, 5}, 0);
+  CHECK(world.orders() == "arm 1 2 3 4 5");
+  CHECK(world.timeout == 2s);
+  world.answer({1, 2, 3, 4, 5});
+  world.pass(2s);
+  world.push({1, 2, 3, 4, 5}, 0);
+  CHECK(world.orders().empty());
+}
+
+TEST_CASE("a node that does not keep its deadline is armed anew, and then not relied on") {
+  World world;
+  world.armed();
+  world.pass(kWakeMax + kNodeTimeout);  // not a word from anybody
+  CHECK(world.orders() == "arm 1 2 3 4 5");
+  CHECK(world.covered());
+  world.pass(kNodeTimeout);
+  CHECK_FALSE(world.covered());
+  CHECK(world.stirred() == "1");
+  world.pass(kRearmDelay);
+  CHECK(world.orders() == "arm 1 2 3 4 5");
+  CHECK_FALSE(world.covered());
+  world.answer({1, 2, 3});
+  CHECK(world.covered());
+}
+
+TEST_CASE("a node that refuses is asked again later, and its late OK counts") {
+  World world;
+  world.wait(1);
+  world.orders();
+  world.answer({1, 2, 3}, AnswerKind::recovering);
+  world.answer({4, 5});
+  CHECK_FALSE(world.covered());
+  world.pass(kRearmDelay);
+  CHECK(world.orders() == "arm 1 2 3");
+  world.answer({1});
+  CHECK(world.covered());
+  world.pass(kNodeTimeout);
+  CHECK(world.orders().empty());
+  world.answer({2});
+  world.link(1, false);
+  CHECK(world.covered());  // 2, 4 and 5 hold it
+}
+
+TEST_CASE("a link that breaks falls out, and is armed when it is back") {
+  World world;
+  world.armed();
+  world.link(1, false);
+  world.link(2, false);
+  CHECK(world.covered());  // three nodes hold the lock: no attempt can succeed
+  world.link(3, false);
+  CHECK_FALSE(world.covered());
+  CHECK(world.stirred() == "1");
+  CHECK(world.orders().empty());
+  world.link(2, true);
+  CHECK(world.orders() == "arm 2");
+  CHECK(world.covered());
+  CHECK(world.stirred() == "1");
+}
+
+TEST_CASE("while nodes are missing that could make a quorum with the free ones, nobody relies") {
+  World world;
+  world.armed();
+  world.link(5, false);
+  CHECK(world.covered());
+  world.push({1});
+  CHECK(world.covered());  // 2, 3 and 4 hold it
+  world.push({2});
+  CHECK_FALSE(world.covered());  // 5 may be free: then 1, 2 and 5 are a quorum
+  world.push({3});
+  CHECK(world.covered());
+}
+
+TEST_CASE("plain Redis servers are not armed; with a quorum of them everybody polls") {
+  World world;
+  for (const unsigned node : {1u, 2u, 3u}) world.link(node, false);
+  world.wait(1);
+  CHECK(world.orders() == "arm 4 5");
+  world.answer({4, 5});
+  CHECK_FALSE(world.covered());
+}
+
+TEST_CASE("what a node pushes of other things means nothing") {
+  World world;
+  world.armed();
+  world.push({1, 2, 3}, 1, "scanner");
+  protocol::Reply invalidate = protocol::Reply::push({});
+  invalidate.add(protocol::Reply::bulk_view("invalidate"));
+  world.wakes.on_push(3, invalidate, at(world.now));
+  CHECK_FALSE(world.wakes.has_news());
+}
+
+TEST_CASE("two locks that are waited for have nothing to do with each other") {
+  World world;
+  const Place alice = world.armed();
+  const Place bob = world.wakes.wait("scanner", 0, 2, at(60s), at(0ms));
+  CHECK(world.wakes.take_orders().size() == 5);
+  world.push({1, 2, 3}, 1, "scanner");
+  CHECK(world.wakes.is_turn("scanner", bob));
+  CHECK_FALSE(world.is_turn(alice));
+}
+
+TEST_CASE("a single node wakes as well") {
+  Wakes wakes(1, kNodeTimeout);
+  wakes.on_link(0, true, at(0ms));
+  const Place alice = wakes.wait("printer", 0, 1, kNever, at(0ms));
+  const auto orders = wakes.take_orders();
+  REQUIRE(orders.size() == 1);
+  wakes.on_answer(0, orders[0].number, {.kind = AnswerKind::yes}, at(0ms));
+  CHECK(wakes.is_covered("printer"));
+  protocol::Reply message = protocol::Reply::push({});
+  message.add(protocol::Reply::bulk_view("lock.free"))
+      .add(protocol::Reply::bulk_view("printer"))
+      .add(protocol::Reply::integer(1));
+  wakes.on_push(0, message, at(1ms));
+  CHECK(wakes.is_turn("printer", alice));
+}

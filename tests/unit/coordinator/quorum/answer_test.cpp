@@ -1,0 +1,100 @@
+#include "coordinator/quorum/answer.h"
+
+#include <initializer_list>
+#include <limits>
+
+#include <catch2/catch.hpp>
+
+using namespace redlock;
+using namespace redlock::coordinator;
+using redlock::protocol::Reply;
+
+namespace {
+
+Reply items(std::initializer_list<std::int64_t> numbers) {
+  Reply reply = Reply::array();
+  for (const std::int64_t number : numbers) reply.add(Reply::integer(number));
+  return reply;
+}
+
+}  // namespace
+
+TEST_CASE("what a reply to a request means") {
+  CHECK(classify(RequestKind::acquire, Reply::ok()).kind == AnswerKind::yes);
+  CHECK(classify(RequestKind::acquire, Reply::null()).kind == AnswerKind::no);
+  CHECK(classify(RequestKind::acquire, Reply::integer(1)).kind == AnswerKind::error);
+  CHECK(classify(RequestKind::release, Reply::integer(1)).kind == AnswerKind::yes);
+  CHECK(classify(RequestKind::release, Reply::integer(0)).kind == AnswerKind::no);
+  CHECK(classify(RequestKind::extend, Reply::null()).kind == AnswerKind::error);
+  CHECK(classify(RequestKind::get, Reply::null()).kind == AnswerKind::yes);
+}
+
+TEST_CASE("what a redlock-node's replies mean") {
+  const Answer granted = classify(RequestKind::acquire, items({1, 42, 30000}));
+  CHECK(granted.kind == AnswerKind::yes);
+  CHECK(granted.token == 42);
+  CHECK(classify(RequestKind::acquire, items({1, 0, 30000})).token == 0);
+  CHECK(classify(RequestKind::acquire, items({0, 500})).kind == AnswerKind::no);
+  CHECK(classify(RequestKind::acquire, items({0, 500})).token == 0);
+  CHECK(classify(RequestKind::acquire, items({1})).kind == AnswerKind::error);
+  CHECK(classify(RequestKind::extend, items({1, 42, 500})).kind == AnswerKind::yes);
+  CHECK_FALSE(classify(RequestKind::extend, items({1, 42, 500})).topped_up);
+  CHECK(classify(RequestKind::extend, items({2, 42, 500}), true).topped_up);
+  CHECK(classify(RequestKind::extend, items({0})).kind == AnswerKind::no);
+  CHECK(classify(RequestKind::extend, items({})).kind == AnswerKind::error);
+  CHECK(classify(RequestKind::confirm, Reply::integer(1)).kind == AnswerKind::yes);
+  CHECK(classify(RequestKind::confirm, Reply::integer(0)).kind == AnswerKind::no);
+}
+
+TEST_CASE("errors that mean something to a coordinator are told apart") {
+  const auto kind = [](const char* text) {
+    return classify(RequestKind::acquire, Reply::error(text)).kind;
+  };
+  CHECK(kind("ERR recovering after a restart, no new locks for 3 ms") == AnswerKind::recovering);
+  CHECK(kind("NOAUTH Authentication required.") == AnswerKind::denied);
+  CHECK(kind("WRONGPASS invalid username-password pair or user is disabled.") ==
+        AnswerKind::denied);
+  CHECK(kind("NOPERM this user has no permissions") == AnswerKind::denied);
+  CHECK(kind("BUSY Redis is busy running a script.") == AnswerKind::error);
+}
+
+TEST_CASE("what no sound node answers is never a vote") {
+  constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t beyond = static_cast<std::int64_t>(kTokenMax) + 1;
+  const auto kind = [](RequestKind question, const Reply& reply) {
+    return classify(question, reply).kind;
+  };
+  using Question = RequestKind;
+  for (const Reply& reply :
+       {items({1, kHuge, 500}), items({1, beyond, 500}), items({1, -1, 500}), items({1, 42, -5}),
+        items({1, 42}), items({1, 42, 500, 0}), items({2, 42, 500}), items({0}), items({0, -2}),
+        items({0, 1, 2}), items({-1, 5}), Reply::map({}), Reply::integer(1), Reply::bulk("OK")}) {
+    CAPTURE(reply.to_string());
+    CHECK(kind(Question::acquire, reply) == AnswerKind::error);
+  }
+  Reply map = Reply::map({});
+  map.add_field("a", Reply::integer(1)).add(Reply::integer(42));
+  CHECK(kind(Question::acquire, map) == AnswerKind::error);
+  for (const Reply& reply : {items({2, 42, 500}), items({1, kHuge, 500}), items({1, 42, -5}),
+                             items({1}), items({0, 0}), items({3, 42, 500}), Reply::integer(2)}) {
+    CAPTURE(reply.to_string());
+    CHECK(kind(Question::extend, reply) == AnswerKind::error);
+  }
+  CHECK(kind(Question::confirm, Reply::integer(2)) == AnswerKind::error);
+  CHECK(kind(Question::release, Reply::integer(-1)) == AnswerKind::error);
+  CHECK(kind(Question::confirm, Reply::boolean(true)) == AnswerKind::error);
+}
+
+TEST_CASE("a holder is a value with a time and a token in their ranges, or nobody") {
+  const auto told = [](std::int64_t ms, std::int64_t token) {
+    Reply reply = Reply::array();
+    reply.add(Reply::bulk("v")).add(Reply::integer(ms)).add(Reply::integer(token));
+    return classify(RequestKind::holder, reply).kind;
+  };
+  CHECK(classify(RequestKind::holder, Reply::null()).kind == AnswerKind::yes);
+  CHECK(told(500, 7) == AnswerKind::yes);
+  CHECK(told(-1, 0) == AnswerKind::yes);
+  CHECK(told(-2, 7) == AnswerKind::error);
+  CHECK(told(500, -7) == AnswerKind::error);
+  CHECK(classify(RequestKind::holder, items({1, 2, 3})).kind == AnswerKind::error);
+}

@@ -1,0 +1,38 @@
+#include "coordinator/quorum/release.h"
+
+#include "tests/unit/coordinator/quorum/machine_fixture.h"
+
+using namespace redlock;
+using namespace redlock::coordinator;
+
+using Attempt = MachineFixture<Release>;
+using Outcome = ReleaseOutcome;
+
+TEST_CASE("a release is confirmed when a quorum answered and some node deleted it") {
+  Attempt attempt(five_nodes());
+  CHECK(attempt.start() == "ask 1 2 3 4 5");
+  attempt(1, "(integer) 0");
+  attempt(2, "(integer) 1");
+  CHECK_FALSE(attempt.machine.finished());
+  attempt(3, "(integer) 0");
+  CHECK(attempt.machine.outcome() == Outcome::released);
+}
+
+TEST_CASE("a quorum that did not have it says that it was not this holder's any more") {
+  Attempt attempt(five_nodes());
+  attempt.start();
+  for (const unsigned node : {1u, 2u, 3u}) attempt(node, "(integer) 0");
+  CHECK(attempt.machine.outcome() == Outcome::not_held);
+}
+
+TEST_CASE("a release without a quorum of answers is not confirmed") {
+  Attempt attempt(five_nodes());
+  attempt.start();
+  attempt(1, "(integer) 1");
+  attempt(2, "(integer) 1");
+  attempt(3, "broken");
+  CHECK(attempt.time(499ms).empty());
+  CHECK_FALSE(attempt.machine.finished());
+  attempt.time(500ms);
+  CHECK(attempt.machine.outcome() == Outcome::no_quorum);
+}

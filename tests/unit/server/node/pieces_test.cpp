@@ -1,0 +1,101 @@
+// Work whose size others choose, done in pieces or refused: waits that end together, and patterns.
+#include "protocol/catalogue/glob.h"
+#include "tests/support/slow_node.h"
+
+#include <string>
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+using namespace redlock;
+using namespace redlock::server;
+
+namespace {
+
+// alice waits for many keys that bob holds.
+struct ManyWaits : SlowNode {
+  static constexpr int kKeys = 3000;
+  ManyWaits() {
+    ask(alice, "HELLO 3");
+    for (int i = 0; i < kKeys; ++i) {
+      ask(bob, fmt::format("SET {} bob PX 60000", i));
+      ask(alice, fmt::format("LOCK.WAIT {} 1000 PUSH", i));
+    }
+    CHECK(waits() == kKeys);
+  }
+  std::size_t waits() { return node.waiters().count(); }
+  // Each of them just once, some a turn.
+  void check_told_in_pieces(std::string_view how) {
+    CHECK(waits() > kKeys / 2);
+    int pieces = 0;
+    for (; node.next_work().value_or(kNever) <= now.monotonic; ++pieces) turn();
+    CHECK(pieces > 2);
+    CHECK(waits() == 0);
+    for (int i = 0; i < kKeys; ++i) {
+      const std::string told = alice.receive();
+      CAPTURE(told);
+      REQUIRE(told.ends_with(how));
+    }
+    CHECK(alice.receive() == "(none)");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("whoever waits for a key is told in pieces, when all are freed") {
+  ManyWaits world;
+  CHECK(world.ask(world.bob, "FLUSHALL") == "+OK");
+  world.check_told_in_pieces("(integer) 1]");
+}
+
+TEST_CASE("waits that run out together are told in pieces") {
+  ManyWaits world;
+  world.now.monotonic += 1s;
+  world.turn();
+  world.check_told_in_pieces("(integer) 0]");
+}
+
+TEST_CASE("a key that is taken again before its waiter's turn is waited for") {
+  ManyWaits world;
+  CHECK(world.ask(world.bob, "FLUSHALL") == "+OK");
+  int taken = 0;
+  for (int i = 0; i < ManyWaits::kKeys; ++i) {
+    world.bob.send(fmt::format("SET {} bob NX PX 60000", i), world.now);
+    taken += world.bob.receive() == "+OK" ? 1 : 0;
+  }
+  CHECK(taken == ManyWaits::kKeys);
+  while (world.node.waiters().has_more()) world.turn();
+  CHECK(world.waits() > 0);
+  CHECK(world.waits() < ManyWaits::kKeys);
+  CHECK(world.ask(world.bob, "FLUSHALL") == "+OK");
+  world.turns();
+  CHECK(world.waits() == 0);
+}
+
+TEST_CASE("keys that are given up meanwhile are looked at behind the others, and in the end") {
+  ManyWaits world;
+  world.ask(world.bob, "FLUSHALL");
+  for (int i = 0; i < ManyWaits::kKeys && world.node.waiters().has_more(); ++i) {
+    world.ask(world.bob, "SET other bob PX 60000");
+    world.bob.send("DEL other", world.now);
+    world.bob.receive();
+  }
+  CHECK_FALSE(world.node.waiters().has_more());
+  CHECK(world.waits() == 0);
+}
+
+TEST_CASE("patterns that take long with many names are refused") {
+  SlowNode world;
+  const auto with_patterns = [](std::string line, const std::string& pattern, int count) {
+    for (int i = 0; i < count; ++i) line += " " + pattern;
+    return line;
+  };
+  const std::string refusal = "-" + std::string(protocol::kPatternsTakeTooLong);
+  CHECK(world.ask(world.alice, with_patterns("CONFIG GET", "x", 4000)) == refusal);
+  CHECK(world.ask(world.alice, with_patterns("CONFIG GET", "x", 500)) == "[]");
+  const std::string wide = "[" + std::string(60'000, 'x') + "]";
+  CHECK(world.ask(world.alice, "CONFIG GET *" + wide) == refusal);
+  CHECK(world.ask(world.alice, "COMMAND LIST FILTERBY PATTERN *" + wide) == refusal);
+  CHECK(world.ask(world.alice, "COMMAND LIST FILTERBY PATTERN lock.w*") == "[\"lock.wait\"]");
+  CHECK(world.ask(world.alice, "CONFIG GET max-ttl").find("max-ttl") != std::string::npos);
+}
