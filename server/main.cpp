@@ -150,7 +150,7 @@ class Process {
   net::Timer watchdog_;
 };
 
-int run_node(CommandLine& command) {
+int run_node(NodeCommandLine& command) {
   Settings& settings = command.configuration.settings;
   if (const Status usable = check(settings); !usable) return fail(usable.error().text);
   auto log = net::LogFile::open(settings.logfile);
@@ -168,7 +168,7 @@ int run_node(CommandLine& command) {
   return code;
 }
 
-int bootstrap_node(const CommandLine& command) {
+int bootstrap_node(const NodeCommandLine& command) {
   const Settings& settings = command.configuration.settings;
   const std::string folder = state_directory(settings);
   const std::string node_id = new_node_id(settings);
@@ -190,16 +190,16 @@ int main(std::span<char*> arguments) {
       read_command_line(words, {net::read_text_file, [] { return net::read_text(STDIN_FILENO); }});
   if (!command) return fail(command.error().text);
   switch (command.value().deed) {
-    case CommandLine::Deed::show_version:
+    case NodeCommandLine::Deed::show_version:
       fmt::print("redlock-node {} (speaks the protocol of Redis {})\n", kRedlockVersion,
                  kRedisVersion);
       return 0;
-    case CommandLine::Deed::show_help:
+    case NodeCommandLine::Deed::show_help:
       fmt::print("{}", help_text());
       return 0;
-    case CommandLine::Deed::bootstrap:
+    case NodeCommandLine::Deed::bootstrap:
       return bootstrap_node(command.value());
-    case CommandLine::Deed::run:
+    case NodeCommandLine::Deed::run:
       return run_node(command.value());
   }
   return kFailed;

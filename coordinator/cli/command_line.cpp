@@ -1,10 +1,10 @@
 #include "base/net/text_file.h"
 #include "base/text/duration_text.h"
 #include "base/text/number.h"
+#include "base/token.h"
 #include "base/version.h"
 #include "coordinator/cli/command_line_parts.h"
 #include "coordinator/cli/shell_lines.h"
-#include "coordinator/link/node_facts.h"
 
 #include <algorithm>
 #include <array>
@@ -48,14 +48,14 @@ constexpr const char* kExitCodes =
     "Nodes: --nodes, REDLOCK_NODES, or `nodes` in /etc/redlock/redlock.conf;\n"
     "       redis://[user:password@]host:port or unix:///path, separated by commas.";
 
-Problem read_optional_duration(const Settings& settings, std::string_view name,
+Problem read_optional_duration(const GivenSettings& settings, std::string_view name,
                                std::optional<Duration>& value) {
   if (settings.find(name) == nullptr) return {};
   return read_duration(settings, name, value.emplace());
 }
 
-Problem read_signal(const Settings& settings, int& number) {
-  const Setting* setting = settings.find("signal");
+Problem read_signal(const GivenSettings& settings, int& number) {
+  const GivenSetting* setting = settings.find("signal");
   if (setting == nullptr) return {};
   struct Named {
     std::string_view name;
@@ -82,16 +82,17 @@ Problem read_signal(const Settings& settings, int& number) {
                                        setting->value));
 }
 
-Problem read_wait(const Settings& settings, Word word, bool no_wait, Patience& patience) {
-  if (word == Word::run) patience.wait = std::nullopt;
-  if (Problem problem = read_optional_duration(settings, "wait", patience.wait)) return problem;
-  if (no_wait) patience.wait = Duration(0);
+Problem read_wait(const GivenSettings& settings, Word word, bool no_wait,
+                  std::optional<Duration>& wait) {
+  if (word == Word::run) wait = std::nullopt;
+  if (Problem problem = read_optional_duration(settings, "wait", wait)) return problem;
+  if (no_wait) wait = Duration(0);
   return {};
 }
 
 // As the file has a value for everything, a flag that is given stands for `yes`.
-Problem read_fence(const Settings& settings, bool& fence) {
-  const Setting* setting = settings.find("no-fence");
+Problem read_fence(const GivenSettings& settings, bool& fence) {
+  const GivenSetting* setting = settings.find("no-fence");
   if (setting == nullptr) return {};
   const bool is_yes = equals_ignoring_case(setting->value, "yes");
   fence = !is_yes;
@@ -99,7 +100,7 @@ Problem read_fence(const Settings& settings, bool& fence) {
   return mistake(*setting, fmt::format("'{}' is neither yes nor no", setting->value));
 }
 
-Problem read_all(const Settings& settings, bool no_wait, CommandLine& line) {
+Problem read_all(const GivenSettings& settings, bool no_wait, CommandLine& line) {
   Options& options = line.options;
   if (Problem problem = read_nodes(settings, line)) return problem;
   if (Problem problem = read_duration(settings, "node-timeout", options.node_timeout)) {
@@ -107,7 +108,7 @@ Problem read_all(const Settings& settings, bool no_wait, CommandLine& line) {
   }
   if (Problem problem = read_drift(settings, options.clock_drift)) return problem;
   if (Problem problem = read_duration(settings, "ttl", options.ttl)) return problem;
-  if (Problem problem = read_wait(settings, *line.word, no_wait, options.patience)) return problem;
+  if (Problem problem = read_wait(settings, *line.word, no_wait, options.wait)) return problem;
   if (Problem problem = read_fence(settings, options.fence)) return problem;
   if (Problem problem = read_optional_duration(settings, "max-hold", options.max_hold)) {
     return problem;
@@ -120,7 +121,7 @@ Problem read_all(const Settings& settings, bool no_wait, CommandLine& line) {
   return check_times(settings, options);
 }
 
-Problem read_file(const std::string& given, Settings& settings) {
+Problem read_file(const std::string& given, GivenSettings& settings) {
   const std::string file = given.empty() ? std::string(kDefaultSettingsFile) : given;
   std::error_code ignored;
   if (given.empty() && !std::filesystem::exists(file, ignored)) return {};
@@ -256,7 +257,7 @@ std::vector<std::string> split_off_command(int argc, char** argv, std::vector<st
   return ours;
 }
 
-void add_flags(const Flags& flags, Settings& settings) {
+void add_flags(const Flags& flags, GivenSettings& settings) {
   for (const auto& [name, value] : flags.values) {
     if (!value.empty()) settings.set(name, {value, "--" + name, true});
   }
@@ -269,7 +270,7 @@ bool names_a_lock(Word word) {
 
 // Neither the file nor the environment has a say in what is drilled: nodes are killed.
 CommandLine resolve_drill(const CLI::App& app, const Flags& flags, CommandLine line) {
-  Settings settings;
+  GivenSettings settings;
   add_flags(flags, settings);
   if (Problem problem = read_drill(app, settings, line)) return failed(*problem);
   return line;
@@ -285,7 +286,7 @@ CommandLine resolve(const CLI::App& app, const Flags& flags, CommandLine line) {
   if (word == Word::run && line.options.command.empty()) {
     return failed({exit_code::kUsage, "no command: redlock run [OPTIONS] NAME -- COMMAND [ARG…]"});
   }
-  Settings settings;
+  GivenSettings settings;
   if (Problem problem = read_file(flags.config, settings)) return failed(*problem);
   const char* nodes = std::getenv("REDLOCK_NODES");
   if (nodes != nullptr && *nodes != '\0') settings.set("nodes", {nodes, "REDLOCK_NODES"});

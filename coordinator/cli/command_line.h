@@ -3,7 +3,6 @@
 
 #include "base/time.h"
 #include "coordinator/cli/exit_code.h"
-#include "coordinator/group/retry.h"
 
 #include <csignal>
 #include <optional>
@@ -26,8 +25,8 @@ struct Options {
   std::string name;    // of the lock
   std::string value;   // extend, release
   Duration ttl = 30s;  // acquire, extend, run; release: how long it is tried at most
-  Patience patience;   // acquire, run
-  bool fence = true;   // acquire, run: with a fencing token
+  std::optional<Duration> wait = Duration(0);  // acquire, run: for the lock; nullopt: for ever
+  bool fence = true;                           // acquire, run: with a fencing token
 
   // run
   std::vector<std::string> command;

@@ -26,7 +26,7 @@ void add_bench(CLI::App& app, Flags& flags, Options& options) {
   word.add_flag("--no-fence", flags.no_fence, "one round trip only, no token");
 }
 
-Problem read_bench(const Settings& settings, Options& options) {
+Problem read_bench(const GivenSettings& settings, Options& options) {
   options.length = kLengthStandard;
   if (Problem problem = read_duration(settings, "for", options.length)) return problem;
   if (options.length >= kLengthMin && options.length <= kLengthMax) return {};

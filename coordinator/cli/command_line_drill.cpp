@@ -123,14 +123,14 @@ Problem check_drill_nodes(const Options& options, bool are_named) {
   return {};
 }
 
-Problem read_ttl(const Settings& settings, Duration standard, Options& options) {
+Problem read_ttl(const GivenSettings& settings, Duration standard, Options& options) {
   options.ttl = standard;
   if (Problem problem = read_duration(settings, "ttl", options.ttl)) return problem;
   if (options.ttl >= kTtlMin) return {};
   return mistake(*settings.find("ttl"), "at least 1s: within it a node is killed and started");
 }
 
-Problem read_restart(const Settings& settings, CommandLine& line) {
+Problem read_restart(const GivenSettings& settings, CommandLine& line) {
   const bool are_named = settings.find("nodes") != nullptr;
   if (are_named) {
     if (Problem problem = read_nodes(settings, line)) return problem;
@@ -139,7 +139,7 @@ Problem read_restart(const Settings& settings, CommandLine& line) {
   return read_ttl(settings, kRestartTtl, line.options);
 }
 
-Problem read_clients_at_work(const Settings& settings, CommandLine& line) {
+Problem read_clients_at_work(const GivenSettings& settings, CommandLine& line) {
   Options& options = line.options;
   if (settings.find("nodes") != nullptr) {
     return Mistake{exit_code::kUsage,
@@ -154,11 +154,11 @@ Problem read_clients_at_work(const Settings& settings, CommandLine& line) {
   return read_ttl(settings, kChaosTtl, options);
 }
 
-Problem read_check(const Settings& /*settings*/, CommandLine& /*line*/) {
+Problem read_check(const GivenSettings& /*settings*/, CommandLine& /*line*/) {
   return {};
 }
 
-Problem read_client(const Settings& settings, CommandLine& line) {
+Problem read_client(const GivenSettings& settings, CommandLine& line) {
   if (Problem problem = read_nodes(settings, line)) return problem;
   line.options.fence = settings.find("no-fence") == nullptr;
   return read_ttl(settings, kChaosTtl, line.options);
@@ -169,7 +169,7 @@ struct DrillWord {
   const char* name;
   Drill drill;
   void (*add)(CLI::App& word, Flags& flags, Options& options);
-  Problem (*read)(const Settings& settings, CommandLine& line);
+  Problem (*read)(const GivenSettings& settings, CommandLine& line);
 };
 
 constexpr std::array kDrills = {
@@ -200,7 +200,7 @@ std::string no_drill_named(const CLI::App& app) {
   return "which drill? There are:" + names;
 }
 
-Problem read_drill(const CLI::App& app, const Settings& settings, CommandLine& line) {
+Problem read_drill(const CLI::App& app, const GivenSettings& settings, CommandLine& line) {
   const CLI::App& word = *app.get_subcommand("drill");
   for (const DrillWord& drill : kDrills) {
     if (!word.got_subcommand(drill.name)) continue;

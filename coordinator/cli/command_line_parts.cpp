@@ -18,13 +18,13 @@ constexpr std::string_view kHowToNameNodes =
 
 }  // namespace
 
-Mistake mistake(const Setting& setting, std::string_view text) {
+Mistake mistake(const GivenSetting& setting, std::string_view text) {
   return {setting.is_flag ? exit_code::kUsage : exit_code::kConfiguration,
           fmt::format("{}: {}", setting.origin, text)};
 }
 
-Problem read_duration(const Settings& settings, std::string_view name, Duration& value) {
-  const Setting* setting = settings.find(name);
+Problem read_duration(const GivenSettings& settings, std::string_view name, Duration& value) {
+  const GivenSetting* setting = settings.find(name);
   if (setting == nullptr) return {};
   const Result<Duration> parsed = parse_duration_with_unit(setting->value);
   if (!parsed) return mistake(*setting, parsed.error().text);
@@ -32,8 +32,8 @@ Problem read_duration(const Settings& settings, std::string_view name, Duration&
   return {};
 }
 
-Problem read_drift(const Settings& settings, double& drift) {
-  const Setting* setting = settings.find("clock-drift");
+Problem read_drift(const GivenSettings& settings, double& drift) {
+  const GivenSetting* setting = settings.find("clock-drift");
   if (setting == nullptr) return {};
   char* end = nullptr;
   drift = std::strtod(setting->value.c_str(), &end);
@@ -42,8 +42,8 @@ Problem read_drift(const Settings& settings, double& drift) {
   return mistake(*setting, "the drift bound must be a number from 0 to 0.5, such as 0.01");
 }
 
-Problem read_nodes(const Settings& settings, CommandLine& line) {
-  const Setting* setting = settings.find("nodes");
+Problem read_nodes(const GivenSettings& settings, CommandLine& line) {
+  const GivenSetting* setting = settings.find("nodes");
   if (setting == nullptr) return Mistake{exit_code::kConfiguration, std::string(kHowToNameNodes)};
   auto parsed = parse_node_addresses(setting->value);
   if (!parsed) return mistake(*setting, parsed.error().text);
@@ -58,7 +58,7 @@ Problem read_nodes(const Settings& settings, CommandLine& line) {
 }
 
 // What depends on more than one setting.
-Problem check_times(const Settings& settings, Options& options) {
+Problem check_times(const GivenSettings& settings, Options& options) {
   if (drift_allowance(options.ttl, options.clock_drift) >= options.ttl) {
     return Mistake{exit_code::kUsage,
                    fmt::format("a TTL of {} leaves no validity: clock drift and rounding take {}",
@@ -66,7 +66,7 @@ Problem check_times(const Settings& settings, Options& options) {
                                spoken_duration(drift_allowance(options.ttl, options.clock_drift)))};
   }
   const Duration timeout_max = std::max<Duration>(options.ttl / 3, 1ms);
-  const Setting* timeout = settings.find("node-timeout");
+  const GivenSetting* timeout = settings.find("node-timeout");
   if (timeout != nullptr && options.node_timeout < 1ms) {
     return mistake(*timeout, "a node timeout must be at least 1ms");
   }

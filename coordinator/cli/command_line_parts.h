@@ -22,9 +22,9 @@ struct Mistake {
 using Problem = std::optional<Mistake>;
 
 // A usage error if it was a flag, else one of the configuration.
-Mistake mistake(const Setting& setting, std::string_view text);
+Mistake mistake(const GivenSetting& setting, std::string_view text);
 
-// CLI11's options write here; what the file may also say goes through Settings.
+// CLI11's options write here; what the file may also say goes through GivenSettings.
 struct Flags {
   std::string config;
   bool no_wait = false;
@@ -37,20 +37,20 @@ CLI::Option* add_setting(CLI::App& app, Flags& flags, const std::string& names,
                          const std::string& name, const std::string& help, const std::string& type);
 
 // Each leaves the value as it is where the setting is not given.
-Problem read_duration(const Settings& settings, std::string_view name, Duration& value);
-Problem read_drift(const Settings& settings, double& drift);
-Problem read_nodes(const Settings& settings, CommandLine& line);
+Problem read_duration(const GivenSettings& settings, std::string_view name, Duration& value);
+Problem read_drift(const GivenSettings& settings, double& drift);
+Problem read_nodes(const GivenSettings& settings, CommandLine& line);
 // What depends on more than one setting.
-Problem check_times(const Settings& settings, Options& options);
+Problem check_times(const GivenSettings& settings, Options& options);
 
 // `redlock bench`: its options, and what of them needs a look.
 void add_bench(CLI::App& app, Flags& flags, Options& options);
-Problem read_bench(const Settings& settings, Options& options);
+Problem read_bench(const GivenSettings& settings, Options& options);
 
 // `redlock drill …`: its drills and their options, and what was asked for.
 void add_drills(CLI::App& app, Flags& flags, Options& options);
 // After a mistake: a sentence that names the drills, if `drill` was followed by none of them.
 std::string no_drill_named(const CLI::App& app);
-Problem read_drill(const CLI::App& app, const Settings& settings, CommandLine& line);
+Problem read_drill(const CLI::App& app, const GivenSettings& settings, CommandLine& line);
 
 }  // namespace redlock::coordinator

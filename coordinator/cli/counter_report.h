@@ -13,7 +13,7 @@
 //   counters are not known, are no quorum, so none of its numbers was accepted by one.
 #pragma once
 
-#include "coordinator/link/node_facts.h"
+#include "base/token.h"
 #include <redlock/client.h>
 
 #include <string>

@@ -23,12 +23,12 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
-const Setting* Settings::find(std::string_view name) const {
+const GivenSetting* GivenSettings::find(std::string_view name) const {
   const auto found = values_.find(name);
   return found == values_.end() ? nullptr : &found->second;
 }
 
-Status add_settings_file(const std::string& file, std::string_view text, Settings& settings) {
+Status add_settings_file(const std::string& file, std::string_view text, GivenSettings& settings) {
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = trimmed(text.substr(0, end));

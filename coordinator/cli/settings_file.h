@@ -14,25 +14,27 @@
 
 namespace redlock::coordinator {
 
-struct Setting {
+struct GivenSetting {
   std::string value;
   std::string origin;    // "--ttl", "REDLOCK_NODES", "/etc/redlock/redlock.conf:3"
   bool is_flag = false;  // a mistake in a flag is a usage error, elsewhere one of configuration
 };
 
-class Settings {
+class GivenSettings {
  public:
   // Replaces what an earlier origin said.
-  void set(std::string name, Setting setting) { values_[std::move(name)] = std::move(setting); }
-  const Setting* find(std::string_view name) const;
+  void set(std::string name, GivenSetting setting) {
+    values_[std::move(name)] = std::move(setting);
+  }
+  const GivenSetting* find(std::string_view name) const;
 
  private:
-  std::map<std::string, Setting, std::less<>> values_;
+  std::map<std::string, GivenSetting, std::less<>> values_;
 };
 
 inline constexpr std::string_view kDefaultSettingsFile = "/etc/redlock/redlock.conf";
 
 // Adds what `text`, the file's contents, says. The error names file, line and what is accepted.
-Status add_settings_file(const std::string& file, std::string_view text, Settings& settings);
+Status add_settings_file(const std::string& file, std::string_view text, GivenSettings& settings);
 
 }  // namespace redlock::coordinator

@@ -2,6 +2,7 @@
 #include "coordinator/client/guard_keeping.h"
 #include "coordinator/client/node_address.h"
 #include "coordinator/client/several_guards.h"
+#include "coordinator/quorum/tally.h"
 #include "coordinator/results/admission_report.h"
 #include "coordinator/results/errors.h"
 #include "coordinator/results/public_lock.h"
@@ -249,7 +250,7 @@ Result<std::vector<NodeState>, Error> Client::status() {
 // --- admit
 
 Client::Operation Client::admit(AdmitOptions options, Callback<Admitted> done) {
-  if (options.floor.value_or(0) > coordinator::kTokenMax) {
+  if (options.floor.value_or(0) > kTokenMax) {
     return core_->refuse(std::move(done), invalid("the floor is not below 2^53"));
   }
   Core& core = *core_;

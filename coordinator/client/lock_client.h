@@ -75,7 +75,7 @@ class LockClient : private NodeLink::User {
 // no quotes anywhere (rule Q6).
 std::string new_lock_value();
 
-// Both of a holder's clocks, close enough together for a ClockWatch.
+// Both of a holder's clocks, close enough together for a SuspendWatch.
 ClockReading read_holder_clocks();
 
 }  // namespace redlock::coordinator

@@ -62,8 +62,7 @@ int word_acquire(const Options& options) {
   return session.run([&] {
     if (interrupted) return;
     operation = session.client().acquire(
-        options.name, {.ttl = options.ttl, .wait = options.patience.wait, .fence = options.fence},
-        done);
+        options.name, {.ttl = options.ttl, .wait = options.wait, .fence = options.fence}, done);
   });
 }
 

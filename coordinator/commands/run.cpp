@@ -58,7 +58,7 @@ class LockedRun : private GuardedCommand::User {
       acquisition_ = session_.client().guard(
           options_.name,
           {.ttl = options_.ttl,
-           .wait = options_.patience.wait,
+           .wait = options_.wait,
            .fence = options_.fence,
            .notice = notice_of(options_),
            .on_loss = [this](const Error& why) { lose(why); },

@@ -60,7 +60,7 @@ class Keeper {
   void lose(std::string_view why);
 
   Terms terms_;
-  ClockWatch clocks_;
+  SuspendWatch clocks_;
   Instant valid_until_;
   Instant now_;  // of the last event
   Instant extend_at_;

@@ -1,7 +1,7 @@
 #include "coordinator/group/operation.h"
 
+#include "coordinator/quorum/tally.h"
 #include "coordinator/quorum/validity.h"
-#include "coordinator/results/errors.h"
 
 #include <algorithm>
 

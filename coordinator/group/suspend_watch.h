@@ -21,12 +21,12 @@ struct ClockReading {
   Duration difference() const { return boottime - monotonic; }
 };
 
-class ClockWatch {
+class SuspendWatch {
  public:
   // What two readings may differ by without a suspend: pauses between the two clocks.
   static constexpr Duration kTolerance = 20ms;
 
-  explicit ClockWatch(const ClockReading& first) : first_(first), last_(first) {}
+  explicit SuspendWatch(const ClockReading& first) : first_(first), last_(first) {}
 
   // Once false, always false.
   bool trusts(const ClockReading& reading) {

@@ -1,6 +1,7 @@
 #include "coordinator/link/greeting.h"
 
 #include "base/invariant.h"
+#include "coordinator/link/node_request.h"
 #include "protocol/resp/request_writer.h"
 
 #include <algorithm>

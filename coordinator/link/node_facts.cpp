@@ -77,6 +77,11 @@ std::optional<NodeStatus> read_node_status(const Reply& reply) {
   return status;
 }
 
+Duration admissible_in(const NodeStatus& status) {
+  const bool is_recovering = status.state == "recovering";
+  return is_recovering ? std::max(status.admit_in, status.delay_left) : status.admit_in;
+}
+
 NodeIdentity identity_of(std::string_view id) {
   return static_cast<NodeIdentity>(std::max<std::uint64_t>(keyed_hash(id, 0), 1));
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "base/time.h"
+#include "base/token.h"
+#include "coordinator/quorum/answer.h"
 #include "protocol/resp/reply.h"
 
 #include <cstdint>
@@ -10,14 +12,6 @@
 #include <string_view>
 
 namespace redlock::coordinator {
-
-// A fencing token, or what a node proposes as one; below 2^53. 0: none.
-using Token = std::uint64_t;
-inline constexpr Token kTokenMax = (Token{1} << 53) - 1;
-
-// Counters that are further apart do not agree: a node lets no single request raise its counter by
-// more (rule F1), and no single counter decides for the group (rules F3, F6).
-inline constexpr Token kLeapMax = Token{1} << 32;
 
 // Also the dialect that is spoken with it: LOCK.* commands, or SET NX PX and scripts.
 enum class NodeKind : std::uint8_t { redlock_node, plain_redis };
@@ -42,10 +36,11 @@ struct NodeStatus {
 // tells a counter that no node can have.
 std::optional<NodeStatus> read_node_status(const protocol::Reply& reply);
 
-// Who votes (rule Q5): a hash of a node's id, as two words are cheaper to compare and to keep than
-// two texts. Two nodes whose hashes are the same count as one: a vote is lost, none is given twice.
-// 0: not known.
-enum class NodeIdentity : std::uint64_t { unknown = 0 };
+// Until an unfenced node with this LOCK.STATUS can be admitted; 0: now. While it is recovering it
+// takes no floor (rule R10).
+Duration admissible_in(const NodeStatus& status);
+
+// Nodes whose ids have the same hash count as one: a vote is lost, none is given twice (rule Q5).
 NodeIdentity identity_of(std::string_view id);
 
 struct NodeFacts {

@@ -36,7 +36,7 @@ struct ScriptCall {
   std::string_view command;
   std::string_view script;
 
-  ScriptCall(const Script& known, ScriptForm form)
+  ScriptCall(const NodeScript& known, ScriptForm form)
       : command(form == ScriptForm::by_sha ? "EVALSHA" : "EVAL"),
         script(form == ScriptForm::by_sha ? known.sha : known.text) {}
 };

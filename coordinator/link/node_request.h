@@ -1,13 +1,30 @@
-// A request to one node, as a value and as bytes.
+// A request to one node, as a value and as bytes; and what the node's reply to it means.
 #pragma once
 
+#include "coordinator/link/node_facts.h"
 #include "coordinator/quorum/answer.h"
 #include "protocol/resp/output_buffer.h"
+#include "protocol/resp/reply.h"
 
 #include <memory>
 #include <string>
 
 namespace redlock::coordinator {
+
+// What is asked of a node: of a redlock-node, and in its place of a plain Redis.
+enum class RequestKind : std::uint8_t {
+  acquire,      // LOCK.ACQUIRE; SET name value NX PX ttl
+  extend,       // LOCK.EXTEND; the extension script, or the top-up script
+  release,      // LOCK.RELEASE; the release script
+  confirm,      // LOCK.CONFIRM; a plain Redis has no fencing tokens
+  wait,         // LOCK.WAIT … PUSH; a plain Redis tells nobody
+  get,          // GET
+  holder,       // LOCK.HOLDER; the holder script
+  info,         // INFO
+  status,       // LOCK.STATUS; INFO
+  fence_read,   // LOCK.FENCE READ; a plain Redis has no fencing tokens
+  fence_admit,  // LOCK.FENCE ADMIT; a plain Redis has no fencing tokens
+};
 
 // What a holder, or one who wants to be, has at the nodes: the lock's name and the value that only
 // it knows. Shared by the requests of one operation to all nodes.
@@ -45,5 +62,11 @@ bool can_ask(RequestKind request, NodeKind node);
 // In the node's dialect. REQUIRES: can_ask.
 void write_node_request(const NodeRequest& request, NodeKind node, ScriptForm form,
                         protocol::OutputBuffer& out);
+
+// What a reply to a request of this kind means, in either dialect. Read strictly: what no sound
+// node answers (another shape, a number out of its range, a top-up where none was asked for) is an
+// error and never a vote. Of a survey's questions (get and those after it) only LOCK.HOLDER has a
+// shape to be held to here; the others are answered `yes` by whatever is no error.
+Answer classify(RequestKind kind, const protocol::Reply& reply, bool may_top_up = false);
 
 }  // namespace redlock::coordinator

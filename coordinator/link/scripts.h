@@ -8,14 +8,14 @@
 
 namespace redlock::coordinator {
 
-struct Script {
+struct NodeScript {
   std::string_view text;
   std::string_view sha;
 };
 
 // Deletes the key if it still holds this value: the release script that the published algorithm
 // gives, byte for byte, as nodes and proxies may know it by its hash. KEYS[1], ARGV: value.
-inline constexpr Script kReleaseScript = {
+inline constexpr NodeScript kReleaseScript = {
     R"(if redis.call("get",KEYS[1]) == ARGV[1] then
     return redis.call("del",KEYS[1])
 else
@@ -25,7 +25,7 @@ end)",
 
 // Gives the key a later deadline if it still holds this value, and never an earlier one (rule Q4).
 // KEYS[1], ARGV: value, TTL in milliseconds. 1: it is held for at least that long; 0: not yours.
-inline constexpr Script kExtendScript = {
+inline constexpr NodeScript kExtendScript = {
     R"(if redis.call("get",KEYS[1]) ~= ARGV[1] then
     return 0
 end
@@ -38,7 +38,7 @@ return 1)",
 
 // The same, and makes the lock where it is missing: a top-up, for its valid holder only (rule Q4).
 // KEYS[1], ARGV: value, TTL in milliseconds. 2: it was missing, and is held now.
-inline constexpr Script kTopUpScript = {
+inline constexpr NodeScript kTopUpScript = {
     R"(local held = redis.call("get",KEYS[1])
 if not held then
     redis.call("set",KEYS[1],ARGV[1],"NX","PX",ARGV[2])
@@ -55,7 +55,7 @@ return 1)",
     "dbab422816affab8e309b1d6513f3989fbba0de8"};
 
 // Who holds it, and for how many milliseconds more; nil: nobody. KEYS[1].
-inline constexpr Script kHolderScript = {
+inline constexpr NodeScript kHolderScript = {
     R"(local held = redis.call("get",KEYS[1])
 return held and {held,redis.call("pttl",KEYS[1])})",
     "1139951364f88d2855757d74fc7b7669cd01642a"};

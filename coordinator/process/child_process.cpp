@@ -37,7 +37,7 @@ ChildProcess::~ChildProcess() {
   guard_.dismiss();
 }
 
-std::optional<StartFailure> ChildProcess::start(const Command& command) {
+std::optional<StartFailure> ChildProcess::start(const ProcessCommand& command) {
   INVARIANT(!is_running(), "one program at a time");
   const std::string& program = command.words.at(0);
   if (command.on_parent_death == OnParentDeath::kill_group) {

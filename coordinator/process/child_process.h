@@ -49,7 +49,7 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   // Returns when the program runs, or has been found not to. REQUIRES: !is_running().
-  std::optional<StartFailure> start(const Command& command);
+  std::optional<StartFailure> start(const ProcessCommand& command);
 
   // Until on_exit. It keeps the loop alive as long.
   bool is_running() const { return pid_ != 0; }

@@ -115,7 +115,8 @@ GuardedCommand::~GuardedCommand() {
   terminal_.take_back(JobTerminal::Modes::restore);
 }
 
-std::optional<StartFailure> GuardedCommand::start(const Command& command, const Terms& terms) {
+std::optional<StartFailure> GuardedCommand::start(const ProcessCommand& command,
+                                                  const Terms& terms) {
   INVARIANT(!is_running(), "one command at a time");
   program_ = command.words.at(0);
   wait_for_all_ = terms.wait_for_all;
@@ -136,7 +137,7 @@ std::optional<StartFailure> GuardedCommand::start(const Command& command, const 
 }
 
 // 0, or the errno of what the system refused.
-int GuardedCommand::fork_guard(const Command& command, const Terms& terms) {
+int GuardedCommand::fork_guard(const ProcessCommand& command, const Terms& terms) {
   Connections connections;
   if (connections.error != 0) return connections.error;
   GuardBoard* board = new_board();

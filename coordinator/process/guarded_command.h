@@ -103,7 +103,7 @@ class GuardedCommand {
   GuardedCommand& operator=(const GuardedCommand&) = delete;
 
   // Returns at once; a failure is that of the guard. REQUIRES: !is_running().
-  std::optional<StartFailure> start(const Command& command, const Terms& terms);
+  std::optional<StartFailure> start(const ProcessCommand& command, const Terms& terms);
 
   // Until on_exit or on_start_failed. It keeps the loop alive as long.
   bool is_running() const { return guard_ != 0; }
@@ -124,7 +124,7 @@ class GuardedCommand {
   static constexpr Duration kGivenUpAfter = 1s;
 
  private:
-  int fork_guard(const Command& command, const Terms& terms);
+  int fork_guard(const ProcessCommand& command, const Terms& terms);
   void watch_for_suspend();
   void ring();
   void look();

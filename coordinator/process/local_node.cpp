@@ -100,7 +100,7 @@ void LocalNode::serve() {
 
 void LocalNode::start_process(const std::vector<std::string>& options, State state) {
   log_began_at_ = size_or_zero(log_file_);
-  Command command;
+  ProcessCommand command;
   command.words = {settings_.program};
   command.words.insert(command.words.end(), options.begin(), options.end());
   command.output_file = log_file_;

@@ -28,8 +28,8 @@ struct LocalNodeSettings {
   // kill_group: for one that may be stopped (SIGSTOP) when we die, and would not take a SIGTERM.
   OnParentDeath on_parent_death = OnParentDeath::terminate;
   std::string host = "127.0.0.1";  // where it is asked; that it listens there is an option's work
-  std::vector<std::string> environment = {};  // as in Command
-  int network_namespace = -1;                 // as in Command
+  std::vector<std::string> environment = {};  // as in ProcessCommand
+  int network_namespace = -1;                 // as in ProcessCommand
 };
 
 // What went wrong with one node.

@@ -117,7 +117,7 @@ bool signal_is_ignored(int signal) {
   return sigaction(signal, nullptr, &current) == 0 && current.sa_handler == SIG_IGN;
 }
 
-PreparedLaunch::PreparedLaunch(const Command& command, const Surroundings& surroundings)
+PreparedLaunch::PreparedLaunch(const ProcessCommand& command, const Surroundings& surroundings)
     : command_(command),
       surroundings_(surroundings),
       words_(pointers_to(command.words)),
@@ -152,7 +152,7 @@ void PreparedLaunch::run_child(pid_t parent, int report, int gate) const {
   _exit(written == sizeof error ? EXIT_FAILURE : EXIT_FAILURE + 1);
 }
 
-Launched launch(const Command& command, int guard) {
+Launched launch(const ProcessCommand& command, int guard) {
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return {0, errno};
   const SignalsBlocked blocked;

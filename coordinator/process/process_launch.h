@@ -17,7 +17,7 @@ enum class OnParentDeath {
   terminate,   // SIGTERM to the program itself, so that it stops cleanly
 };
 
-struct Command {
+struct ProcessCommand {
   std::vector<std::string> words;        // [0] is looked for in PATH unless it contains a '/'
   std::vector<std::string> environment;  // "NAME=value", added to our own; replaces the same NAME
   // Empty: standard input, output and error are ours. Otherwise input is /dev/null, and output and
@@ -41,7 +41,7 @@ struct Launched {
 //
 // REQUIRES: at least one word; the thread that calls lives as long as the process, as the kernel
 // counts the death of the thread that forked as the parent's.
-Launched launch(const Command& command, int guard);
+Launched launch(const ProcessCommand& command, int guard);
 
 // All that a child needs to become a program, made before the fork: after it the child may call
 // nothing that allocates or locks, as another thread may have held the lock at the fork.
@@ -55,7 +55,7 @@ class PreparedLaunch {
   };
 
   // REQUIRES: at least one word. Both must outlive it.
-  PreparedLaunch(const Command& command, const Surroundings& surroundings);
+  PreparedLaunch(const ProcessCommand& command, const Surroundings& surroundings);
   PreparedLaunch(const PreparedLaunch&) = delete;
   PreparedLaunch& operator=(const PreparedLaunch&) = delete;
 
@@ -70,7 +70,7 @@ class PreparedLaunch {
  private:
   void become(pid_t parent, int gate) const;
 
-  const Command& command_;
+  const ProcessCommand& command_;
   Surroundings surroundings_;
   std::vector<char*> words_;
   std::vector<char*> environment_;

@@ -5,11 +5,6 @@
 
 namespace redlock::coordinator {
 
-Duration admissible_in(const NodeStatus& status) {
-  const bool is_recovering = status.state == "recovering";
-  return is_recovering ? std::max(status.admit_in, status.delay_left) : status.admit_in;
-}
-
 Admission::Admission(const Terms& terms, const AdmissionPlan& plan)
     : terms_(terms), plan_(plan), standings_(terms.nodes), fenced_votes_(terms.nodes) {
   INVARIANT(plan.candidates.any(), "an admission of nobody");

@@ -44,10 +44,6 @@ namespace redlock::coordinator {
 
 enum class AdmissionQuestion : std::uint8_t { look, read, admit };
 
-// Until an unfenced node with this LOCK.STATUS can be admitted; 0: now. While it is recovering it
-// takes no floor (rule R10).
-Duration admissible_in(const NodeStatus& status);
-
 // What a node said to a question, as far as it answered (kind yes).
 struct AdmissionReply {
   AdmissionQuestion to = AdmissionQuestion::look;

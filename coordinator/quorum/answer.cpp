@@ -1,12 +1,5 @@
 #include "coordinator/quorum/answer.h"
 
-#include "base/text/printable.h"
-
-#include <array>
-#include <limits>
-
-#include <fmt/format.h>
-
 namespace redlock {
 
 std::string_view answer_name(AnswerKind kind) {
@@ -72,114 +65,6 @@ std::string_view error_name(ErrorCode code) {
 }  // namespace redlock
 
 namespace redlock::coordinator {
-namespace {
-
-using protocol::Reply;
-
-// A recovering node's refusal (rule R10): told apart by its text, as it must look like any error to
-// the libraries that do not know it.
-constexpr std::string_view kRecoveringText = "ERR recovering after a restart";
-
-// What a node says that will never grant this (grant_errors.h, ttl.cpp in server/).
-constexpr std::array<std::string_view, 2> kLimitTexts = {"is above this node's max-ttl",
-                                                         "is longer than this node takes"};
-
-constexpr std::array<std::string_view, 3> kDeniedCodes = {"NOAUTH", "WRONGPASS", "NOPERM"};
-
-Answer classify_error(std::string_view text) {
-  Answer answer{.kind = AnswerKind::error, .text = printable(text)};
-  if (text.starts_with(kRecoveringText)) answer.kind = AnswerKind::recovering;
-  for (const std::string_view code : kDeniedCodes) {
-    if (text.starts_with(code)) answer.kind = AnswerKind::denied;
-  }
-  for (const std::string_view limit : kLimitTexts) {
-    if (text.find(limit) != std::string_view::npos) answer.is_limit = true;
-  }
-  return answer;
-}
-
-Answer unexpected(const Reply& reply) {
-  return {.kind = AnswerKind::error,
-          .text = fmt::format("unexpected reply {}", printable(reply.to_string()))};
-}
-
-bool is_between(const Reply& number, std::int64_t least, std::int64_t most) {
-  return number.is(Reply::Kind::integer) && number.integer() >= least && number.integer() <= most;
-}
-
-bool is_token(const Reply& number) {
-  return is_between(number, 0, static_cast<std::int64_t>(kTokenMax));
-}
-
-// Milliseconds left; -1 without a deadline (rule L3).
-bool is_time_left(const Reply& number) {
-  return is_between(number, -1, std::numeric_limits<std::int64_t>::max());
-}
-
-// 0: no; 1: yes; 2, of an extension that may top up: the lock was missing there, and was made.
-Answer classify_count(const Reply& reply, const Reply& count, int most) {
-  if (!is_between(count, 0, most)) return unexpected(reply);
-  if (count.integer() == 0) return {.kind = AnswerKind::no};
-  return {.kind = AnswerKind::yes, .topped_up = count.integer() == 2};
-}
-
-// LOCK.ACQUIRE: [1, proposal, validity in ms] or [0, ms until it expires]; SET: OK or nil.
-Answer classify_grant(const Reply& reply) {
-  if (reply.is(Reply::Kind::status) && reply.text() == "OK") return {.kind = AnswerKind::yes};
-  if (reply.is_null()) return {.kind = AnswerKind::no};
-  const auto& items = reply.items();
-  if (!reply.is(Reply::Kind::array) || items.empty()) return unexpected(reply);
-  Answer answer = classify_count(reply, items[0], 1);
-  const bool is_grant = answer.kind == AnswerKind::yes;
-  const bool has_shape = is_grant ? items.size() == 3 && is_token(items[1]) &&
-                                        is_time_left(items[2]) && items[2].integer() >= 0
-                                  : items.size() == 2 && is_time_left(items[1]);
-  if (answer.is_vote() && !has_shape) return unexpected(reply);
-  if (is_grant) answer.token = static_cast<Token>(items[1].integer());
-  return answer;
-}
-
-// LOCK.EXTEND: [1 or 2, stored token, ms left] or [0]; a script: 0, 1 or 2.
-Answer classify_extension(const Reply& reply, int most) {
-  if (!reply.is(Reply::Kind::array)) return classify_count(reply, reply, most);
-  const auto& items = reply.items();
-  if (items.empty()) return unexpected(reply);
-  const Answer answer = classify_count(reply, items[0], most);
-  const bool has_shape = answer.kind == AnswerKind::yes
-                             ? items.size() == 3 && is_token(items[1]) && is_time_left(items[2])
-                             : items.size() == 1;
-  if (answer.is_vote() && !has_shape) return unexpected(reply);
-  return answer;
-}
-
-// LOCK.HOLDER: [value, ms left, token], with a label two more; its script: [value, ms left]; nil.
-Answer classify_holder(const Reply& reply) {
-  if (reply.is_null()) return {.kind = AnswerKind::yes};
-  const auto& items = reply.items();
-  const bool has_shape = reply.is(Reply::Kind::array) && items.size() >= 2 &&
-                         items[0].is(Reply::Kind::bulk) && is_time_left(items[1]) &&
-                         (items.size() == 2 || is_token(items[2]));
-  return has_shape ? Answer{.kind = AnswerKind::yes} : unexpected(reply);
-}
-
-}  // namespace
-
-Answer classify(RequestKind kind, const Reply& reply, bool may_top_up) {
-  if (reply.is_error()) return classify_error(reply.text());
-  switch (kind) {
-    case RequestKind::acquire:
-      return classify_grant(reply);
-    case RequestKind::extend:
-      return classify_extension(reply, may_top_up ? 2 : 1);
-    case RequestKind::release:
-    case RequestKind::confirm:
-      return classify_count(reply, reply, 1);
-    case RequestKind::holder:
-      return classify_holder(reply);
-    default:
-      return {.kind = AnswerKind::yes};
-  }
-}
 
 std::string answer_text(const Answer& answer) {
   std::string_view text = answer.text;

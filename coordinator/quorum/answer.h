@@ -1,10 +1,10 @@
 // What one node answered to one request, or why it did not: the vocabulary between the links, the
-// state machines and the error lists that people read.
+// state machines and the error lists that people read. It knows no protocol: coordinator/link/
+// reads a reply into an Answer.
 #pragma once
 
 #include "base/time.h"
-#include "coordinator/link/node_facts.h"
-#include "protocol/resp/reply.h"
+#include "base/token.h"
 #include <redlock/answer.h>
 
 #include <bitset>
@@ -20,20 +20,9 @@ using NodeIndex = std::uint32_t;  // the node's place in the configuration, from
 inline constexpr std::size_t kNodesMax = 64;
 using NodeSet = std::bitset<kNodesMax>;
 
-// What is asked of a node: of a redlock-node, and in its place of a plain Redis.
-enum class RequestKind : std::uint8_t {
-  acquire,      // LOCK.ACQUIRE; SET name value NX PX ttl
-  extend,       // LOCK.EXTEND; the extension script, or the top-up script
-  release,      // LOCK.RELEASE; the release script
-  confirm,      // LOCK.CONFIRM; a plain Redis has no fencing tokens
-  wait,         // LOCK.WAIT … PUSH; a plain Redis tells nobody
-  get,          // GET
-  holder,       // LOCK.HOLDER; the holder script
-  info,         // INFO
-  status,       // LOCK.STATUS; INFO
-  fence_read,   // LOCK.FENCE READ; a plain Redis has no fencing tokens
-  fence_admit,  // LOCK.FENCE ADMIT; a plain Redis has no fencing tokens
-};
+// Who votes (rule Q5): a hash of a node's id, as two words are cheaper to compare and to keep than
+// two texts. 0: not known.
+enum class NodeIdentity : std::uint64_t { unknown = 0 };
 
 struct Answer {
   AnswerKind kind = AnswerKind::none;
@@ -47,12 +36,6 @@ struct Answer {
 
   bool is_vote() const { return kind == AnswerKind::yes || kind == AnswerKind::no; }
 };
-
-// What a reply to a request of this kind means, in either dialect. Read strictly: what no sound
-// node answers (another shape, a number out of its range, a top-up where none was asked for) is an
-// error and never a vote. Of a survey's questions (get and those after it) only LOCK.HOLDER has a
-// shape to be held to here; the others are answered `yes` by whatever is no error.
-Answer classify(RequestKind kind, const protocol::Reply& reply, bool may_top_up = false);
 
 // A sentence for the error list: "held by another", "recovering after a restart, …", "no answer".
 std::string answer_text(const Answer& answer);

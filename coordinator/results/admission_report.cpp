@@ -1,6 +1,7 @@
 #include "coordinator/results/admission_report.h"
 
 #include "base/text/duration_text.h"
+#include "coordinator/quorum/tally.h"
 #include "coordinator/results/errors.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "coordinator/results/errors.h"
 
 #include "coordinator/quorum/quorum.h"
+#include "coordinator/quorum/tally.h"
 
 #include <algorithm>
 
@@ -24,23 +25,6 @@ std::string sentence(const Answer& answer, const AnswerWords& words) {
   }
 }
 
-std::size_t count(const std::vector<Answer>& answers, auto predicate) {
-  return static_cast<std::size_t>(std::count_if(answers.begin(), answers.end(), predicate));
-}
-
-// So many nodes that the others are no quorum.
-bool leave_no_quorum(const std::vector<Answer>& answers, auto predicate) {
-  return count(answers, predicate) > answers.size() - quorum_of(answers.size());
-}
-
-auto is_of_kind(AnswerKind kind) {
-  return [kind](const Answer& answer) { return answer.kind == kind; };
-}
-
-std::size_t votes(const std::vector<Answer>& answers) {
-  return count(answers, [](const Answer& answer) { return answer.is_vote(); });
-}
-
 }  // namespace
 
 std::vector<NodeAnswer> node_answers(const Nodes& nodes, const std::vector<Answer>& answers,
@@ -51,14 +35,6 @@ std::vector<NodeAnswer> node_answers(const Nodes& nodes, const std::vector<Answe
     told.push_back({nodes[i].name, answers[i].kind, sentence(answers[i], words), answers[i].took});
   }
   return told;
-}
-
-bool quorum_voted(const std::vector<Answer>& answers) {
-  return votes(answers) >= quorum_of(answers.size());
-}
-
-bool is_beyond_limits(const std::vector<Answer>& answers) {
-  return leave_no_quorum(answers, [](const Answer& answer) { return answer.is_limit; });
 }
 
 Error no_quorum_error(const Nodes& nodes, const std::vector<Answer>& answers,
@@ -72,9 +48,9 @@ Error no_quorum_error(const Nodes& nodes, const std::vector<Answer>& answers,
                                     [](const Answer& answer) { return answer.is_limit; });
     error.code = ErrorCode::invalid;
     error.text = fmt::format("the nodes refuse it: {}", answer_text(*first));
-  } else if (leave_no_quorum(answers, is_of_kind(AnswerKind::denied))) {
+  } else if (leave_no_quorum(answers, AnswerKind::denied)) {
     error.code = ErrorCode::denied;
-  } else if (leave_no_quorum(answers, is_of_kind(AnswerKind::overloaded))) {
+  } else if (leave_no_quorum(answers, AnswerKind::overloaded)) {
     error.code = ErrorCode::overloaded;
     error.text = "too many operations at once: the nodes have yet to answer those before";
   }

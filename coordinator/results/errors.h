@@ -24,10 +24,6 @@ inline constexpr AnswerWords kSurveyWords = {"answered", "answered"};
 std::vector<NodeAnswer> node_answers(const std::vector<Group::Node>& nodes,
                                      const std::vector<Answer>& answers, const AnswerWords& words);
 
-// An error is no vote.
-bool quorum_voted(const std::vector<Answer>& answers);
-// Whether so many nodes refuse it for a limit of theirs that no quorum will ever grant it.
-bool is_beyond_limits(const std::vector<Answer>& answers);
 // Its code tells whether passwords, the nodes' limits or too much at once are the reason. REQUIRES:
 // no quorum voted.
 Error no_quorum_error(const std::vector<Group::Node>& nodes, const std::vector<Answer>& answers,

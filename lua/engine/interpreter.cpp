@@ -2,6 +2,7 @@
 
 #include "base/invariant.h"
 #include "lua/engine/engine.h"
+#include "lua/engine/redis_library.h"
 #include "lua/engine/reply_conversion.h"
 #include "lua/library/sandbox.h"
 #include "lua/library/source_reader.h"
@@ -74,7 +75,7 @@ void Interpreter::open() {
   lua_ = lua_newstate(&MemoryAccount::allocate, &memory_);
   INVARIANT(lua_ != nullptr, "there is memory for a Lua state");
   *static_cast<ScriptContext**>(lua_getextraspace(lua_)) = &context_;
-  open_sandbox(lua_);
+  open_sandbox(lua_, &open_redis_library);
   make_coroutine();
   lua_gc(lua_, LUA_GCINC, kCollectorPausePercent, kCollectorStepPercent, 0);
   collect();

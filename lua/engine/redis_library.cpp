@@ -1,4 +1,6 @@
 // redis: the script's way to the node, with Redis's error texts.
+#include "lua/engine/redis_library.h"
+
 #include "lua/engine/engine.h"
 #include "lua/engine/reply_conversion.h"
 #include "lua/library/number_text.h"

@@ -2,6 +2,7 @@
 
 #include "lua/library/limits.h"
 #include "lua/library/number_text.h"
+#include "protocol/resp/limits.h"
 
 #include <cmath>
 #include <cstdint>
@@ -153,7 +154,7 @@ class ReplyBuilder {
 
   Reply nested_table(int index) {
     constexpr int kSlotsPerLevel = 16;  // the fields that are looked for, and a pair of a map
-    if (depth_ == kReplyDepthMax || lua_checkstack(lua_, kSlotsPerLevel) == 0) {
+    if (depth_ == protocol::kReplyDepthMax || lua_checkstack(lua_, kSlotsPerLevel) == 0) {
       return fail("ERR reached lua stack limit");
     }
     ++depth_;

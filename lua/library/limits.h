@@ -35,9 +35,8 @@ inline constexpr std::int64_t kTableItemsMax = 1 << 20;
 // Comparisons of one table.sort, each weighted by the longest string: about a second.
 inline constexpr double kSortStepsMax = 3e7;
 
-// What a script returns, and what it can build by returning one long string many times: 15 ms.
-inline constexpr int kReplyDepthMax =
-    32;  // as protocol::kReplyDepthMax: clients read no deeper ones
+// What a script returns, and what it can build by returning one long string many times: 15 ms. As
+// deep as a client reads (protocol::kReplyDepthMax).
 inline constexpr std::size_t kReplyItemsMax = 32 * 1024;
 inline constexpr std::size_t kReplyTextBytesMax = 32 * 1024 * 1024;
 // Of what a script raises; the rest is cut off.

@@ -83,6 +83,24 @@ const char* PatternMatch::match(const char* place, const char* item) {
   return end;
 }
 
+// %b, %f and %1: false where the item is none of them. Moves on behind what it matched, and behind
+// the item; place: nullptr when it does not match.
+bool PatternMatch::match_special(const char*& place, const char*& item) {
+  if (item[1] == 'b') {
+    place = match_balance(place, item + 2);
+    item += 4;
+  } else if (item[1] == 'f') {
+    item += 2;
+    place = match_frontier(place, item);
+  } else if (std::isdigit(byte_of(item + 1)) != 0) {
+    place = match_capture(place, item[1]);
+    item += 2;
+  } else {
+    return false;
+  }
+  return true;
+}
+
 // The items from here to the end of the pattern. What can be taken in one way alone is taken in
 // this loop; each choice is a call of match().
 const char* PatternMatch::match_items(const char* place, const char* item) {
@@ -98,18 +116,7 @@ const char* PatternMatch::match_items(const char* place, const char* item) {
         if (item + 1 == pattern_end_) return place == end_ ? place : nullptr;
         break;
       case '%':
-        if (item[1] == 'b') {
-          place = match_balance(place, item + 2);
-          item += 4;
-        } else if (item[1] == 'f') {
-          item += 2;
-          place = match_frontier(place, item);
-        } else if (std::isdigit(byte_of(item + 1)) != 0) {
-          place = match_capture(place, item[1]);
-          item += 2;
-        } else {
-          break;
-        }
+        if (!match_special(place, item)) break;
         if (place == nullptr) return nullptr;
         continue;
       default:

@@ -62,6 +62,7 @@ class PatternMatch {
 
   void look();
   const char* match(const char* place, const char* item);
+  bool match_special(const char*& place, const char*& item);
   const char* match_items(const char* place, const char* item);
   const char* match_most(const char* place, const char* item, const char* suffix);
   const char* match_fewest(const char* place, const char* item, const char* suffix);

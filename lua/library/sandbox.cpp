@@ -13,7 +13,7 @@ int refuse_unknown_global(lua_State* lua) {
   return luaL_error(lua, "Script attempted to access nonexistent global variable '%s'", name);
 }
 
-void set_library(lua_State* lua, const char* name, void (*open)(lua_State*)) {
+void set_library(lua_State* lua, const char* name, LibraryOpener open) {
   open(lua);
   protect_table(lua);
   lua_setfield(lua, -2, name);
@@ -70,14 +70,14 @@ void push_plain_globals(lua_State* lua) {
   lua_rawgetp(lua, LUA_REGISTRYINDEX, &kPlainGlobalsKey);
 }
 
-void open_sandbox(lua_State* lua) {
+void open_sandbox(lua_State* lua, LibraryOpener open_redis) {
   lua_newtable(lua);
   open_base_library(lua);
   set_library(lua, "string", &open_string_library);
   set_library(lua, "table", &open_table_library);
   set_library(lua, "math", &open_math_library);
   set_library(lua, "bit", &open_bit_library);
-  set_library(lua, "redis", &open_redis_library);
+  set_library(lua, "redis", open_redis);
   lua_getfield(lua, -1, "redis");
   lua_setfield(lua, -2, "server");
   lua_getfield(lua, -1, "table");

@@ -23,9 +23,13 @@
 
 namespace redlock::lua {
 
-// Opens it in a fresh state: the registry's globals are the script's. REQUIRES: the script context
-// is in the extra space.
-void open_sandbox(lua_State* lua);
+// Pushes a library's table.
+using LibraryOpener = void (*)(lua_State* lua);
+
+// Opens it in a fresh state: the registry's globals are the script's. `open_redis` opens the
+// library that is there for scripts to call commands with. REQUIRES: the script context is in the
+// extra space.
+void open_sandbox(lua_State* lua, LibraryOpener open_redis);
 
 // Pushes the real table of globals, for the interpreter to set KEYS and ARGV in.
 void push_globals(lua_State* lua);
@@ -43,7 +47,6 @@ void set_pattern_functions(lua_State* lua);  // of the table of strings on top o
 void open_table_library(lua_State* lua);
 void open_math_library(lua_State* lua);
 void open_bit_library(lua_State* lua);
-void open_redis_library(lua_State* lua);
 
 // Pushes the table of one of Lua's own libraries.
 void push_original(lua_State* lua, lua_CFunction opener, const char* name);

@@ -4,6 +4,7 @@
 #include "protocol/catalogue/command_docs.h"
 #include "protocol/catalogue/glob.h"
 #include "protocol/resp/errors.h"
+#include "server/commands/families.h"
 #include "server/commands/info.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
@@ -184,7 +185,7 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> admin_commands() {
+Family admin_commands() {
   return kCommands;
 }
 

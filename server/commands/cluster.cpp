@@ -1,5 +1,6 @@
 // CLUSTER: a node is none, and each of Redis's subcommands says so. They are known by name so that
 // what is no subcommand, or has not its count of words, is refused at once, also inside MULTI.
+#include "server/commands/families.h"
 #include "server/node/command.h"
 
 namespace redlock::server {
@@ -57,7 +58,7 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> cluster_commands() {
+Family cluster_commands() {
   return kCommands;
 }
 

@@ -2,6 +2,7 @@
 #include "base/text/number.h"
 #include "protocol/catalogue/command_docs.h"
 #include "protocol/resp/errors.h"
+#include "server/commands/families.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
 
@@ -125,7 +126,7 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> connection_commands() {
+Family connection_commands() {
   return kCommands;
 }
 

@@ -1,6 +1,7 @@
 // INCR, INCRBY, DECR, DECRBY: counters. A counter is a text, the number in decimal.
 #include "base/text/number.h"
 #include "protocol/resp/errors.h"
+#include "server/commands/families.h"
 #include "server/node/command.h"
 #include "server/node/grants.h"
 #include "server/node/node.h"
@@ -75,7 +76,7 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> counter_commands() {
+Family counter_commands() {
   return kCommands;
 }
 

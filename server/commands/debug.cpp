@@ -2,6 +2,7 @@
 // enable-debug-command says otherwise, as it is a way to stop a node.
 #include "base/text/number.h"
 #include "protocol/resp/errors.h"
+#include "server/commands/families.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
 
@@ -70,7 +71,7 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> debug_commands() {
+Family debug_commands() {
   return kCommands;
 }
 

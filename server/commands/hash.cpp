@@ -5,6 +5,7 @@
 // field is gone.
 #include "base/text/number.h"
 #include "protocol/resp/errors.h"
+#include "server/commands/families.h"
 #include "server/locks/packed_hash.h"
 #include "server/node/command.h"
 #include "server/node/grants.h"
@@ -268,7 +269,7 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> hash_commands() {
+Family hash_commands() {
   return kCommands;
 }
 

@@ -2,6 +2,7 @@
 // lock still lives.
 #include "base/text/number.h"
 #include "protocol/resp/errors.h"
+#include "server/commands/families.h"
 #include "server/commands/ttl.h"
 #include "server/node/command.h"
 #include "server/node/grants.h"
@@ -171,7 +172,7 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> key_commands() {
+Family key_commands() {
   return kCommands;
 }
 

@@ -2,6 +2,7 @@
 #include "base/text/number.h"
 #include "protocol/catalogue/glob.h"
 #include "protocol/resp/errors.h"
+#include "server/commands/families.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
 #include "server/settings/piece.h"
@@ -202,7 +203,7 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> keyspace_commands() {
+Family keyspace_commands() {
   return kCommands;
 }
 

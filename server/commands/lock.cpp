@@ -2,6 +2,7 @@
 // lock.
 #include "base/text/number.h"
 #include "protocol/resp/errors.h"
+#include "server/commands/families.h"
 #include "server/commands/ttl.h"
 #include "server/node/command.h"
 #include "server/node/grants.h"
@@ -245,7 +246,7 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> lock_commands() {
+Family lock_commands() {
   return kCommands;
 }
 

@@ -2,6 +2,7 @@
 #include "base/text/number.h"
 #include "protocol/catalogue/command_docs.h"
 #include "protocol/resp/errors.h"
+#include "server/commands/families.h"
 #include "server/locks/packed_hash.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
@@ -127,7 +128,7 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> object_commands() {
+Family object_commands() {
   return kCommands;
 }
 

@@ -2,6 +2,7 @@
 #include "base/text/number.h"
 #include "protocol/catalogue/command_docs.h"
 #include "protocol/resp/errors.h"
+#include "server/commands/families.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
 
@@ -127,7 +128,7 @@ Reply latency_graph(Call& call) {
   return Reply::verbatim(LatencyEvents::picture(call.word(2), *event, call.now.wall));
 }
 
-Reply histogram(const LatencyHistogram& of) {
+Reply histogram(const CallHistogram& of) {
   Reply buckets = Reply::map({});
   for (const auto& [bound_us, calls] : of.cumulated()) {
     buckets.add(Reply::integer(bound_us)).add(Reply::integer(static_cast<std::int64_t>(calls)));
@@ -204,7 +205,7 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> observing_commands() {
+Family observing_commands() {
   return kCommands;
 }
 

@@ -4,6 +4,7 @@
 // for the lock listens. Nothing of it touches a lock, so a recovering node serves it.
 #include "protocol/catalogue/command_docs.h"
 #include "protocol/resp/errors.h"
+#include "server/commands/families.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
 #include "server/node/refusals.h"
@@ -189,7 +190,7 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> pubsub_commands() {
+Family pubsub_commands() {
   return kCommands;
 }
 

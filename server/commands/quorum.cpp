@@ -6,6 +6,7 @@
 #include "base/text/number.h"
 #include "base/version.h"
 #include "protocol/resp/errors.h"
+#include "server/commands/families.h"
 #include "server/commands/ttl.h"
 #include "server/node/command.h"
 #include "server/node/grants.h"
@@ -74,7 +75,7 @@ std::optional<Reply> refuse_leap(const Call& call, std::uint64_t token) {
   return Reply::error(
       fmt::format("ERR token {} is more than {} above this node's counter: no group gives such a "
                   "number; redlock status names the counters that are far from the others",
-                  token, Fence::kLeapMax));
+                  token, kLeapMax));
 }
 
 Reply held(const Call& call, const Lock& lock) {
@@ -259,11 +260,11 @@ std::optional<Reply> refuse_floor(const Call& call, std::uint64_t floor) {
   const std::uint64_t largest = call.node.fence().largest();
   const bool is_meant = call.words.size() == 4 && equals_ignoring_case(call.word(3), "BEYOND");
   if (call.words.size() > 3 && !is_meant) return Reply::error_view(kSyntaxError);
-  if (is_meant || floor <= largest || floor - largest <= Fence::kLeapMax) return std::nullopt;
+  if (is_meant || floor <= largest || floor - largest <= kLeapMax) return std::nullopt;
   return Reply::error(
       fmt::format("ERR floor {0} is more than {1} above this node's counter: LOCK.FENCE ADMIT {0} "
                   "BEYOND says that it is meant",
-                  floor, Fence::kLeapMax));
+                  floor, kLeapMax));
 }
 
 // LOCK.FENCE ADMIT floor [BEYOND]: first the bound, then the mark, both durable; then it says
@@ -351,7 +352,7 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> quorum_commands() {
+Family quorum_commands() {
   return kCommands;
 }
 

@@ -2,6 +2,7 @@
 #include "base/text/number.h"
 #include "protocol/catalogue/command_docs.h"
 #include "protocol/resp/errors.h"
+#include "server/commands/families.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
 
@@ -141,7 +142,7 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> script_commands() {
+Family script_commands() {
   return kCommands;
 }
 

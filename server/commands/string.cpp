@@ -2,6 +2,7 @@
 // write a text.
 #include "base/text/number.h"
 #include "protocol/resp/errors.h"
+#include "server/commands/families.h"
 #include "server/commands/ttl.h"
 #include "server/node/command.h"
 #include "server/node/grants.h"
@@ -257,7 +258,7 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> string_commands() {
+Family string_commands() {
   return kCommands;
 }
 

@@ -9,6 +9,7 @@
 // EXEC executes all of them at one instant (rule C4); what they leave behind is told to the ledger
 // at the end, as a script's (rules R4, R8).
 #include "protocol/resp/errors.h"
+#include "server/commands/families.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
 
@@ -81,7 +82,7 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> transaction_commands() {
+Family transaction_commands() {
   return kCommands;
 }
 

@@ -8,6 +8,7 @@
 //                                   cancelled.
 #include "base/text/number.h"
 #include "protocol/resp/errors.h"
+#include "server/commands/families.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
 #include "server/notify/waiters.h"
@@ -93,7 +94,7 @@ constexpr Command kCommands[] = {
 
 }  // namespace
 
-std::span<const Command> wait_commands() {
+Family wait_commands() {
   return kCommands;
 }
 

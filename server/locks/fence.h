@@ -14,6 +14,8 @@
 // Thread safety: none. Invariant: no counter is larger than the bound.
 #pragma once
 
+#include "base/token.h"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -22,15 +24,9 @@
 
 namespace redlock::server {
 
-// Tokens stay below 2^53, so that every language's numbers hold them (rule F1).
-inline constexpr std::uint64_t kTokenMax = (std::uint64_t{1} << 53) - 1;
-
 class Fence {
  public:
   static constexpr std::size_t kSlots = 1024;
-  // A confirm further above the counter than this is refused: one request must not use up the
-  // numbers of a node's life (rule F1).
-  static constexpr std::uint64_t kLeapMax = std::uint64_t{1} << 32;
 
   struct Start {
     std::uint64_t first = 0;          // all counters: the bound that was in force before

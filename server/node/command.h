@@ -43,23 +43,9 @@ Reply of_session(Call& call) {
   return SessionCommand(call);
 }
 
-// The families, each in its file. The tables live for ever.
-std::span<const Command> connection_commands();
-std::span<const Command> lock_commands();
-std::span<const Command> string_commands();
-std::span<const Command> counter_commands();
-std::span<const Command> key_commands();
-std::span<const Command> keyspace_commands();
-std::span<const Command> hash_commands();
-std::span<const Command> object_commands();
-std::span<const Command> wait_commands();
-std::span<const Command> quorum_commands();
-std::span<const Command> script_commands();
-std::span<const Command> pubsub_commands();
-std::span<const Command> admin_commands();
-std::span<const Command> debug_commands();
-std::span<const Command> cluster_commands();
-std::span<const Command> transaction_commands();
-std::span<const Command> observing_commands();
+// Commands that belong together, and all of them: what a node can do is handed to its constructor
+// (server/commands/families.h), so the node knows no command by name. They outlive the node.
+using Family = std::span<const Command>;
+using Families = std::span<const Family>;
 
 }  // namespace redlock::server

@@ -29,12 +29,8 @@ class LowerName {
 
 }  // namespace
 
-CommandTable::CommandTable() {
-  for (const auto family :
-       {connection_commands(), lock_commands(), string_commands(), counter_commands(),
-        key_commands(), keyspace_commands(), hash_commands(), object_commands(), quorum_commands(),
-        wait_commands(), script_commands(), pubsub_commands(), admin_commands(), debug_commands(),
-        cluster_commands(), transaction_commands(), observing_commands()}) {
+CommandTable::CommandTable(Families families) {
+  for (const Family family : families) {
     for (const Command& command : family) {
       entries_.push_back({&command});
       specs_.push_back(&command.spec);

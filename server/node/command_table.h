@@ -23,7 +23,7 @@ class CommandTable {
     CommandStats stats{};
   };
 
-  CommandTable();
+  explicit CommandTable(Families families);
   CommandTable(const CommandTable&) = delete;
   CommandTable& operator=(const CommandTable&) = delete;
 

@@ -41,10 +41,11 @@ lua::Limits script_limits(const Settings& settings, std::uint64_t hash_seed) {
 
 }  // namespace
 
-Node::Node(Settings& settings, NodeStart start, World world)
+Node::Node(Families commands, Settings& settings, NodeStart start, World world)
     : settings_(settings),
       start_(std::move(start)),
       world_(std::move(world)),
+      commands_(commands),
       script_session_(script_sessions_.open({}, true, start_.started_at)),
       locks_(start_.hash_seed, settings_.max_ttl),
       release_marks_(start_.hash_seed),
@@ -120,34 +121,39 @@ std::optional<Reply> Node::refuse(const Session& session, const protocol::Comman
   return std::nullopt;
 }
 
+Reply Node::refuse_unknown(Session& session, const CommandTable::Entry* container, Request request,
+                           Now now) {
+  if (is_http(request)) {
+    client_log_.log(ClientLog::Kind::http, LogLevel::warning,
+                    "a client speaks HTTP: its connection is closed", now.monotonic);
+    session.close_after_output();
+    return Reply::none();
+  }
+  const bool may_ask = !access_.is_required() || session.is_authenticated();
+  Reply refusal = !may_ask ? Reply::error_view(protocol::kAuthenticationRequired)
+                  : container == nullptr
+                      ? protocol::unknown_command(request)
+                      : protocol::unknown_subcommand(container->command->spec.name, request[1]);
+  return refused(session, nullptr, request, now, std::move(refusal));
+}
+
+// spec: nullptr for a command that is not known.
+Reply Node::refused(Session& session, const protocol::CommandSpec* spec, Request request, Now now,
+                    Reply refusal) {
+  stats_.count_error(refusal.text());
+  key_walks_.forget(session);
+  return refuse_in_transaction(session, spec, request, now, std::move(refusal));
+}
+
 Reply Node::execute(Session& session, Request request, Now now) {
   if (work_ >= kWordsBetweenLooks && is_turn_over(now)) return in_next_turn(session);
   work_ += request.size();
   if (stop_) return Reply::none();
   const CommandTable::Found found = commands_.find(request);
-  std::optional<Reply> refusal;
-  if (found.entry == nullptr) {
-    if (is_http(request)) {
-      client_log_.log(ClientLog::Kind::http, LogLevel::warning,
-                      "a client speaks HTTP: its connection is closed", now.monotonic);
-      session.close_after_output();
-      return Reply::none();
-    }
-    const bool may_ask = !access_.is_required() || session.is_authenticated();
-    refusal = !may_ask ? Reply::error_view(protocol::kAuthenticationRequired)
-              : found.container == nullptr
-                  ? protocol::unknown_command(request)
-                  : protocol::unknown_subcommand(found.container->command->spec.name, request[1]);
-  } else {
-    refusal = refuse(session, found.entry->command->spec, request);
-    if (refusal) ++found.entry->stats.rejected;
-  }
-  if (refusal) {
-    stats_.count_error(refusal->text());
-    key_walks_.forget(session);
-    const protocol::CommandSpec* spec =
-        found.entry != nullptr ? &found.entry->command->spec : nullptr;
-    return refuse_in_transaction(session, spec, request, now, std::move(*refusal));
+  if (found.entry == nullptr) return refuse_unknown(session, found.container, request, now);
+  if (auto refusal = refuse(session, found.entry->command->spec, request)) {
+    ++found.entry->stats.rejected;
+    return refused(session, &found.entry->command->spec, request, now, std::move(*refusal));
   }
   if (!has_begun_ && !is_harmless(found.entry->command->spec)) return Reply::postponed();
   session.last_command = found.entry->command->spec.name;

@@ -87,7 +87,7 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   };
 
   // CONFIG SET changes the settings in place; they outlive the node.
-  Node(Settings& settings, NodeStart start, World world);
+  Node(Families commands, Settings& settings, NodeStart start, World world);
 
   // A new client. One that is refused (protected mode, maxclients) is told so and is closing.
   protocol::Session& open_session(protocol::Peer peer, Now now);
@@ -328,6 +328,10 @@ class Node final : public protocol::Service, private lua::ScriptHost {
     client_log_.log_of_script(level, text, script_now_.monotonic);
   }
   protocol::Reply run(Call& call, CommandTable::Entry& entry);
+  protocol::Reply refuse_unknown(protocol::Session& session, const CommandTable::Entry* container,
+                                 protocol::Request request, Now now);
+  protocol::Reply refused(protocol::Session& session, const protocol::CommandSpec* spec,
+                          protocol::Request request, Now now, protocol::Reply refusal);
   std::optional<protocol::Reply> refuse(const protocol::Session& session,
                                         const protocol::CommandSpec& spec,
                                         protocol::Request request) const;

@@ -124,7 +124,7 @@ std::string LatencyEvents::report(std::int64_t threshold_ms) const {
          "fewer keys in a command.\n";
 }
 
-void LatencyHistogram::add(Duration took) {
+void CallHistogram::add(Duration took) {
   std::size_t bucket = 0;
   while (bucket + 1 < kBuckets && took > bound_of(bucket)) ++bucket;
   ++counts_[bucket];
@@ -132,7 +132,7 @@ void LatencyHistogram::add(Duration took) {
   total_ += took;
 }
 
-std::vector<std::pair<std::int64_t, std::uint64_t>> LatencyHistogram::cumulated() const {
+std::vector<std::pair<std::int64_t, std::uint64_t>> CallHistogram::cumulated() const {
   std::vector<std::pair<std::int64_t, std::uint64_t>> out;
   std::uint64_t sum = 0;
   for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {

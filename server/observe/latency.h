@@ -1,5 +1,5 @@
 // What LATENCY tells: when something took long (LatencyEvents), and how long each command takes
-// (LatencyHistogram).
+// (CallHistogram).
 //
 // Thread safety: none.
 #pragma once
@@ -50,7 +50,7 @@ class LatencyEvents {
 };
 
 // How many calls took at most how long: buckets whose bounds double, those of Redis's.
-class LatencyHistogram {
+class CallHistogram {
  public:
   void add(Duration took);
   std::uint64_t calls() const { return calls_; }

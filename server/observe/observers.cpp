@@ -43,7 +43,7 @@ void Observers::note_latency(const protocol::CommandSpec& spec, WallTime when, D
 }
 
 // Most often the same script is called by the same command as just before.
-LatencyHistogram& Observers::histogram_of(const protocol::CommandSpec& spec) {
+CallHistogram& Observers::histogram_of(const protocol::CommandSpec& spec) {
   if (last_timed_ != &spec) {
     last_timed_ = &spec;
     last_histogram_ = &histograms_[spec.name];

@@ -80,14 +80,14 @@ class Observers {
   LatencyEvents& latency_events() { return events_; }
   std::int64_t latency_threshold_ms() const { return latency_threshold_ms_; }
   // By the names of commands.
-  const std::map<std::string_view, LatencyHistogram>& histograms() const { return histograms_; }
+  const std::map<std::string_view, CallHistogram>& histograms() const { return histograms_; }
   void forget_histograms();
 
  private:
   bool is_slow(const protocol::CommandSpec& spec, Duration took) const;
   void note_latency(const protocol::CommandSpec& spec, WallTime when, Duration took);
   void decide_what_to_look_at();
-  LatencyHistogram& histogram_of(const protocol::CommandSpec& spec);
+  CallHistogram& histogram_of(const protocol::CommandSpec& spec);
 
   struct Reading {
     Instant now;
@@ -100,9 +100,9 @@ class Observers {
   Monitors monitors_;
   SlowLog slow_log_;
   LatencyEvents events_;
-  std::map<std::string_view, LatencyHistogram> histograms_;
+  std::map<std::string_view, CallHistogram> histograms_;
   const protocol::CommandSpec* last_timed_ = nullptr;
-  LatencyHistogram* last_histogram_ = nullptr;  // its
+  CallHistogram* last_histogram_ = nullptr;  // its
   std::int64_t slower_than_us_ = 0;
   std::int64_t latency_threshold_ms_ = 0;
   bool keeps_histograms_ = true;

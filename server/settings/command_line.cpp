@@ -2,6 +2,7 @@
 
 #include "base/text/number.h"
 #include "base/text/quoted_words.h"
+#include "base/token.h"
 #include "server/settings/setting_table.h"
 
 #include <optional>
@@ -11,9 +12,8 @@
 namespace redlock::server {
 namespace {
 
-using Deed = CommandLine::Deed;
+using Deed = NodeCommandLine::Deed;
 
-constexpr std::int64_t kTokenMax = (std::int64_t{1} << 53) - 1;  // rule F1: tokens stay below 2^53
 constexpr std::string_view kTryHelp = "; see redlock-node --help";
 
 struct Flag {
@@ -81,11 +81,10 @@ class ArgumentReader {
     if (rest_.empty() || rest_.front().starts_with('-')) return Done{};
     const std::string word = take();
     const auto floor = parse_int64(word);
-    if (!floor || *floor > kTokenMax) {
+    if (!floor || *floor > static_cast<std::int64_t>(kTokenMax)) {
       return Failure{
           fmt::format("--bootstrap '{}': the floor is the largest token that the group gave, a "
-                      "number from 0 to "
-                      "{}; leave it out for a new group",
+                      "number from 0 to {}; leave it out for a new group",
                       word, kTokenMax)};
     }
     read_.floor = static_cast<std::uint64_t>(*floor);
@@ -155,11 +154,11 @@ Status read_sources(Arguments& arguments, const ConfigurationInput& input,
 
 }  // namespace
 
-Result<CommandLine> read_command_line(std::span<const std::string> arguments,
-                                      const ConfigurationInput& input) {
+Result<NodeCommandLine> read_command_line(std::span<const std::string> arguments,
+                                          const ConfigurationInput& input) {
   auto sorted = ArgumentReader(arguments).read();
   if (!sorted) return sorted.error();
-  CommandLine line;
+  NodeCommandLine line;
   line.deed = sorted.value().deed;
   line.bootstrap_floor = sorted.value().floor;
   line.config_file = sorted.value().file;

@@ -22,7 +22,7 @@
 
 namespace redlock::server {
 
-struct CommandLine {
+struct NodeCommandLine {
   enum class Deed {
     run,
     bootstrap,     // make the ledger of a node of a new group and exit (rule R1)
@@ -42,8 +42,8 @@ struct ConfigurationInput {
 };
 
 // arguments: without the program's name. A failure is a text for standard error; exit 1 with it.
-Result<CommandLine> read_command_line(std::span<const std::string> arguments,
-                                      const ConfigurationInput& input);
+Result<NodeCommandLine> read_command_line(std::span<const std::string> arguments,
+                                          const ConfigurationInput& input);
 
 // What --help prints: one screen.
 std::string_view help_text();

@@ -265,7 +265,7 @@ struct DebugCommand {
   }
 };
 
-struct OutputBuffer {
+struct OutputBufferLimit {
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto limits =
         read_output_limits(words, {settings.output_limit, settings.listener_output_limit});

@@ -42,9 +42,9 @@ constexpr std::array kTable = {
                       Change::running),
     row<Integer<&Settings::maxclients, 1, kUnsignedMax>>("maxclients", "a number from 1",
                                                          Change::running),
-    list_row<OutputBuffer>("client-output-buffer-limit",
-                           "bytes, such as 64mb (0: any), or 'pubsub 32mb 8mb 60'",
-                           Change::running),
+    list_row<OutputBufferLimit>("client-output-buffer-limit",
+                                "bytes, such as 64mb (0: any), or 'pubsub 32mb 8mb 60'",
+                                Change::running),
     row<MemoryOrAny<&Settings::maxmemory_clients, kClientMemoryMin>>(
         "maxmemory-clients", "bytes from 1mb, such as 256mb (0: any)", Change::running),
     row<YesNo<&Settings::protected_mode>>("protected-mode", "yes or no", Change::running),

@@ -6,6 +6,7 @@
 #include "base/net/turn/timer.h"
 #include "base/text/duration_text.h"
 #include "base/version.h"
+#include "server/commands/families.h"
 #include "server/settings/setting_table.h"
 #include "server/shell/process_inspector.h"
 
@@ -60,7 +61,7 @@ Status NodeRun::open() {
     decision_ = decide_without_folder(settings_, start, random_node_id());
   }
   node_.emplace(
-      settings_,
+      all_families(), settings_,
       node_start(decision_, settings_, start, random_node_id(), net::system_random_seed()),
       Node::World{process_inspector(options_.config_file, doors_->port(), options_.owns_process),
                   log_, &watchdog_, folder_ ? &folder_->latest_deadline_page() : nullptr, sleep_for,

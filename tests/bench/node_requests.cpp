@@ -8,6 +8,7 @@
 #include "base/text/number.h"
 #include "base/time.h"
 #include "protocol/resp/request_writer.h"
+#include "server/commands/families.h"
 #include "server/node/node.h"
 
 #include <cstdint>
@@ -86,7 +87,8 @@ int run(std::string_view kind, std::uint64_t count) {
   Settings settings;
   NodeStart start;  // nothing to recover from: it grants at once
   start.run_id = std::string(40, '0');
-  Node node(settings, start, {.inspect = [] { return ProcessFacts{}; }, .log = silence});
+  Node node(all_families(), settings, start,
+            {.inspect = [] { return ProcessFacts{}; }, .log = silence});
   Now now{Instant(1h), WallTime(1h)};
   node.begin_run(now);
   protocol::Session& session = node.open_session({}, now);

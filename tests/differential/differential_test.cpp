@@ -1,4 +1,5 @@
 // The differential test's own parts, without a server.
+#include "server/commands/families.h"
 #include "server/node/command_table.h"
 #include "tests/differential/comparison.h"
 #include "tests/differential/differences_document.h"
@@ -41,7 +42,7 @@ Reply texts(std::initializer_list<std::string_view> items) {
 }
 
 struct Node {
-  server::CommandTable commands;
+  server::CommandTable commands{server::all_families()};
   Generator generator{commands.specs()};
 };
 

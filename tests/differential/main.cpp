@@ -2,6 +2,7 @@
 // reply must be the same but for the list in docs/differences.md. See docs/proof.md.
 #include "base/invariant.h"
 #include "base/text/number.h"
+#include "server/commands/families.h"
 #include "server/node/command_table.h"
 #include "tests/differential/differences_document.h"
 #include "tests/differential/generator.h"
@@ -79,7 +80,7 @@ class Arena {
   const Generator& generator() const { return generator_; }
 
  private:
-  server::CommandTable commands_;
+  server::CommandTable commands_{server::all_families()};
   Generator generator_{commands_.specs()};
   ServerProcess node_;
   ServerProcess redis_;

@@ -20,7 +20,7 @@ constexpr auto kPoll = std::chrono::milliseconds(5);
 constexpr std::size_t kLastWords = 2000;
 
 pid_t run(const std::vector<std::string>& words, const std::string& log_path) {
-  coordinator::Command command;
+  coordinator::ProcessCommand command;
   command.words = words;
   command.output_file = log_path;
   return coordinator::launch(command, -1).pid;

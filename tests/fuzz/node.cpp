@@ -14,6 +14,7 @@
 #include "base/text/quoted_words.h"
 #include "protocol/resp/reply_parser.h"
 #include "protocol/resp/request_writer.h"
+#include "server/commands/families.h"
 #include "server/shell/script_watchdog.h"
 #include "tests/fuzz/target.h"
 
@@ -175,8 +176,10 @@ class World {
   Page page_;
   ScriptWatchdog watch_{kScriptSuspended, kScriptEnded};
   Now now_{Instant(24h), WallTime(std::chrono::seconds(1'700'000'000))};
-  Node node_{
-      settings_, node_with_a_ledger(), {[] { return ProcessFacts{}; }, log_, &watch_, &page_}};
+  Node node_{all_families(),
+             settings_,
+             node_with_a_ledger(),
+             {[] { return ProcessFacts{}; }, log_, &watch_, &page_}};
   std::array<Client, kClients> clients_;
 };
 

@@ -5,6 +5,7 @@
 #include "server/recovery/snapshot.h"
 
 #include "base/byte_order.h"
+#include "server/commands/families.h"
 #include "server/recovery/checksum.h"
 #include "server/recovery/recovery.h"
 #include "tests/fuzz/target.h"
@@ -66,7 +67,8 @@ void restore(std::string_view file, const Decision& decision, Instant start) {
   Settings settings;
   QuietLog log;
   const Now now{start, WallTime(0s)};
-  Node node(settings, node_start(decision, settings, start, std::string(40, 'c'), 1),
+  Node node(all_families(), settings,
+            node_start(decision, settings, start, std::string(40, 'c'), 1),
             {[] { return ProcessFacts{}; }, log});
   std::vector<std::string> keys;
   const auto visit = [&](const SavedLock& saved) {

@@ -22,7 +22,7 @@ std::string NodeProcess::address() const {
 
 // Beside the folder, so that it outlives its loss.
 pid_t NodeProcess::launch(std::vector<std::string> words) {
-  coordinator::Command command;
+  coordinator::ProcessCommand command;
   command.words = std::move(words);
   command.output_file = settings_.folder + ".log";
   const auto launched = coordinator::launch(command, -1);

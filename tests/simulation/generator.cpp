@@ -255,7 +255,7 @@ void Generator::swap_under_way(Event& event) {
 
 // Near, at the leap bound, and beyond it (rules F1, F3, F6).
 void Generator::set_counters_apart() {
-  constexpr auto kLeap = static_cast<std::int64_t>(coordinator::kLeapMax);
+  constexpr auto kLeap = static_cast<std::int64_t>(kLeapMax);
   for (unsigned node = 1; node <= scenario_.nodes; ++node) {
     scenario_.counters.push_back(
         one_of(std::array<std::int64_t, 5>{0, 0, 1000, kLeap / 2, 2 * kLeap}));

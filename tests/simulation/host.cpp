@@ -1,5 +1,7 @@
 #include "tests/simulation/host.h"
 
+#include "server/commands/families.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -95,7 +97,7 @@ void Host::start() {
                                                     : server::LedgerWriter::OnDisk::doubtful;
   process.writer.emplace(process.plan, found.ledger.write_first, on_disk);
   process.node.emplace(
-      process.settings,
+      server::all_families(), process.settings,
       server::node_start(process.decision, process.settings, start,
                          fmt::format("{:039x}{:x}", process.number, number_), random_()),
       server::Node::World{[] { return server::ProcessFacts{}; }, process.log, nullptr, this});

@@ -60,7 +60,7 @@ class Referee {
   struct Hold {
     unsigned client;
     unsigned key;
-    coordinator::Token token;
+    Token token;
     TrueTime asked;
     Instant valid_until;
     const SkewedClock* clock;

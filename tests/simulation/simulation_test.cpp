@@ -181,8 +181,7 @@ struct Judged {
   Referee referee{agenda, story};
   SkewedClock clock{after(0s), Instant(0s), 0};
 
-  Referee::HoldId hold(unsigned client, coordinator::Token token, Duration asked,
-                       Duration valid_until) {
+  Referee::HoldId hold(unsigned client, Token token, Duration asked, Duration valid_until) {
     return referee.begin({.client = client,
                           .key = 1,
                           .token = token,

@@ -6,9 +6,12 @@ import re
 import sys
 
 # What a node and a coordinator are made of, but for their shells.
-CORE = {"server/libredlock_node_core.a", "server/libredlock_recovery.a",
-        "server/libredlock_lock_table.a", "coordinator/libredlock_coordinator_core.a",
-        "protocol/libredlock_protocol.a", "lua/libredlock_lua.a", "base/libredlock_base.a"}
+CORE = {"base/libredlock_base.a", "protocol/resp/libredlock_resp.a",
+        "protocol/session/libredlock_session.a", "lua/engine/libredlock_lua.a",
+        "server/locks/libredlock_locks.a", "server/recovery/libredlock_recovery.a",
+        "server/node/libredlock_node.a", "server/commands/libredlock_node_commands.a",
+        "coordinator/quorum/libredlock_quorum.a", "coordinator/link/libredlock_link.a",
+        "coordinator/group/libredlock_group.a"}
 OWN = "tests/simulation/"
 
 
@@ -54,7 +57,7 @@ build redlock-node: CXX_EXECUTABLE_LINKER__node server/main.o | {ARCHIVES} || x
 build tests/simulation/host.cpp.o: CXX_COMPILER__sim /src/tests/simulation/host.cpp || x
 build end: phony
 """
-BAD = [GOOD.replace("server/libredlock_node_core.a", "tests/node_core.a", 1),
+BAD = [GOOD.replace("server/node/libredlock_node.a", "tests/node.a", 1),
        GOOD.replace("/src/tests/simulation/host.cpp", "/src/server/node/node.cpp"),
        GOOD.replace("tests/simulation/main.o", "tests/simulation/main.o server/decide.o"),
        GOOD.replace("  FLAGS = -O2", "  LINK_FLAGS = -Wl,--wrap=decide"),

@@ -1,6 +1,7 @@
 // A node whose scripts overrun when the test's script says so.
 #pragma once
 
+#include "server/commands/families.h"
 #include "tests/support/node_fixture.h"
 
 #include <string>
@@ -21,7 +22,7 @@ struct BusyFixture final : ScriptWatch {
   TestClient bob{node, now};
 
   explicit BusyFixture(NodeStart start = {}, LatestDeadlinePage* ledger = nullptr)
-      : node(settings, std::move(start),
+      : node(all_families(), settings, std::move(start),
              {[this] { return interrupt(); }, log, this, ledger, nullptr,
               [this] { return Instant(stopwatch); }}) {
     node.begin_run(now);

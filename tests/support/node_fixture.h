@@ -9,6 +9,7 @@
 #include "base/text/quoted_words.h"
 #include "protocol/resp/reply_parser.h"
 #include "protocol/resp/request_writer.h"
+#include "server/commands/families.h"
 #include "server/node/node.h"
 
 #include <string>
@@ -63,7 +64,7 @@ class NodeFixture {
                        LatestDeadlinePage* ledger = nullptr)
       : settings_(std::move(settings)),
         now_{Instant(24h), WallTime(std::chrono::seconds(1'700'000'000))},
-        node_(settings_, started(std::move(start)),
+        node_(all_families(), settings_, started(std::move(start)),
               {[] { return ProcessFacts{}; }, log_, nullptr, ledger,
                [](Duration length) { slept = length; },
                [this] { return stopwatch_ += reading_takes; }}),

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "coordinator/group/group.h"
+#include "server/commands/families.h"
 #include "tests/support/node_fixture.h"
 
 #include <functional>
@@ -113,7 +114,8 @@ class NodeWorld {
     std::vector<std::function<void()>> inbox;  // while it is hung
 
     Host(std::size_t index, Now now)
-        : node(settings, start(index, now), {[] { return server::ProcessFacts{}; }, log, nullptr}) {
+        : node(server::all_families(), settings, start(index, now),
+               {[] { return server::ProcessFacts{}; }, log, nullptr}) {
       node.begin_run(now);
     }
     static server::NodeStart start(std::size_t index, Now now) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "protocol/resp/request_writer.h"
+#include "server/commands/families.h"
 #include "tests/support/node_fixture.h"
 
 #include <string>
@@ -28,7 +29,7 @@ struct SlowNode {
   TestClient bob{node, now};
 
   SlowNode()
-      : node(settings, start(),
+      : node(all_families(), settings, start(),
              {[] { return ProcessFacts{}; }, log, nullptr, nullptr, nullptr,
               [this] { return now.monotonic += reading_takes; }}) {
     node.begin_run(now);

@@ -2,13 +2,58 @@
 
 from fnmatch import fnmatch
 
-# The picture of docs/architecture.md: a room may include itself and what is named here.
+# The rooms of docs/architecture.md, from the ground up. A room is a folder with all that is below
+# it but for rooms of their own; it may include itself and what is named here.
+_NET = {"base", "base/net", "base/net/turn", "base/net/sockets"}
+_PROTOCOL = {"base", "protocol/resp", "protocol/catalogue", "protocol/session"}
+_LUA = {"base", "protocol/resp", "lua/scripts", "lua/library", "lua/engine"}
+_NODE = {*_PROTOCOL, "server/locks", "server/settings", "server/recovery", "server/notify",
+         "server/observe", "server/node"}
+_GROUP = {"base", "protocol/resp", "coordinator/quorum", "coordinator/link", "coordinator/group"}
+_CLIENT = {*_NET, "coordinator/include", "coordinator/quorum", "coordinator/client"}
+_DRILL = {"coordinator/drill/plan", "coordinator/drill/history", "coordinator/drill/timeline",
+          "coordinator/drill/world", "coordinator/drill/surroundings"}
 ROOMS = {
     "base": set(),
-    "protocol": {"base"},
-    "lua": {"protocol", "base"},
-    "server": {"lua", "protocol", "base"},
-    "coordinator": {"lua", "protocol", "base"},
+    "base/net/turn": {"base"},
+    "base/net/sockets": {"base", "base/net/turn"},
+    "base/net": _NET,
+    "protocol/resp": {"base"},
+    "protocol/catalogue": {"base", "protocol/resp"},
+    "protocol/session": {"base", "protocol/resp"},
+    "lua/scripts": {"base"},
+    "lua/library": {"base", "protocol/resp"},
+    "lua/engine": _LUA,
+    "server/locks": {"base"},
+    "server/settings": {"base", "protocol/resp", "protocol/catalogue"},
+    "server/recovery": {"base", "server/locks", "server/settings"},
+    "server/notify": {*_PROTOCOL, "server/locks", "server/settings"},
+    "server/observe": {*_PROTOCOL, "server/settings"},
+    "server/node": {*_NODE, *_LUA},
+    "server/commands": _NODE - {"server/recovery", "server/observe"},
+    "server/shell": {*_NODE, *_LUA, *_NET, "server/commands"},
+    "server": {*_NODE, *_LUA, *_NET, "server/commands", "server/shell"},
+    "coordinator/include": {"base"},
+    "coordinator/quorum": {"base", "coordinator/include"},
+    "coordinator/link": {"base", "protocol/resp", "coordinator/quorum"},
+    "coordinator/group": _GROUP - {"coordinator/group"},
+    "coordinator/results": {"base", "coordinator/include", "coordinator/quorum",
+                            "coordinator/group"},
+    "coordinator/client": {*_CLIENT, *_GROUP, "coordinator/results"},
+    "coordinator/process": {*_NET, "protocol/resp"},
+    "coordinator/bench": {"base", "coordinator/include"},
+    "coordinator/cli": _CLIENT,
+    "coordinator/drill/plan": {"base"},
+    "coordinator/drill/history": {"base", "coordinator/quorum"},
+    "coordinator/drill/timeline": {"base", "coordinator/drill/history"},
+    "coordinator/drill/world": {*_CLIENT, "coordinator/process", "coordinator/drill/history",
+                                "coordinator/drill/plan"},
+    "coordinator/drill/surroundings": {*_CLIENT, "coordinator/process", "coordinator/drill/history",
+                                       "coordinator/drill/plan", "coordinator/drill/world"},
+    "coordinator/drill": {*_CLIENT, *_DRILL, "coordinator/process"},
+    "coordinator/commands": {*_CLIENT, *_DRILL, "coordinator/process", "coordinator/bench",
+                             "coordinator/cli", "coordinator/drill"},
+    "coordinator": {*_CLIENT, "coordinator/cli", "coordinator/commands"},
 }
 
 # Memory of their own from the system, as malloc has: no effect outside the process, so still pure.
@@ -50,19 +95,30 @@ EXCUSED = {
     "coordinator/include/redlock/mutex.h": "try_lock_until asks the clock of its caller's instant",
 }
 
-# What may stand at the top besides files whose names begin with a dot.
-TOP_LEVEL = {*ROOMS, "config", "tests", "docs", "dev", "CMakeLists.txt", "CMakePresets.json",
-             "README.md", "LICENSE"}
+# Names of the field that both sides of the wire, or of a library, use for what each of them has.
+TWICE = {
+    "Lock": "a client's, in its public header, and a node's record of it",
+}
 
+# What may stand at the top besides files whose names begin with a dot.
+TOP_LEVEL = {*(name.split("/")[0] for name in ROOMS), "config", "tests", "docs", "dev",
+             "CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE"}
+
+# In a folder of a room: a reader looks at no more of them at once.
+SOURCES_MAX = 24
 COLUMNS_MAX = 100
 FILE_LINES_MAX = 500
-FUNCTION_LINES_MAX = 70
+FUNCTION_LINES_MAX = 50
 
 
 def room(path):
     """The room that a path stands in, or None: tests, docs and the top level are none."""
-    top = path.split("/")[0]
-    return top if top in ROOMS and "/" in path else None
+    folder = path
+    while "/" in folder:
+        folder = folder.rpartition("/")[0]
+        if folder in ROOMS:
+            return folder
+    return None
 
 
 def is_shell(path):

@@ -17,7 +17,7 @@ namespace redlock::coordinator {
 Status enter_own_namespaces();
 
 // A network without anything in it, for processes that are started in it
-// (Command::network_namespace). It is gone when this object and the last such process are.
+// (ProcessCommand::network_namespace). It is gone when this object and the last such process are.
 class NetworkNamespace {
  public:
   // REQUIRES: enter_own_namespaces() succeeded.

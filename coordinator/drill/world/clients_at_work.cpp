@@ -97,7 +97,7 @@ Status ClientsAtWork::launch(OneClient& client) {
   // One that is ended before it came to write has a history too: an empty one.
   if (const auto file = HistoryWriter::open(its.history_file); !file) return file.error();
   client.is_down = client.is_wanted = client.is_stopped = false;
-  Command command;
+  ProcessCommand command;
   command.words = command_of(its);
   command.output_file = folder_ + "/clients.log";
   command.environment = client.place.environment;

@@ -11,7 +11,7 @@ struct Place {
   // A node's: where it listens.
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;  // 0: one that nobody has
-  // As in Command.
+  // As in ProcessCommand.
   std::vector<std::string> environment = {};
   int network_namespace = -1;
 };

@@ -20,7 +20,7 @@ class OneRun : private ChildProcess::User {
  public:
   explicit OneRun(DrillStage& stage) : stage_(stage), process_(stage.loop(), *this) {}
 
-  Status run(const Command& command) {
+  Status run(const ProcessCommand& command) {
     if (const auto failure = process_.start(command)) return Failure{failure->text};
     if (!stage_.until([this] { return status_.has_value(); }, kProgramWithin)) return give_up();
     if (status_->signal != 0) return Failure{fmt::format("ended by signal {}", status_->signal)};
@@ -88,7 +88,7 @@ Result<std::string> run_to_end(DrillStage& stage, std::vector<std::string> words
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(output_file, error);
   const std::uintmax_t from = error ? 0 : size;
-  Command command;
+  ProcessCommand command;
   command.words = std::move(words);
   command.output_file = output_file;
   command.network_namespace = network_namespace;

@@ -67,7 +67,7 @@ class Deeds : public ChildProcess::User {
 
   Result<std::string> start(int network_namespace, std::vector<std::string> words) {
     processes_.push_back(std::make_unique<ChildProcess>(stage_.loop(), *this));
-    Command command;
+    ProcessCommand command;
     command.words = std::move(words);
     command.output_file = folder_ + "/started";
     command.network_namespace = network_namespace;

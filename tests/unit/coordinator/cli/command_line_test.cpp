@@ -36,15 +36,15 @@ TEST_CASE("run takes everything after -- as the command") {
   REQUIRE(line.word == Word::run);
   CHECK(line.options.name == "job");
   CHECK(line.options.command == std::vector<std::string>{"sh", "-c", "-n", "--ttl"});
-  CHECK(line.options.patience.wait == Duration(0));
+  CHECK(line.options.wait == Duration(0));
   CHECK(line.options.ttl == 10s);
 }
 
 TEST_CASE("run waits for ever, acquire not at all, unless told otherwise") {
-  CHECK_FALSE(parsed("run job -- true").options.patience.wait.has_value());
-  CHECK(parsed("acquire job").options.patience.wait == Duration(0));
-  CHECK(parsed("run -w 5s job -- true").options.patience.wait == 5s);
-  CHECK(parsed("acquire job --wait 1m").options.patience.wait == 1min);
+  CHECK_FALSE(parsed("run job -- true").options.wait.has_value());
+  CHECK(parsed("acquire job").options.wait == Duration(0));
+  CHECK(parsed("run -w 5s job -- true").options.wait == 5s);
+  CHECK(parsed("acquire job --wait 1m").options.wait == 1min);
 }
 
 TEST_CASE("the kill delay is a tenth of the TTL, at most 5s, unless told otherwise") {
@@ -89,7 +89,7 @@ TEST_CASE("a duration needs a unit wherever the command line has one, but for 0"
   }
   CHECK_THAT(parsed("acquire job -w 10").text,
              Catch::Contains("--wait: 10: a duration needs a unit: 10s, 10ms, 10m"));
-  CHECK(parsed("run --wait 0 job -- true").options.patience.wait == Duration(0));
+  CHECK(parsed("run --wait 0 job -- true").options.wait == Duration(0));
   CHECK(parsed("acquire job --ttl 1.5s").options.ttl == 1500ms);
   CHECK(parsed("drill chaos --for 1.5m").options.length == 90s);
 }

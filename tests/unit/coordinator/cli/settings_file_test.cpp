@@ -6,7 +6,7 @@ using namespace redlock;
 using namespace redlock::coordinator;
 
 TEST_CASE("redlock.conf is lines of name and value; each value knows its place") {
-  Settings settings;
+  GivenSettings settings;
   REQUIRE(
       add_settings_file("redlock.conf", "# nodes\n\nnodes a:1,b:2, c:3\r\n  ttl\t10s\n", settings));
   CHECK(settings.find("nodes")->value == "a:1,b:2, c:3");
@@ -16,14 +16,14 @@ TEST_CASE("redlock.conf is lines of name and value; each value knows its place")
 }
 
 TEST_CASE("an unknown name or a missing value ends with file, line and reason") {
-  Settings settings;
+  GivenSettings settings;
   CHECK_THAT(add_settings_file("f", "ttl 1s\ntll 1s", settings).error().text,
              Catch::StartsWith("f:2: 'tll' is no setting"));
   CHECK(add_settings_file("f", "ttl", settings).error().text == "f:1: ttl has no value");
 }
 
 TEST_CASE("what is set later wins") {
-  Settings settings;
+  GivenSettings settings;
   settings.set("nodes", {"a", "redlock.conf:1"});
   settings.set("nodes", {"b", "REDLOCK_NODES"});
   CHECK(settings.find("nodes")->value == "b");

@@ -196,7 +196,7 @@ class FakeNode {
   }
 
   Reply script(const Words& words, Instant now) {
-    const Script& called = *script_of(words[1]);
+    const NodeScript& called = *script_of(words[1]);
     if (words[0] == "EVALSHA" && !scripts_.contains(called.sha)) {
       return Reply::error("NOSCRIPT No matching script. Please use EVAL.");
     }
@@ -216,8 +216,8 @@ class FakeNode {
     return Reply::integer(1);
   }
 
-  static const Script* script_of(std::string_view word) {
-    for (const Script* known : {&kReleaseScript, &kExtendScript, &kTopUpScript}) {
+  static const NodeScript* script_of(std::string_view word) {
+    for (const NodeScript* known : {&kReleaseScript, &kExtendScript, &kTopUpScript}) {
       if (word == known->sha || word == known->text) return known;
     }
     return nullptr;
@@ -257,7 +257,7 @@ class FakeNode {
   void note(const Words& words) {
     std::string line;
     for (const std::string& word : words) {
-      const Script* known = script_of(word);
+      const NodeScript* known = script_of(word);
       std::string shown = word;
       if (known == &kReleaseScript) shown = "release";
       if (known == &kExtendScript) shown = "extend";

@@ -20,7 +20,7 @@ TEST_CASE("a program that does not exist is 127, one that cannot be executed 126
   Folder folder;
   TestProcess test;
   const auto failure_of = [&](const std::string& program) {
-    Command command;
+    ProcessCommand command;
     command.words = {program};
     const auto failure = test.process.start(command);
     REQUIRE(failure.has_value());
@@ -40,8 +40,8 @@ TEST_CASE("the environment is ours, with what is added in the place of what we h
   Folder folder;
   setenv("REDLOCK_TEST_KEPT", "kept", 1);
   setenv("REDLOCK_NAME", "outer", 1);
-  Command command = shell("echo $REDLOCK_TEST_KEPT $REDLOCK_NAME; env | grep -c REDLOCK_NAME=",
-                          {"REDLOCK_NAME=inner"});
+  ProcessCommand command = shell(
+      "echo $REDLOCK_TEST_KEPT $REDLOCK_NAME; env | grep -c REDLOCK_NAME=", {"REDLOCK_NAME=inner"});
   command.output_file = folder / "out";
   TestProcess(command).wait();
   CHECK(read_text(folder / "out") == "kept inner\n1\n");
@@ -50,7 +50,7 @@ TEST_CASE("the environment is ours, with what is added in the place of what we h
 TEST_CASE("an output file is appended to, and standard input is then empty") {
   Folder folder;
   folder.write("out", "before\n");
-  Command command = shell("cat; echo out; echo error >&2");
+  ProcessCommand command = shell("cat; echo out; echo error >&2");
   command.output_file = folder / "out";
   CHECK(TestProcess(command).wait().code == 0);
   CHECK(read_text(folder / "out") == "before\nout\nerror\n");

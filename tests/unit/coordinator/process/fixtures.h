@@ -90,9 +90,9 @@ class Lines {
 class TestProcess : public ChildProcess::User {
  public:
   TestProcess() = default;
-  explicit TestProcess(const Command& command) { start(command); }
+  explicit TestProcess(const ProcessCommand& command) { start(command); }
 
-  void start(const Command& command) {
+  void start(const ProcessCommand& command) {
     const auto failure = process.start(command);
     INFO((failure ? failure->text : ""));
     REQUIRE_FALSE(failure.has_value());
@@ -115,8 +115,8 @@ class TestProcess : public ChildProcess::User {
   int exits = 0;
 };
 
-inline Command shell(const std::string& script, std::vector<std::string> environment = {}) {
-  Command command;
+inline ProcessCommand shell(const std::string& script, std::vector<std::string> environment = {}) {
+  ProcessCommand command;
   command.words = {"sh", "-c", script};
   command.environment = std::move(environment);
   return command;

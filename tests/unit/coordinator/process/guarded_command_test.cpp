@@ -35,9 +35,11 @@ pid_t guard_of_ours() {
 class TestCommand : public GuardedCommand::User {
  public:
   TestCommand() = default;
-  TestCommand(const Command& what, const GuardedCommand::Terms& terms) { start(what, terms); }
+  TestCommand(const ProcessCommand& what, const GuardedCommand::Terms& terms) {
+    start(what, terms);
+  }
 
-  void start(const Command& what, const GuardedCommand::Terms& terms) {
+  void start(const ProcessCommand& what, const GuardedCommand::Terms& terms) {
     const auto failed = command.start(what, terms);
     INFO((failed ? failed->text : ""));
     REQUIRE_FALSE(failed.has_value());
@@ -79,7 +81,8 @@ class TestCommand : public GuardedCommand::User {
 
 // Says the pids of what it starts: a child with a session of its own, and a daemon. Both ignore
 // TERM, as the program itself does.
-Command with_leavers(const Lines& lines, const std::string& in_the_end = "wait; sleep 1000") {
+ProcessCommand with_leavers(const Lines& lines,
+                            const std::string& in_the_end = "wait; sleep 1000") {
   return shell(
       "trap '' TERM; "
       "setsid sh -c 'echo $$ > \"$SAY\"; while :; do sleep 1; done' & "
@@ -109,7 +112,7 @@ TEST_CASE("a guarded command's exit status is told, in full and as a shell has i
 TEST_CASE("a guarded command that does not exist is 127, one that cannot be executed 126") {
   Folder folder;
   const auto failure_of = [&](const std::string& program) {
-    Command command;
+    ProcessCommand command;
     command.words = {program};
     TestCommand test(command, {});
     test.loop.run();
@@ -125,7 +128,7 @@ TEST_CASE("a guarded command that does not exist is 127, one that cannot be exec
 
 TEST_CASE("a command starts only when its user says so, and never after the instant (H4)") {
   Folder folder;
-  const Command touch = shell("echo > " + (folder / "ran"));
+  const ProcessCommand touch = shell("echo > " + (folder / "ran"));
   TestCommand test;
   SECTION("the user says no") {
     test.when_it_may_start = [&] {

@@ -22,7 +22,7 @@ class JobRunner : public GuardedCommand::User {
  public:
   explicit JobRunner(bool lost_on_continuing) : lost_on_continuing_(lost_on_continuing) {}
 
-  int run(const Command& command) {
+  int run(const ProcessCommand& command) {
     for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
       if (signal_is_ignored(number)) continue;
       signals_.emplace_back(loop_, number, [this, number] { command_.pass_on(number); });
@@ -50,7 +50,7 @@ class JobRunner : public GuardedCommand::User {
 
 class ServiceRunner : public ChildProcess::User {
  public:
-  int run(Command command) {
+  int run(ProcessCommand command) {
     command.on_parent_death = OnParentDeath::terminate;
     if (const auto failure = process_.start(command)) return complain(*failure);
     loop_.run();
@@ -68,7 +68,7 @@ class ServiceRunner : public ChildProcess::User {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Command command;
+  ProcessCommand command;
   bool is_service = false;
   bool lost_on_continuing = false;
   int first = 1;

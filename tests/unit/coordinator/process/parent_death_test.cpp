@@ -8,9 +8,9 @@ using namespace redlock::coordinator;
 
 namespace {
 
-Command runner(const std::vector<std::string>& options, const std::string& script,
-               const Lines& lines) {
-  Command command;
+ProcessCommand runner(const std::vector<std::string>& options, const std::string& script,
+                      const Lines& lines) {
+  ProcessCommand command;
   command.words = {JOB_RUNNER};
   command.words.insert(command.words.end(), options.begin(), options.end());
   command.words.insert(command.words.end(), {"sh", "-c", script});

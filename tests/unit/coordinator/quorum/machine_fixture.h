@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/text/number.h"
+#include "coordinator/link/node_request.h"
 #include "coordinator/quorum/acquisition.h"
 #include "coordinator/quorum/extension.h"
 #include "coordinator/quorum/release.h"

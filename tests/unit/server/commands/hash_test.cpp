@@ -1,4 +1,5 @@
 // Hashes as locks: what a grant is and what is not, how long they live, what survives.
+#include "server/commands/families.h"
 #include "server/locks/packed_hash.h"
 #include "tests/support/node_fixture.h"
 
@@ -177,7 +178,8 @@ TEST_CASE("a clean stop keeps a hash, its deadline and its token (rule R9)") {
   Settings settings;
   CollectedLog log;
   start.started_at = Instant(24h);
-  Node node(settings, start, {[] { return ProcessFacts{}; }, log, nullptr, nullptr});
+  Node node(all_families(), settings, start,
+            {[] { return ProcessFacts{}; }, log, nullptr, nullptr});
   for (const Saved& lock : saved) {
     REQUIRE(node.restore({lock.key, lock.value, lock.deadline, lock.token, lock.kind}));
   }

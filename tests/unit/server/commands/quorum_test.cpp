@@ -1,4 +1,5 @@
 // LOCK.*: what coordinators ask of one node (rules F, Q4, R10).
+#include "server/commands/families.h"
 #include "tests/support/node_fixture.h"
 
 #include <catch2/catch.hpp>
@@ -418,7 +419,8 @@ TEST_CASE("marks of the last run refuse in the next (rules Q3, R9)") {
   NodeStart start;
   start.hash_seed = 12345;
   start.started_at = Instant(24h);
-  Node node(settings, start, {[] { return ProcessFacts{}; }, log, nullptr, nullptr});
+  Node node(all_families(), settings, start,
+            {[] { return ProcessFacts{}; }, log, nullptr, nullptr});
   node.restore(marks[0]);
   Now now{Instant(24h) + 60s, WallTime(0s)};
   node.begin_run(now);

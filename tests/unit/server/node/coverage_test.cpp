@@ -1,4 +1,5 @@
 // The node and its ledger: nobody is told of a lock before the ledger covers it (rules R4, R5, R8).
+#include "server/commands/families.h"
 #include "tests/support/busy_fixture.h"
 
 #include <catch2/catch.hpp>
@@ -173,7 +174,7 @@ TEST_CASE("nothing is written to the ledger while the start still writes it (rul
   Now now{Instant(24h), WallTime(0s)};
   NodeStart start = with_largest_ttl(60s);
   start.ledger.latest_deadline = Instant(24h) + 30s;
-  Node node(settings, start, {[] { return ProcessFacts{}; }, log, nullptr, &page});
+  Node node(all_families(), settings, start, {[] { return ProcessFacts{}; }, log, nullptr, &page});
   REQUIRE(node.restore({"printer", "alice", Instant(24h) + 1s, 1}));
   now.monotonic += 2s;
   node.do_due_work(now);  // gives the lock back

@@ -303,22 +303,32 @@ TEST_CASE("a pattern that is hard to match shortens a piece of KEYS, and of SCAN
   CHECK(world.ask(world.alice, "SCAN 0 COUNT 100000 MATCH *").starts_with("[\"0\""));
 }
 
-TEST_CASE("a message to many listeners is told in pieces") {
-  SlowNode world;
-  std::vector<TestClient> listeners;
-  constexpr int kListeners = 3000;
-  for (int i = 0; i < kListeners; ++i) {
-    listeners.emplace_back(world.node, world.now);
-    world.ask(listeners.back(), i % 2 == 0 ? "SUBSCRIBE news" : "PSUBSCRIBE n*");
-  }
-  world.alice.send("PUBLISH news first", world.now);
-  CHECK(world.alice.receive() == "(none)");
-  CHECK(world.ask(world.bob, "PING") == "+PONG");
+namespace {
 
+// A message that is told to many, after its first piece.
+struct ManyListeners : SlowNode {
+  std::vector<TestClient> listeners;
+
+  ManyListeners() {
+    constexpr int kListeners = 3000;
+    for (int i = 0; i < kListeners; ++i) {
+      listeners.emplace_back(node, now);
+      ask(listeners.back(), i % 2 == 0 ? "SUBSCRIBE news" : "PSUBSCRIBE n*");
+    }
+    alice.send("PUBLISH news first", now);
+    CHECK(alice.receive() == "(none)");
+    CHECK(ask(bob, "PING") == "+PONG");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a message to many listeners is told in pieces") {
+  ManyListeners world;
   SECTION("all of them get it once, its publisher is told how many") {
     CHECK(world.turns() >= 2);
     CHECK(world.alice.receive() == "(integer) 3000");
-    for (TestClient& listener : listeners) {
+    for (TestClient& listener : world.listeners) {
       CHECK(world.answers(listener) == 1);
     }
   }
@@ -327,7 +337,7 @@ TEST_CASE("a message to many listeners is told in pieces") {
     CHECK(world.bob.receive() == "(none)");
     world.turns();
     CHECK(world.bob.receive() == "(integer) 3000");
-    for (TestClient& listener : listeners) {
+    for (TestClient& listener : world.listeners) {
       CHECK(listener.receive().find("first") != std::string::npos);
       CHECK(listener.receive().find("second") != std::string::npos);
       CHECK(listener.receive() == "(none)");
@@ -337,14 +347,14 @@ TEST_CASE("a message to many listeners is told in pieces") {
     CHECK(world.ask(world.bob, "EVAL \"return redis.call('PUBLISH', 'news', 'third')\" 0") ==
           "(integer) 0");
     world.turns();
-    CHECK(listeners.back().receive().find("first") != std::string::npos);
-    CHECK(listeners.back().receive().find("third") != std::string::npos);
+    CHECK(world.listeners.back().receive().find("first") != std::string::npos);
+    CHECK(world.listeners.back().receive().find("third") != std::string::npos);
   }
   SECTION("of the next pattern all are told, when the one at which a piece ended is gone") {
     world.turn();
     world.ask(world.bob, "PSUBSCRIBE ne*");
     std::size_t left = 0;
-    for (TestClient& listener : listeners) {
+    for (TestClient& listener : world.listeners) {
       if (!listener.session().output().empty()) continue;
       world.node.close_session(listener.session().id());
       ++left;
@@ -354,7 +364,7 @@ TEST_CASE("a message to many listeners is told in pieces") {
     CHECK(world.answers(world.bob) == 1);
   }
   SECTION("listeners that leave in the middle are not told") {
-    for (TestClient& listener : listeners) world.node.close_session(listener.session().id());
+    for (TestClient& listener : world.listeners) world.node.close_session(listener.session().id());
     world.turns();
     CHECK_FALSE(world.alice.receive() == "(none)");
   }

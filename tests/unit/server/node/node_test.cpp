@@ -1,6 +1,7 @@
 // The node as a whole: who may speak, what the table of commands answers, scripts that overrun.
 #include "server/node/node.h"
 
+#include "server/commands/families.h"
 #include "tests/support/busy_fixture.h"
 
 #include <catch2/catch.hpp>
@@ -222,7 +223,7 @@ TEST_CASE(
 TEST_CASE("before its run has begun a node answers what touches no lock and keeps the rest (R9)") {
   Settings settings;
   CollectedLog log;
-  Node node(settings, NodeStart{}, {[] { return ProcessFacts{}; }, log, nullptr});
+  Node node(all_families(), settings, NodeStart{}, {[] { return ProcessFacts{}; }, log, nullptr});
   Now now{Instant(24h), WallTime(0s)};
   TestClient alice(node, now);
   TestClient bob(node, now);

@@ -16,7 +16,7 @@ WallTime at(std::int64_t second) {
 }  // namespace
 
 TEST_CASE("a histogram counts calls up to bounds that double, as Redis tells them") {
-  LatencyHistogram histogram;
+  CallHistogram histogram;
   CHECK(histogram.cumulated().empty());
   histogram.add(0ns);
   histogram.add(1031ns);

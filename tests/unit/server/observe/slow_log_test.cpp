@@ -1,5 +1,6 @@
 #include "server/observe/slow_log.h"
 
+#include "server/commands/families.h"
 #include "server/node/command.h"
 
 #include <catch2/catch.hpp>

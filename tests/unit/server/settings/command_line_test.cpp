@@ -7,12 +7,12 @@
 namespace redlock::server {
 namespace {
 
-using Deed = CommandLine::Deed;
+using Deed = NodeCommandLine::Deed;
 using Arguments = std::vector<std::string>;
 
 // One file, a.conf, and standard input.
-Result<CommandLine> read(const Arguments& arguments, std::string file = "",
-                         std::string standard_input = "") {
+Result<NodeCommandLine> read(const Arguments& arguments, std::string file = "",
+                             std::string standard_input = "") {
   const ConfigurationInput input{
       .read_file = [&](const std::string& path) -> Result<std::string> {
         if (path != "a.conf") return Failure{"No such file or directory"};

@@ -1,4 +1,4 @@
-#include "coordinator/quorum/answer.h"
+#include "coordinator/link/node_request.h"
 
 #include <initializer_list>
 #include <limits>
