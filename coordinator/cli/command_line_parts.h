@@ -2,7 +2,7 @@
 // that many words have. For command_line*.cpp alone.
 #pragma once
 
-#include "coordinator/cli/command_line.h"
+#include "coordinator/cli/options.h"
 #include "coordinator/cli/settings_file.h"
 
 #include <map>

@@ -2,7 +2,7 @@
 // said and how long it took; the same as JSON; and the exit status.
 #pragma once
 
-#include "coordinator/cli/command_line.h"
+#include "coordinator/cli/options.h"
 #include "coordinator/cli/shell_lines.h"
 #include <redlock/answer.h>
 

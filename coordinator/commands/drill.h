@@ -1,7 +1,7 @@
 // The drills of `redlock drill`. Each takes the options, does its work, and returns the exit code.
 #pragma once
 
-#include "coordinator/cli/command_line.h"
+#include "coordinator/cli/options.h"
 
 namespace redlock::coordinator {
 

@@ -1,6 +1,7 @@
 // redlock drill chaos: clients work under locks while nodes and clients are killed and stopped.
 #include "coordinator/commands/drill.h"
 #include "coordinator/commands/drill_play.h"
+#include "coordinator/drill/plan/chaos_plan.h"
 #include "coordinator/drill/surroundings/relayed_network.h"
 
 namespace redlock::coordinator {

@@ -2,7 +2,7 @@
 // whom, and where.
 #pragma once
 
-#include "coordinator/cli/command_line.h"
+#include "coordinator/cli/options.h"
 #include "coordinator/drill/history/history.h"
 #include "coordinator/drill/plan/faults.h"
 #include "coordinator/drill/surroundings/surroundings.h"

@@ -3,7 +3,7 @@
 
 #include "base/net/turn/loop.h"
 #include "base/net/turn/signal.h"
-#include "coordinator/cli/command_line.h"
+#include "coordinator/cli/options.h"
 #include <redlock/client.h>
 
 #include <cstdint>

@@ -11,6 +11,7 @@
 //   judge(drill.history_files())
 #pragma once
 
+#include "coordinator/drill/plan/chaos_plan.h"
 #include "coordinator/drill/plan/faults.h"
 #include "coordinator/drill/surroundings/surroundings.h"
 #include "coordinator/drill/world/clients_at_work.h"

@@ -1,9 +1,9 @@
 #include "lua/engine/interpreter.h"
 
 #include "base/invariant.h"
-#include "lua/engine/engine.h"
 #include "lua/engine/redis_library.h"
 #include "lua/engine/reply_conversion.h"
+#include "lua/engine/script_host.h"
 #include "lua/library/sandbox.h"
 #include "lua/library/source_reader.h"
 #include "lua/scripts/script_words.h"

@@ -1,8 +1,8 @@
 // redis: the script's way to the node, with Redis's error texts.
 #include "lua/engine/redis_library.h"
 
-#include "lua/engine/engine.h"
 #include "lua/engine/reply_conversion.h"
+#include "lua/engine/script_host.h"
 #include "lua/library/number_text.h"
 #include "lua/library/sandbox.h"
 #include "lua/library/script_context.h"

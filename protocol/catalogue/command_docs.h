@@ -18,10 +18,6 @@
 
 namespace redlock::protocol {
 
-// The whole table: commands and subcommands, in the order in which they are to be told. Pointers,
-// as a table holds its specs beside the functions.
-using CommandSpecs = std::span<const CommandSpec* const>;
-
 // Null when there is no such command.
 const CommandSpec* find_command(CommandSpecs specs, std::string_view name);
 

@@ -56,4 +56,8 @@ struct CommandSpec {
   }
 };
 
+// A whole table: commands and subcommands, in the order in which they are to be told. Pointers, as
+// a table holds its specs beside the functions.
+using CommandSpecs = std::span<const CommandSpec* const>;
+
 }  // namespace redlock::protocol

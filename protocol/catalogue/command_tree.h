@@ -1,7 +1,7 @@
-// How commands and subcommands hang together in a table: helpers of command_docs.h.
+// How commands and subcommands hang together in a table: helpers of what tells of them.
 #pragma once
 
-#include "protocol/catalogue/command_docs.h"
+#include "protocol/catalogue/command_spec.h"
 
 #include <algorithm>
 #include <string_view>

@@ -9,7 +9,6 @@
 #include "base/text/printable.h"
 #include "base/text/quoted_words.h"
 #include "protocol/resp/limits.h"
-#include "server/settings/setting_table.h"
 #include "server/settings/setting_values.h"
 
 #include <array>

@@ -10,6 +10,7 @@
 // Names are read in any case. Nothing here keeps a view beyond the call.
 #pragma once
 
+#include "server/settings/setting_values.h"
 #include "server/settings/settings.h"
 #include <redlock/result.h>
 
@@ -21,14 +22,6 @@
 #include <vector>
 
 namespace redlock::server {
-
-// What a line did besides its work.
-struct Applied {
-  std::string warning;  // for the operator; empty: nothing to say
-  // Not empty: a directive of Redis that does nothing here, and why (static text). It is accepted
-  // so that an existing file starts.
-  std::string_view meaningless;
-};
 
 struct Setting {
   enum class Change {

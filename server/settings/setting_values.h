@@ -18,6 +18,14 @@
 
 namespace redlock::server {
 
+// What a line did besides its work.
+struct Applied {
+  std::string warning;  // for the operator; empty: nothing to say
+  // Not empty: a directive of Redis that does nothing here, and why (static text). It is accepted
+  // so that an existing file starts.
+  std::string_view meaningless;
+};
+
 Result<bool> read_yes_no(std::string_view word);
 std::string yes_no_text(bool value);
 

@@ -95,6 +95,13 @@ EXCUSED = {
     "coordinator/include/redlock/mutex.h": "try_lock_until asks the clock of its caller's instant",
 }
 
+# Modules (a header with its source) that know each other: two halves of one thing.
+HALVES = [
+    {"protocol/session/session", "protocol/session/sessions"},
+    {"coordinator/group/group", "coordinator/group/operation"},
+    {"coordinator/client/client_core", "coordinator/client/guard_keeping"},
+]
+
 # Names of the field that both sides of the wire, or of a library, use for what each of them has.
 TWICE = {
     "Lock": "a client's, in its public header, and a node's record of it",

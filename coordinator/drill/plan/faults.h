@@ -51,10 +51,6 @@ struct PlanTerms {
   std::size_t clients = 16;
 };
 
-// By time. All is whole again at the end: `length` at the latest for episodes that fit into it, and
-// at least once all nodes are killed within moments, however short it is.
-std::vector<PlannedFault> plan_faults(const PlanTerms& terms);
-
 // What counts as a fault of a node, or a client: each deed but those that end one.
 bool begins_harm(Fault fault);
 // Whether it is done to the process itself, not to what is around it.

@@ -1,5 +1,4 @@
 #include "coordinator/drill/history/history.h"
-
 #include "coordinator/drill/history/history_fields.h"
 
 #include <algorithm>

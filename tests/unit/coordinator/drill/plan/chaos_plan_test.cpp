@@ -1,4 +1,4 @@
-#include "coordinator/drill/plan/faults.h"
+#include "coordinator/drill/plan/chaos_plan.h"
 
 #include <algorithm>
 #include <map>

@@ -1,0 +1,85 @@
+// What a word of `redlock` was asked for: its options, checked, with every default filled in.
+#pragma once
+
+#include "base/time.h"
+#include "coordinator/cli/exit_code.h"
+
+#include <csignal>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::coordinator {
+
+enum class Word { run, acquire, extend, release, holder, status, admit, up, drill, bench };
+enum class Drill { restart, chaos, partition, clock, check, client };
+
+struct Options {
+  // Of all words but up; drill: empty for nodes of its own.
+  std::string nodes;  // as they were named, checked
+  std::size_t node_count = 0;
+  Duration node_timeout = 500ms;
+  double clock_drift = 0.01;
+  bool json = false;
+
+  std::string name;    // of the lock
+  std::string value;   // extend, release
+  Duration ttl = 30s;  // acquire, extend, run; release: how long it is tried at most
+  std::optional<Duration> wait = Duration(0);  // acquire, run: for the lock; nullopt: for ever
+  bool fence = true;                           // acquire, run: with a fencing token
+
+  // run
+  std::vector<std::string> command;
+  std::optional<Duration> max_hold;
+  bool wait_all = false;  // for all that descends from the command
+  int signal = SIGTERM;
+  Duration kill_after = 3s;
+  int exit_if_not_got = exit_code::kHeld;
+  int exit_if_lost = exit_code::kLost;
+
+  bool watch = false;  // status
+
+  // admit
+  bool new_group = false;
+  std::optional<std::uint64_t> floor;
+
+  // bench
+  int in_flight = 50;
+
+  // drill
+  Drill drill = Drill::restart;
+  std::string kill_command;   // restart
+  std::string start_command;  // restart
+  // Those with clients at work; length: bench, too.
+  Duration length = 1min;
+  int minutes = 0;  // as it was given; counts as `length`
+  std::uint64_t seed = 1;
+  int clients = 16;
+  int locks = 8;
+  std::string out_folder = "redlock-drill";
+  // check
+  std::vector<std::string> history_files;
+  std::string html_file;
+  // client
+  std::string store;
+  std::string history_file;
+
+  // up
+  int count = 5;
+  std::uint16_t first_port = 7001;
+  std::string folder;        // empty: the default of LocalGroup
+  std::string node_program;  // drill, too
+};
+
+struct CommandLine {
+  // Without a word there is nothing to run: `text` is help, a version or a complaint.
+  std::optional<Word> word;
+  Options options;
+  std::vector<std::string> warnings;
+  int exit_code = exit_code::kDone;
+  std::string text;
+  // For standard output: what makes an `eval` of it fail as well (shell_lines.h).
+  std::string for_shell;
+};
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,210 @@
+#include "coordinator/drill/plan/chaos_plan.h"
+
+#include "coordinator/drill/plan/planner.h"
+
+#include <algorithm>
+#include <array>
+
+namespace redlock::coordinator {
+namespace {
+
+// A majority is killed within this, and started again within as long: well within any hold.
+constexpr Duration kBurst = 60ms;
+
+class ChaosPlan : private Planner {
+ public:
+  explicit ChaosPlan(const PlanTerms& terms) : Planner(terms) {}
+
+  std::vector<PlannedFault> make();
+
+ private:
+  friend Planner;  // static_cast in card()
+
+  Duration kill_one(Duration at) { return kill_node(at, pick(terms_.nodes)); }
+  Duration kill_two(Duration at);
+  Duration kill_majority(Duration at) { return kill_many(at, majority()); }
+  Duration kill_all(Duration at) { return kill_many(at, terms_.nodes); }
+  Duration kill_again_and_again(Duration at);
+  Duration stop_one(Duration at) { return stop_node(at, pick(terms_.nodes)); }
+  Duration stop_two(Duration at);
+  Duration restart_one(Duration at);
+  Duration restart_all(Duration at);
+  Duration cut_node(Duration at);
+  Duration cut_client(Duration at);
+  Duration slow_one(Duration at) { return slow(at, pick(terms_.nodes)); }
+  Duration slow_two(Duration at);
+
+  Duration pause_long(Duration at);
+  Duration pause_short(Duration at);
+  Duration kill_client(Duration at);
+
+  Duration kill_node(Duration at, std::size_t node);
+  Duration kill_many(Duration at, std::size_t count);
+  // From a moment to longer than any lock lives.
+  Duration stop_node(Duration at, std::size_t node) { return stop(at, true, node, ttls(0.1, 1.5)); }
+  Duration stop(Duration at, bool is_node, std::size_t victim, Duration length,
+                bool once_overtaken = false);
+  Duration slow(Duration at, std::size_t node);
+  using Planner::add;
+  void add(Duration at, Fault fault, std::size_t node) { add({at, fault, true, node}); }
+};
+
+std::vector<PlannedFault> ChaosPlan::make() {
+  // A kill is followed by a restart delay, of a TTL at most: the rest lets most of it pass.
+  const Duration a_little = 100ms;
+  const Duration half = terms_.ttl / 2;
+  const std::array<Card, 13> nodes = {card(&ChaosPlan::kill_all, terms_.ttl),
+                                      card(&ChaosPlan::kill_majority, terms_.ttl),
+                                      card(&ChaosPlan::kill_one, half),
+                                      card(&ChaosPlan::kill_two, half),
+                                      card(&ChaosPlan::kill_again_and_again, half),
+                                      card(&ChaosPlan::stop_one, a_little),
+                                      card(&ChaosPlan::stop_two, a_little),
+                                      card(&ChaosPlan::restart_one, a_little),
+                                      card(&ChaosPlan::restart_all, a_little),
+                                      card(&ChaosPlan::cut_node, a_little),
+                                      card(&ChaosPlan::cut_client, a_little),
+                                      card(&ChaosPlan::slow_one, a_little),
+                                      card(&ChaosPlan::slow_two, a_little)};
+  const std::array<Card, 5> clients = {
+      card(&ChaosPlan::pause_long, a_little), card(&ChaosPlan::pause_long, a_little),
+      card(&ChaosPlan::pause_long, a_little), card(&ChaosPlan::pause_short, a_little),
+      card(&ChaosPlan::kill_client, a_little)};
+  play(nodes, &nodes.front());
+  play(clients, nullptr);
+  return take();
+}
+
+Duration ChaosPlan::kill_node(Duration at, std::size_t node) {
+  const Duration again = at + between(20ms, 400ms);
+  add(at, Fault::kill, node);
+  add(again, Fault::start, node);
+  return again;
+}
+
+Duration ChaosPlan::kill_two(Duration at) {
+  const auto victims = pick_several(2, terms_.nodes);
+  const Duration first = kill_node(at, victims[0]);
+  const Duration later = at + between(0ms, 400ms);
+  return std::max(first, kill_node(later, victims[1]));
+}
+
+// What a lock store without a memory does not survive: most or all of those who knew of a lock
+// forget it while it is held, and are there again for the next who asks.
+Duration ChaosPlan::kill_many(Duration at, std::size_t count) {
+  Duration end = at;
+  for (const std::size_t node : pick_several(count, terms_.nodes)) {
+    const Duration killed = at + between(0ms, kBurst);
+    const Duration again = killed + between(5ms, kBurst);
+    add(killed, Fault::kill, node);
+    add(again, Fault::start, node);
+    end = std::max(end, again);
+  }
+  return end;
+}
+
+// Within the restart delay that the kill before has caused (rule R3).
+Duration ChaosPlan::kill_again_and_again(Duration at) {
+  const std::size_t node = pick(terms_.nodes);
+  for (int i = 0; i < 3; ++i) {
+    at = kill_node(at, node);
+    at += ttls(0.1, 0.3);
+  }
+  return at;
+}
+
+Duration ChaosPlan::stop(Duration at, bool is_node, std::size_t victim, Duration length,
+                         bool once_overtaken) {
+  add({at, Fault::stop, is_node, victim});
+  add({.at = at + length,
+       .fault = Fault::resume,
+       .is_node = is_node,
+       .victim = victim,
+       .once_overtaken = once_overtaken});
+  return at + length;
+}
+
+Duration ChaosPlan::stop_two(Duration at) {
+  Duration end = at;
+  for (const std::size_t node : pick_several(2, terms_.nodes)) {
+    const Duration begin = at + between(0ms, 300ms);
+    end = std::max(end, stop_node(begin, node));
+  }
+  return end;
+}
+
+Duration ChaosPlan::restart_one(Duration at) {
+  add(at, Fault::restart, pick(terms_.nodes));
+  return at + 200ms;
+}
+
+// As an upgrade does it: one after the other.
+Duration ChaosPlan::restart_all(Duration at) {
+  for (const std::size_t node : pick_several(terms_.nodes, terms_.nodes)) {
+    add(at, Fault::restart, node);
+    at += between(400ms, 700ms);
+  }
+  return at;
+}
+
+Duration ChaosPlan::cut_node(Duration at) {
+  const std::size_t node = pick(terms_.nodes);
+  const Duration end = at + ttls(0.3, 1.5);
+  add({.at = at, .fault = Fault::cut, .victim = node, .way = pick_way()});
+  add(end, Fault::heal, node);
+  return end;
+}
+
+// One client loses sight of a majority, for long enough to lose what it holds. It runs, and must
+// notice.
+Duration ChaosPlan::cut_client(Duration at) {
+  const std::vector<std::size_t> client = {pick(terms_.clients)};
+  const PlannedFault::Way way = pick_way();
+  const Duration end = at + ttls(1.1, 1.5);
+  for (const std::size_t node : pick_several(majority(), terms_.nodes)) {
+    add({.at = at, .fault = Fault::cut, .victim = node, .clients = client, .way = way});
+    add({.at = end, .fault = Fault::heal, .victim = node, .clients = client});
+  }
+  return end;
+}
+
+Duration ChaosPlan::slow(Duration at, std::size_t node) {
+  const Duration end = at + ttls(0.5, 1.5);
+  add({.at = at, .fault = Fault::slow, .victim = node, .delay = between(10ms, 300ms)});
+  add(end, Fault::unslow, node);
+  return end;
+}
+
+Duration ChaosPlan::slow_two(Duration at) {
+  const auto victims = pick_several(2, terms_.nodes);
+  const Duration first = slow(at, victims[0]);
+  return std::max(first, slow(at, victims[1]));
+}
+
+// Longer than whatever it holds lives: others hold it when the client goes on.
+Duration ChaosPlan::pause_long(Duration at) {
+  const std::size_t client = pick(terms_.clients);
+  const Duration length = ttls(1.1, 2.0);
+  return stop(at, false, client, length, true);
+}
+
+Duration ChaosPlan::pause_short(Duration at) {
+  const std::size_t client = pick(terms_.clients);
+  return stop(at, false, client, ttls(0.05, 0.5));
+}
+
+Duration ChaosPlan::kill_client(Duration at) {
+  const std::size_t client = pick(terms_.clients);
+  const Duration again = at + between(50ms, 500ms);
+  add({at, Fault::kill, false, client});
+  add({again, Fault::start, false, client});
+  return again;
+}
+
+}  // namespace
+
+std::vector<PlannedFault> plan_faults(const PlanTerms& terms) {
+  return ChaosPlan(terms).make();
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,15 @@
+// The plan of `redlock drill chaos`: nodes that are killed, stopped, restarted, cut off and slowed
+// down, and clients that are stopped, killed and cut off.
+#pragma once
+
+#include "coordinator/drill/plan/faults.h"
+
+#include <vector>
+
+namespace redlock::coordinator {
+
+// By time. All is whole again at the end: `length` at the latest for episodes that fit into it, and
+// at least once all nodes are killed within moments, however short it is.
+std::vector<PlannedFault> plan_faults(const PlanTerms& terms);
+
+}  // namespace redlock::coordinator
