@@ -136,10 +136,20 @@ void Session::note_unsent(std::size_t bytes) {
   settle_bytes();
 }
 
+// Small, so that it stands in line where requests are executed.
 void Session::write(const Reply& reply) {
+  const bool is_usual = cut_ == Cut::no && !reply.is(Reply::Kind::too_large);
+  if (!is_usual || reply.is_aggregate()) [[unlikely]]
+    return write_large(reply);
+  write_reply(reply, version_, output_);
+  touch();
+}
+
+// A reply of many parts, or one that is not told.
+void Session::write_large(const Reply& reply) {
   if (cut_ != Cut::no) return;
   if (reply.is(Reply::Kind::too_large)) return cut_off(Cut::reply_too_large);
-  if (reply.is_aggregate()) output_.reserve_large(reply.memory_bytes());
+  output_.reserve_large(reply.memory_bytes());
   write_reply(reply, version_, output_);
   touch();
 }

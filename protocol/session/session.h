@@ -195,6 +195,7 @@ class Session {
   std::size_t execute(const RequestBatch& batch, Now now, Service& service);
   bool execute(Request request, Now now, Service& service);
   bool executes() const { return !is_waiting() && !closing_ && has_room(); }
+  void write_large(const Reply& reply);
   void touch();
   void settle_bytes();
 
