@@ -185,8 +185,9 @@ class Examples(unittest.TestCase):
     # --- the tests, in the order of their names: the last looks what is left ---
 
     def test_a_node_of_its_own(self):
-        self.play(self.take("README.md", "redlock-node --bootstrap",
-                            "redis-cli SET printer alice NX PX 10000", "kill -9 %+"))
+        self.play(self.take("README.md", "redlock-node --bootstrap") +
+                  self.take("docs/restart.md", "redis-cli SET printer alice NX PX 10000",
+                            "kill -9 %+"))
 
     def test_a_node_by_its_manual_page(self):
         [block] = self.take("docs/man/redlock-node.1", "redlock-node --bootstrap")
