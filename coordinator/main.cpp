@@ -1,5 +1,5 @@
 // The program `redlock`.
-#include "base/net/standard_streams.h"
+#include "base/net/process/standard_streams.h"
 #include "coordinator/cli/command_line.h"
 #include "coordinator/cli/node_report.h"
 #include "coordinator/cli/shell_lines.h"

@@ -1,4 +1,4 @@
-#include "base/net/spare_descriptors.h"
+#include "base/net/process/spare_descriptors.h"
 #include "base/net/turn/clock.h"
 #include "base/net/turn/loop.h"
 #include "base/net/turn/mailbox.h"

@@ -58,7 +58,11 @@ std::optional<Error> check(const Lock& lock) {
 }
 
 AcquireOptions acquire_options(const GuardOptions& options) {
-  return {.ttl = options.ttl, .wait = options.wait, .fence = options.fence, .stop = options.stop};
+  return {.ttl = options.ttl,
+          .wait = options.wait,
+          .fence = options.fence,
+          .stop = options.stop,
+          .on_wait = options.on_wait};
 }
 
 std::optional<Error> check(const std::string& name, const GuardOptions& options) {
@@ -129,7 +133,7 @@ Client::~Client() {
 Result<Client, Error> Client::start(const ClientOptions& options) {
   auto read = read_options(options);
   if (!read) return read.error();
-  auto core = Core::make(nullptr, std::move(read).value());
+  auto core = Core::make(nullptr, options.log, std::move(read).value());
   if (!core) return core.error();
   return Client(std::move(core).value());
 }
@@ -138,7 +142,7 @@ Result<Client, Error> Client::start_on(uv_loop_s* loop, const ClientOptions& opt
   if (loop == nullptr) return invalid("no loop was given");
   auto read = read_options(options);
   if (!read) return read.error();
-  auto core = Core::make(loop, std::move(read).value());
+  auto core = Core::make(loop, options.log, std::move(read).value());
   if (!core) return core.error();
   return Client(std::move(core).value());
 }
@@ -148,14 +152,14 @@ Result<Client, Error> Client::start_on(uv_loop_s* loop, const ClientOptions& opt
 Client::Operation Client::acquire(std::string name, AcquireOptions options, Callback<Lock> done) {
   if (auto error = check(name, options)) return core_->refuse(std::move(done), std::move(*error));
   Core& core = *core_;
-  const auto start = [&core, name = std::move(name), options](const Callback<Lock>& tell) {
+  const auto start = [&core, name = std::move(name), options](const Core::Tell<Lock>& tell) {
     const auto on_end = [&core, tell](const AcquireResult& result) {
       if (result.outcome != AcquisitionOutcome::acquired) {
         return tell(acquisition_error(core.names(), result));
       }
       tell(coordinator::public_lock(result.lock));
     };
-    return core.nodes().acquire(request(name, options), on_end);
+    return core.acquire(request(name, options), options.on_wait, on_end);
   };
   return core.begin<Lock>(std::move(done), start, options.stop);
 }
@@ -170,7 +174,7 @@ Result<Lock, Error> Client::acquire(std::string name, AcquireOptions options) {
 Client::Operation Client::extend(const Lock& lock, Callback<Lock> done) {
   if (auto error = check(lock)) return core_->refuse(std::move(done), std::move(*error));
   Core& core = *core_;
-  return core.begin<Lock>(std::move(done), [&core, lock](const Callback<Lock>& tell) {
+  return core.begin<Lock>(std::move(done), [&core, lock](const Core::Tell<Lock>& tell) {
     const auto on_end = [&core, lock, tell](const ExtendResult& result) {
       if (result.outcome != ExtensionOutcome::extended) {
         return tell(extension_error(core.names(), result));
@@ -179,7 +183,7 @@ Client::Operation Client::extend(const Lock& lock, Callback<Lock> done) {
       extended.valid_until = result.valid_until.time_since_epoch();
       tell(std::move(extended));
     };
-    return core.nodes().extend(coordinator::held_lock(lock), on_end);
+    return core.extend(coordinator::held_lock(lock), on_end);
   });
 }
 
@@ -205,7 +209,7 @@ Client::Operation Client::holder(std::string name, Callback<std::optional<Holder
   Core& core = *core_;
   return core.begin<std::optional<Holder>>(
       std::move(done),
-      [&core, name = std::move(name)](const Callback<std::optional<Holder>>& tell) {
+      [&core, name = std::move(name)](const Core::Tell<std::optional<Holder>>& tell) {
         const auto on_end = [&core, tell](const std::vector<NodeFinding>& findings) {
           std::vector<coordinator::Answer> answers;
           answers.reserve(findings.size());
@@ -229,7 +233,7 @@ Result<std::optional<Holder>, Error> Client::holder(std::string name) {
 Client::Operation Client::status(Callback<std::vector<NodeState>> done) {
   Core& core = *core_;
   return core.begin<std::vector<NodeState>>(
-      std::move(done), [&core](const Callback<std::vector<NodeState>>& tell) {
+      std::move(done), [&core](const Core::Tell<std::vector<NodeState>>& tell) {
         const auto on_end = [&core, tell](const std::vector<NodeFinding>& findings) {
           std::vector<NodeState> states;
           states.reserve(findings.size());
@@ -254,7 +258,7 @@ Client::Operation Client::admit(AdmitOptions options, Callback<Admitted> done) {
     return core_->refuse(std::move(done), invalid("the floor is not below 2^53"));
   }
   Core& core = *core_;
-  return core.begin<Admitted>(std::move(done), [&core, options](const Callback<Admitted>& tell) {
+  const auto start = [&core, options](const Core::Tell<Admitted>& tell) {
     const auto on_end = [&core, options, tell](const AdmitResult& result) {
       if (result.outcome != AdmissionOutcome::done) {
         return tell(admission_error(core.names(), result, options.new_group));
@@ -262,7 +266,8 @@ Client::Operation Client::admit(AdmitOptions options, Callback<Admitted> done) {
       tell(coordinator::admitted(core.names(), result));
     };
     return core.nodes().admit({.new_group = options.new_group, .floor = options.floor}, on_end);
-  });
+  };
+  return core.begin<Admitted>(std::move(done), start, options.stop);
 }
 
 Result<Admitted, Error> Client::admit(AdmitOptions options) {
@@ -275,14 +280,14 @@ Client::Operation Client::guard(std::string name, const GuardOptions& options,
                                 Callback<Guard> done) {
   if (auto error = check(name, options)) return core_->refuse(std::move(done), std::move(*error));
   Core& core = *core_;
-  const auto start = [&core, name = std::move(name), options](const Callback<Guard>& tell) {
+  const auto start = [&core, name = std::move(name), options](const Core::Tell<Guard>& tell) {
     const auto on_end = [&core, options, tell](const AcquireResult& result) {
       if (result.outcome != AcquisitionOutcome::acquired) {
         return tell(acquisition_error(core.names(), result));
       }
       tell(Guard::Keeping::begin(core, result.lock, notice_of(options), options));
     };
-    return core.nodes().acquire(request(name, acquire_options(options)), on_end);
+    return core.acquire(request(name, acquire_options(options)), options.on_wait, on_end);
   };
   return core.begin<Guard>(std::move(done), start, options.stop);
 }
@@ -297,7 +302,7 @@ Client::Operation Client::guards(std::vector<std::string> names, const GuardOpti
   if (auto error = check(names, options)) return core_->refuse(std::move(done), std::move(*error));
   using Guards = std::vector<Guard>;
   Core& core = *core_;
-  const auto start = [&core, names = std::move(names), options](const Callback<Guards>& tell) {
+  const auto start = [&core, names = std::move(names), options](const Core::Tell<Guards>& tell) {
     const auto several =
         std::make_shared<Guard::Several>(core, names, options, notice_of(options), tell);
     several->begin();
@@ -322,7 +327,7 @@ Client::Operation Client::keep(const Lock& lock, const GuardOptions& options,
   Core& core = *core_;
   coordinator::HeldLock kept = coordinator::held_lock(lock);
   kept.ttl = options.ttl;
-  return core.begin<Guard>(std::move(done), [&core, kept, options](const Callback<Guard>& tell) {
+  const auto start = [&core, kept, options](const Core::Tell<Guard>& tell) {
     const auto on_end = [&core, kept, options, tell](const ExtendResult& result) {
       if (result.outcome != ExtensionOutcome::extended) {
         return tell(extension_error(core.names(), result));
@@ -331,8 +336,9 @@ Client::Operation Client::keep(const Lock& lock, const GuardOptions& options,
       extended.valid_until = result.valid_until;
       tell(Guard::Keeping::begin(core, extended, notice_of(options), options));
     };
-    return core.nodes().extend(kept, on_end);
-  });
+    return core.extend(kept, on_end);
+  };
+  return core.begin<Guard>(std::move(done), start, options.stop);
 }
 
 Result<Guard, Error> Client::keep(const Lock& lock, const GuardOptions& options) {
@@ -345,18 +351,22 @@ void Client::cancel(Operation operation) {
   core_->cancel(operation);
 }
 
-void Client::when_ready(std::function<void()> done) {
+void Client::when_ready(MoveOnlyFunction<void()> done) {
   Core& core = *core_;
-  const auto tell_user = [done = std::move(done)](const Result<Done, Error>&) {
+  auto tell_user = [done = std::move(done)](const Result<Done, Error>&) mutable {
     if (done) done();
   };
-  core.begin<Done>(tell_user, [&core](const Callback<Done>& tell) {
+  core.begin<Done>(std::move(tell_user), [&core](const Core::Tell<Done>& tell) {
     return core.nodes().when_ready([tell] { tell(Done{}); });
   });
 }
 
-void Client::finish(std::function<void()> done) {
+void Client::finish(MoveOnlyFunction<void()> done) {
   core_->finish(std::move(done));
+}
+
+Figures Client::figures() const {
+  return core_->figures();
 }
 
 }  // namespace redlock

@@ -1,7 +1,8 @@
 #include "coordinator/client/client_core.h"
 
-#include "base/net/spare_descriptors.h"
+#include "base/net/process/spare_descriptors.h"
 #include "base/net/turn/quiet_thread.h"
+#include "coordinator/client/client_wait.h"
 #include "coordinator/client/guard_keeping.h"
 #include "coordinator/results/errors.h"
 
@@ -17,10 +18,15 @@ namespace {
 
 // A loop's, two timers', and some for what is opened for a moment.
 constexpr int kDescriptors = 12;
-// So often in a row a callback is told that the client has ended, and begins another operation.
+// So often in a row a callback is told that the client has ended, and begins another operation:
+// each time that its last tasks are run, which is three times at most.
 constexpr int kLastRounds = 1000;
 // And of all callbacks together so many: half a second's work.
 constexpr std::size_t kLastTasksMax = std::size_t(1) << 18;
+
+Error system_error(const Failure& failure) {
+  return {ErrorCode::system, failure.text, {}};
+}
 
 }  // namespace
 
@@ -46,14 +52,40 @@ Error forked_error() {
           {}};
 }
 
-Result<std::shared_ptr<Client::Core>, Error> Client::Core::make(uv_loop_s* caller_loop,
+// On a caller's loop what was had before a failure is given back in that loop's next turn.
+Result<Client::Core::Means, Error> Client::Core::find_means(uv_loop_s* caller_loop) {
+  Means means;
+  if (caller_loop != nullptr) {
+    means.loop = std::make_unique<net::Loop>(caller_loop);
+  } else {
+    auto loop = net::Loop::make();
+    if (!loop) return system_error(loop.error());
+    means.loop = std::move(loop).value();
+  }
+  for (auto* timer : {&means.alarms, &means.nodes}) {
+    auto descriptor = net::TimerDescriptor::open(*means.loop, net::ClockKind::boottime);
+    if (!descriptor) return system_error(descriptor.error());
+    *timer = std::move(descriptor).value();
+  }
+  auto mailbox = net::Mailbox::make(*means.loop);
+  if (!mailbox) return system_error(mailbox.error());
+  means.mailbox = std::move(mailbox).value();
+  return means;
+}
+
+Result<std::shared_ptr<Client::Core>, Error> Client::Core::make(uv_loop_s* caller_loop, Log log,
                                                                 LockClient::Options options) {
   const int sockets = static_cast<int>(options.nodes.size());
   if (Status room = net::try_descriptors(kDescriptors + sockets, "a client"); !room) {
-    return Error{ErrorCode::system, room.error().text, {}};
+    return system_error(room.error());
   }
-  const auto core = std::make_shared<Core>(caller_loop, std::move(options));
-  if (caller_loop != nullptr) return core;
+  // There is room; but other threads take of it, too.
+  auto means = find_means(caller_loop);
+  if (!means) return means.error();
+  const bool has_own_thread = caller_loop == nullptr;
+  const auto core = std::make_shared<Core>(std::move(means).value(), has_own_thread, std::move(log),
+                                           std::move(options));
+  if (!has_own_thread) return core;
   // Kept by its thread: a callback may destroy the client, and return.
   auto thread = net::start_quiet_thread([core] {
     core->loop_->run();
@@ -61,21 +93,22 @@ Result<std::shared_ptr<Client::Core>, Error> Client::Core::make(uv_loop_s* calle
   });
   if (!thread) {
     core->end_at_once();
-    return Error{ErrorCode::system, thread.error().text, {}};
+    return system_error(thread.error());
   }
   core->thread_ = std::move(thread).value();
   return core;
 }
 
-Client::Core::Core(uv_loop_s* caller_loop, LockClient::Options options)
-    : has_own_thread_(caller_loop == nullptr),
-      loop_(caller_loop != nullptr ? std::make_unique<net::Loop>(caller_loop)
-                                   : std::make_unique<net::Loop>()),
-      alarms_(*loop_, net::ClockKind::boottime),
-      nodes_(*loop_, std::move(options)),
-      mailbox_(std::make_shared<net::Mailbox>(*loop_)),
+Client::Core::Core(Means means, bool has_own_thread, Log log, LockClient::Options options)
+    : has_own_thread_(has_own_thread),
+      loop_(std::move(means.loop)),
+      log_(std::move(log)),
+      report_(options.nodes.size()),
+      alarms_(*loop_, std::move(means.alarms)),
+      nodes_(*loop_, std::move(means.nodes), std::move(options)),
+      mailbox_(std::move(means.mailbox)),
       finish_alarm_(alarms_, [] {}),
-      turn_(*loop_, [this] { look_who_finished(); }) {}
+      turn_(*loop_, [this] { end_turn(); }) {}
 
 Client::Core::~Core() = default;
 
@@ -118,13 +151,13 @@ void Client::Core::end_at_once() {
 // that tries again whatever it is told would keep the client from ending.
 void Client::Core::run_last_tasks() {
   is_at_end_ = true;
-  for (const Finish& finish : std::exchange(finishes_, {})) finish.done();
+  for (Finish& finish : std::exchange(finishes_, {})) finish.done();
   for (net::Mailbox::Task& task : mailbox_->close()) last_tasks_.push_back(std::move(task));
   for (int round = 0; round < kLastRounds && !last_tasks_.empty(); ++round) {
-    const std::vector<net::Mailbox::Task> tasks = std::exchange(last_tasks_, {});
-    for (const net::Mailbox::Task& task : tasks) {
+    std::vector<net::Mailbox::Task> tasks = std::exchange(last_tasks_, {});
+    for (net::Mailbox::Task& task : tasks) {
       if (++last_tasks_run_ > kLastTasksMax) return last_tasks_.clear();
-      task();
+      std::exchange(task, nullptr)();
     }
   }
 }
@@ -164,7 +197,7 @@ bool Client::Core::cancel_begun(Operation operation) {
 }
 
 Client::Operation Client::Core::release(const coordinator::HeldLock& lock, Callback<Done> done) {
-  return begin<Done>(std::move(done), [this, lock](const Callback<Done>& tell) {
+  return begin<Done>(std::move(done), [this, lock](const Tell<Done>& tell) {
     return nodes_.release(lock, [this, tell](const coordinator::ReleaseResult& result) {
       if (result.outcome == coordinator::ReleaseOutcome::released) return tell(Done{});
       tell(coordinator::release_error(names(), result));
@@ -172,18 +205,62 @@ Client::Operation Client::Core::release(const coordinator::HeldLock& lock, Callb
   });
 }
 
-void Client::Core::finish(std::function<void()> done) {
+Client::Core::Undo Client::Core::acquire(
+    coordinator::AcquireRequest request, OnWait on_wait,
+    std::function<void(const coordinator::AcquireResult&)> on_end) {
+  const auto wait = std::make_shared<Wait>(*this, request.name, std::move(on_wait));
+  request.on_retry = [wait](const coordinator::AcquireResult& result) { wait->on_retry(result); };
+  const auto tell = [this, wait,
+                     on_end = std::move(on_end)](const coordinator::AcquireResult& result) {
+    wait->end();
+    report_.on_acquisition(result.outcome);
+    on_end(result);
+  };
+  const coordinator::OperationId operation = nodes_.acquire(std::move(request), tell);
+  return [this, wait, operation] {
+    wait->end();
+    nodes_.cancel(operation);
+  };
+}
+
+coordinator::OperationId Client::Core::extend(
+    const coordinator::HeldLock& lock,
+    std::function<void(const coordinator::ExtendResult&)> on_end) {
+  const auto tell = [this, on_end = std::move(on_end)](const coordinator::ExtendResult& result) {
+    report_.on_extension(result.outcome);
+    on_end(result);
+  };
+  return nodes_.extend(lock, tell);
+}
+
+void Client::Core::finish(MoveOnlyFunction<void()> done) {
   if (is_in_child()) return;
-  post([this, done = std::move(done)] {
+  post([this, done = std::move(done)]() mutable {
     if (!done) return;
-    if (is_at_end_) return defer(done);
+    if (is_at_end_) return defer(std::move(done));
     const Duration patience = nodes_.group().options().node_timeout;
-    finishes_.push_back({later(LockClient::now(), patience), done});
+    finishes_.push_back({later(LockClient::now(), patience), std::move(done)});
     finish_alarm_.set(LockClient::now());  // so that a turn comes in any case
   });
 }
 
-// At the end of each turn.
+// What reads it may call the client, and end it.
+void Client::Core::say(Severity severity, std::string line) {
+  if (!log_ || stopping_) return;
+  defer([this, severity, line = std::move(line)] {
+    if (!stopping_) log_(severity, line);
+  });
+}
+
+void Client::Core::end_turn() {
+  const auto say_line = [this](Severity severity, std::string line) {
+    say(severity, std::move(line));
+  };
+  report_.look(nodes_.group(), pending_.size(), keepings_.size(),
+               log_ ? coordinator::ClientReport::Say(say_line) : nullptr);
+  look_who_finished();
+}
+
 void Client::Core::look_who_finished() {
   if (finishes_.empty()) return;
   const Instant now = LockClient::now();

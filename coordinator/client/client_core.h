@@ -4,12 +4,14 @@
 // of other threads reach it through the mailbox; on a caller's loop they are on its thread already.
 #pragma once
 
-#include "base/net/forks.h"
+#include "base/net/process/forks.h"
 #include "base/net/turn/alarms.h"
 #include "base/net/turn/before_wait.h"
 #include "base/net/turn/loop.h"
 #include "base/net/turn/mailbox.h"
+#include "base/net/turn/timer.h"
 #include "coordinator/client/lock_client.h"
+#include "coordinator/results/client_report.h"
 #include <redlock/client.h>
 #include <redlock/guard.h>
 
@@ -20,6 +22,8 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <unordered_map>
 #include <unordered_set>
@@ -38,32 +42,73 @@ Error overloaded_error();
 // In a process that was forked from the one that the client belongs to.
 Error forked_error();
 
+// One call that blocks its thread, and what is told to it on another.
+//
+// The callback is waited for until it is gone, not until it is called: so this object ends on the
+// thread that made it, which needs no count of owners, and whoever waits for a callback that nobody
+// calls goes on as well.
+template <class T>
+class Waiting {
+ public:
+  Client::Callback<T> callback() {
+    return [end = End(this)](Result<T, Error> result) { end.of->outcome_ = std::move(result); };
+  }
+  Result<T, Error> wait() {
+    std::unique_lock lock(mutex_);
+    gone_.wait(lock, [this] { return is_gone_; });
+    return outcome_ ? std::move(*outcome_) : Result<T, Error>(stopped_error());
+  }
+
+ private:
+  // Its end is the callback's.
+  struct End {
+    explicit End(Waiting* waiting) : of(waiting) {}
+    End(End&& other) noexcept : of(std::exchange(other.of, nullptr)) {}
+    ~End() {
+      if (of != nullptr) of->on_gone();
+    }
+    Waiting* of;
+  };
+
+  void on_gone() {
+    const std::lock_guard lock(mutex_);
+    is_gone_ = true;
+    gone_.notify_one();  // under the mutex: this object is there until it is let go
+  }
+
+  std::mutex mutex_;
+  std::condition_variable gone_;
+  bool is_gone_ = false;
+  std::optional<Result<T, Error>> outcome_;  // written before it is gone
+};
+
 // Blocks until the callback that it hands to `begin` was called, on another thread.
 template <class T, class Begin>
 Result<T, Error> wait_for(Begin begin) {
-  struct Waiting {
-    std::mutex mutex;
-    std::condition_variable told;
-    std::optional<Result<T, Error>> outcome;
-  };
-  // Shared: the other thread may still be at its last line when this one goes on.
-  const auto waiting = std::make_shared<Waiting>();
-  begin(Client::Callback<T>([waiting](Result<T, Error> result) {
-    const std::lock_guard lock(waiting->mutex);
-    waiting->outcome.emplace(std::move(result));
-    waiting->told.notify_one();
-  }));
-  std::unique_lock lock(waiting->mutex);
-  waiting->told.wait(lock, [&] { return waiting->outcome.has_value(); });
-  return std::move(*waiting->outcome);
+  Waiting<T> waiting;
+  begin(waiting.callback());
+  return waiting.wait();
 }
 
 class Client::Core {
  public:
+  // How the outcome of an operation is told inside.
+  template <class T>
+  using Tell = std::function<void(Result<T, Error>)>;
+  using Log = std::function<void(Severity, std::string_view)>;
+  using OnWait = std::function<void(const Error&)>;
+
   // caller_loop: nullptr for a thread of our own. Fails with ErrorCode::system.
-  static Result<std::shared_ptr<Core>, Error> make(uv_loop_s* caller_loop,
+  static Result<std::shared_ptr<Core>, Error> make(uv_loop_s* caller_loop, Log log,
                                                    coordinator::LockClient::Options options);
-  Core(uv_loop_s* caller_loop, coordinator::LockClient::Options options);
+  // What a client takes of the system, beside its thread and its connections.
+  struct Means {
+    std::unique_ptr<net::Loop> loop;
+    std::unique_ptr<net::TimerDescriptor> alarms;
+    std::unique_ptr<net::TimerDescriptor> nodes;
+    std::shared_ptr<net::Mailbox> mailbox;
+  };
+  Core(Means means, bool has_own_thread, Log log, coordinator::LockClient::Options options);
   // REQUIRES: end() was called.
   ~Core();
   Core(const Core&) = delete;
@@ -106,7 +151,19 @@ class Client::Core {
   Operation release(const coordinator::HeldLock& lock, Callback<Done> done);
   void cancel(Operation operation);
 
-  void finish(std::function<void()> done);
+  // Steps of operations, on the loop's thread, counted in the figures. Of an acquisition on_wait
+  // and the log hear why it waits, until it is told of or undone.
+  Undo acquire(coordinator::AcquireRequest request, OnWait on_wait,
+               std::function<void(const coordinator::AcquireResult&)> on_end);
+  coordinator::OperationId extend(const coordinator::HeldLock& lock,
+                                  std::function<void(const coordinator::ExtendResult&)> on_end);
+
+  void finish(MoveOnlyFunction<void()> done);
+
+  // A line for the client's log; on the loop's thread. Said later, not from inside this call.
+  void say(Severity severity, std::string line);
+  coordinator::ClientReport& report() { return report_; }
+  Figures figures() const { return report_.figures(names()); }
 
   // Guards that hold a lock; they are let go when the client ends.
   void add(std::shared_ptr<Guard::Keeping> keeping) { keepings_.insert(std::move(keeping)); }
@@ -143,23 +200,28 @@ class Client::Core {
   };
   struct Finish {
     Instant deadline;
-    std::function<void()> done;
+    MoveOnlyFunction<void()> done;
   };
+  class Wait;
 
   Undo undo_of(coordinator::OperationId operation) {
     return [this, operation] { nodes_.cancel(operation); };
   }
   static Undo undo_of(Undo undo) { return undo; }
+  static Result<Means, Error> find_means(uv_loop_s* caller_loop);
   void end();
   void end_at_once();
   void stop_everything();
   void run_last_tasks();
   bool cancel_begun(Operation operation);
+  void end_turn();
   void look_who_finished();
 
   const net::ForkMark mark_;
   const bool has_own_thread_;
   const std::unique_ptr<net::Loop> loop_;
+  const Log log_;
+  coordinator::ClientReport report_;
   net::Alarms alarms_;
   coordinator::LockClient nodes_;
   std::shared_ptr<net::Mailbox> mailbox_;  // shared with the guards, which may outlive us
@@ -190,7 +252,7 @@ Client::Operation Client::Core::begin(Callback<T> done, Start start, std::stop_t
     if (pending_.size() >= kOperationsMax && !takes_nothing_on)
       return defer([call] { call->fail(overloaded_error()); });
     pending_.emplace(id, call);
-    call->undo = undo_of(start(Callback<T>([this, id](Result<T, Error> result) {
+    call->undo = undo_of(start(Tell<T>([this, id](Result<T, Error> result) {
       const auto ended = pending_.extract(id);
       if (ended.empty()) return;  // it was cancelled, and told so
       ended.mapped()->on_stop.reset();

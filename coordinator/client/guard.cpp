@@ -1,4 +1,5 @@
 #include "base/invariant.h"
+#include "base/text/printable.h"
 #include "coordinator/client/guard_keeping.h"
 #include "coordinator/results/errors.h"
 #include "coordinator/results/public_lock.h"
@@ -92,7 +93,7 @@ void Guard::Keeping::extend() {
     take_over_validity();
     if (core_ != nullptr) look();
   };
-  extension_ = core_->nodes().extend(lock_, on_end);
+  extension_ = core_->extend(lock_, on_end);
 }
 
 void Guard::Keeping::take_over_validity() {
@@ -116,7 +117,9 @@ void Guard::Keeping::lose() {
       coordinator::node_answers(core_->names(), keeper_.last_failure(), coordinator::kExtendWords)};
   const OnLoss on_loss = std::exchange(on_loss_, {});
   if (is_let_go_) return;  // by a thread whose word for it has yet to come
-  lost_.request_stop();    // what that calls may let go of the guard, and end the client
+  core_->report().on_loss();
+  core_->say(Severity::warning, fmt::format("{}: {}", printable(lock_.claim->name), why.text));
+  lost_.request_stop();  // what that calls may let go of the guard, and end the client
   if (on_loss && core_ != nullptr) on_loss(why);
 }
 
@@ -136,33 +139,33 @@ Client::Core& Guard::Keeping::leave() {
   return core;
 }
 
-void Guard::Keeping::abandon() {
-  is_let_go_ = true;
-  lost_at_ = kLostAlready;
-  auto leave = [self = shared_from_this()] {
-    if (self->core_ != nullptr) self->leave();
-  };
-  if (is_loop_thread()) return leave();
-  mailbox_->post(std::move(leave));
+// `leave` keeps the object until it has run. Where the client has ended it stays ours: nothing is
+// left to be done but to tell so.
+void Guard::Keeping::let_go(std::shared_ptr<Keeping> keeping, net::Mailbox::Task leave) {
+  keeping->is_let_go_ = true;
+  keeping->lost_at_ = kLostAlready;
+  const bool is_here = keeping->is_loop_thread();  // before what this thread asks for next
+  const std::shared_ptr<net::Mailbox> mailbox = keeping->mailbox_;
+  keeping.reset();
+  if (is_here || !mailbox->post(std::move(leave))) leave();
 }
 
-void Guard::Keeping::let_go(const Client::Callback<Done>& done) {
-  is_let_go_ = true;
-  lost_at_ = kLostAlready;
-  // Keeps this object until the task has run: the guard may be gone by then.
-  auto release = [self = shared_from_this(), done] {
+void Guard::Keeping::abandon(std::shared_ptr<Keeping> keeping) {
+  auto leave = [self = keeping] {
+    if (self->core_ != nullptr) self->leave();
+  };
+  let_go(std::move(keeping), net::Mailbox::Task(std::move(leave)));
+}
+
+void Guard::Keeping::let_go(std::shared_ptr<Keeping> keeping, Client::Callback<Done> done) {
+  auto release = [self = keeping, done = std::move(done)]() mutable {
     if (self->core_ != nullptr) {
-      self->leave().release(self->lock_, done);
+      self->leave().release(self->lock_, std::move(done));
     } else if (done) {
       done(stopped_error());
     }
   };
-  if (is_loop_thread()) return release();  // before what this thread asks for next
-  if (!mailbox_->post(std::move(release)) && done) done(stopped_error());
-}
-
-Result<Done, Error> Guard::Keeping::let_go() {
-  return wait_for<Done>([this](const Client::Callback<Done>& done) { let_go(done); });
+  let_go(std::move(keeping), net::Mailbox::Task(std::move(release)));
 }
 
 void Guard::Keeping::end() {
@@ -194,7 +197,7 @@ void Guard::drop() {
   if (keeping_->is_in_child()) {
     net::leave_alone(std::exchange(keeping_, nullptr));
   } else {
-    std::exchange(keeping_, nullptr)->let_go({});
+    Keeping::let_go(std::exchange(keeping_, nullptr), Client::Callback<Done>());
   }
 }
 
@@ -220,21 +223,23 @@ Result<Done, Error> Guard::release() {
   if (!keeping_) return Error{ErrorCode::not_held, "the guard holds nothing", {}};
   if (keeping_->is_in_child()) return forked_error();
   if (!keeping_->may_wait()) return wrong_thread_error();
-  return std::exchange(keeping_, nullptr)->let_go();
+  return wait_for<Done>([this](Client::Callback<Done> done) {
+    Keeping::let_go(std::exchange(keeping_, nullptr), std::move(done));
+  });
 }
 
-void Guard::release(const Client::Callback<Done>& done) {
+void Guard::release(Client::Callback<Done> done) {
   if (!keeping_) {
     if (done) done(Error{ErrorCode::not_held, "the guard holds nothing", {}});
     return;
   }
   if (keeping_->is_in_child()) return;
-  std::exchange(keeping_, nullptr)->let_go(done);
+  Keeping::let_go(std::exchange(keeping_, nullptr), std::move(done));
 }
 
 void Guard::abandon() {
   if (!keeping_ || keeping_->is_in_child()) return;
-  std::exchange(keeping_, nullptr)->abandon();
+  Keeping::abandon(std::exchange(keeping_, nullptr));
 }
 
 Lock Guard::detach() {

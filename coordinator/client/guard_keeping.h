@@ -32,12 +32,11 @@ class Guard::Keeping : public std::enable_shared_from_this<Guard::Keeping> {
   // The loop's thread would wait for itself.
   bool may_wait() const { return has_ended_ || !is_loop_thread(); }
   // The lock is not relied on from here on. Without blocking; when the client has ended the
-  // callback comes at once, with ErrorCode::stopped.
-  void let_go(const Client::Callback<Done>& done);
-  // The same, blocking. REQUIRES: may_wait().
-  Result<Done, Error> let_go();
+  // callback comes at once, with ErrorCode::stopped. The object goes over to the client's thread,
+  // and ends there.
+  static void let_go(std::shared_ptr<Keeping> keeping, Client::Callback<Done> done);
   // Without a release, so that the lock runs out by itself.
-  void abandon();
+  static void abandon(std::shared_ptr<Keeping> keeping);
 
   // The loop's thread. Keeps it from here on.
   static Guard begin(Client::Core& core, const coordinator::HeldLock& lock, Duration notice,
@@ -53,6 +52,7 @@ class Guard::Keeping : public std::enable_shared_from_this<Guard::Keeping> {
   void stop_keeping();
   Client::Core& leave();
   void take_over_validity();
+  static void let_go(std::shared_ptr<Keeping> keeping, net::Mailbox::Task leave);
   bool is_loop_thread() const {
     return !has_own_thread_ || loop_thread_ == std::this_thread::get_id();
   }

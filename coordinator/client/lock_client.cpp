@@ -1,6 +1,6 @@
 #include "coordinator/client/lock_client.h"
 
-#include "base/net/system_random.h"
+#include "base/net/process/system_random.h"
 
 #include <array>
 #include <utility>
@@ -51,8 +51,13 @@ ClockReading read_holder_clocks() {
 }
 
 LockClient::LockClient(net::Loop& loop, Options options)
+    : LockClient(loop, net::TimerDescriptor::demand(loop, net::ClockKind::boottime),
+                 std::move(options)) {}
+
+LockClient::LockClient(net::Loop& loop, std::unique_ptr<net::TimerDescriptor> timer,
+                       Options options)
     : group_(group_options(options), new_lock_value, net::system_random_seed()),
-      timer_(loop, net::ClockKind::boottime, [this] { group_.on_time(now()); }),
+      timer_(loop, std::move(timer), [this] { group_.on_time(now()); }),
       turn_(loop, [this] { flush(); }) {
   NodeLink::User& user = *this;
   for (NodeIndex node = 0; node < options.nodes.size(); ++node) {
@@ -78,9 +83,9 @@ OperationId LockClient::release(const HeldLock& lock, std::function<void(Release
   return group_.release(lock, now(), std::move(done));
 }
 
-OperationId LockClient::survey(std::vector<RequestKind> questions, std::string name,
+OperationId LockClient::survey(std::span<const RequestKind> questions, std::string name,
                                std::function<void(std::vector<NodeFinding>)> done) {
-  return group_.survey(std::move(questions), std::move(name), now(), std::move(done));
+  return group_.survey(questions, std::move(name), now(), std::move(done));
 }
 
 OperationId LockClient::admit(OperatorsFloor by_operator, std::function<void(AdmitResult)> done) {

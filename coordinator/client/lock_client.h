@@ -22,6 +22,7 @@
 #include "coordinator/group/suspend_watch.h"
 
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace redlock::coordinator {
@@ -38,13 +39,15 @@ class LockClient : private NodeLink::User {
 
   // Begins to dial. REQUIRES: 1 to kNodesMax nodes.
   LockClient(net::Loop& loop, Options options);
+  // The same, with what its timer takes of the system: of this loop, and of a holder's clock.
+  LockClient(net::Loop& loop, std::unique_ptr<net::TimerDescriptor> timer, Options options);
 
   // As Group's, which tells what they do; the time is read here.
   OperationId when_ready(std::function<void()> done);
   OperationId acquire(AcquireRequest request, std::function<void(AcquireResult)> done);
   OperationId extend(const HeldLock& lock, std::function<void(ExtendResult)> done);
   OperationId release(const HeldLock& lock, std::function<void(ReleaseResult)> done);
-  OperationId survey(std::vector<RequestKind> questions, std::string name,
+  OperationId survey(std::span<const RequestKind> questions, std::string name,
                      std::function<void(std::vector<NodeFinding>)> done);
   OperationId admit(OperatorsFloor by_operator, std::function<void(AdmitResult)> done);
   void cancel(OperationId operation) { group_.cancel(operation, now()); }

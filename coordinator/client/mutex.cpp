@@ -88,7 +88,9 @@ bool Mutex::lock(const std::stop_token& stop) {
     }
     if (stop.stop_requested()) break;
     require_valid_use(got.error());
-    if (comes_at_once(got.error().code)) pause(stop);
+    if (!comes_at_once(got.error().code)) continue;  // of those the client tells, as they come
+    if (options_.on_wait) options_.on_wait(got.error());
+    pause(stop);
   }
   end_turn();
   return false;

@@ -67,13 +67,17 @@ bool may_be_host(std::string_view host) {
   return true;
 }
 
-std::string no_host_text(std::string_view host) {
+// What somebody wrote, on its way to a terminal or a log.
+std::string shown(std::string_view text) {
   constexpr std::size_t kShown = 40;
-  const bool is_long = host.size() > kShown;
+  return printable(text.substr(0, kShown)) + (text.size() > kShown ? "…" : "");
+}
+
+std::string no_host_text(std::string_view host) {
   return fmt::format(
-      "'{}{}' is no host name: letters, digits, - and _, at most 63 between two dots and 253 in "
+      "'{}' is no host name: letters, digits, - and _, at most 63 between two dots and 253 in "
       "all",
-      printable(host.substr(0, kShown)), is_long ? "…" : "");
+      shown(host));
 }
 
 Result<net::Address> parse_host_and_port(std::string_view text) {
@@ -81,27 +85,33 @@ Result<net::Address> parse_host_and_port(std::string_view text) {
   std::string_view port;
   if (text.starts_with('[')) {
     const std::size_t end = text.find(']');
-    if (end == std::string_view::npos) return Failure{fmt::format("'{}': no ]", text)};
+    if (end == std::string_view::npos) return Failure{fmt::format("'{}': no ]", shown(text))};
     host = text.substr(1, end - 1);
     port = text.substr(end + 1);
-    if (!port.empty() && port.front() != ':') return Failure{fmt::format("'{}': {}", text, kForm)};
+    if (!port.empty() && port.front() != ':') {
+      return Failure{fmt::format("'{}': {}", shown(text), kForm)};
+    }
     if (!port.empty()) port.remove_prefix(1);
   } else if (const std::size_t colon = text.rfind(':'); colon != std::string_view::npos) {
     host = text.substr(0, colon);
     port = text.substr(colon + 1);
-    if (port.empty()) return Failure{fmt::format("'{}' names no port: {}", text, kForm)};
+    if (port.empty()) return Failure{fmt::format("'{}' names no port: {}", shown(text), kForm)};
   }
-  if (host.empty()) return Failure{fmt::format("'{}' names no host: {}", text, kForm)};
+  if (host.empty()) return Failure{fmt::format("'{}' names no host: {}", shown(text), kForm)};
   if (!may_be_host(host)) return Failure{no_host_text(host)};
   if (port.empty()) return net::Address{std::string(host), kDefaultPort};
   const auto number = parse_int64(port);
   if (!number || *number < 1 || *number > 65535) {
-    return Failure{fmt::format("'{}': the port must be a number from 1 to 65535", text)};
+    return Failure{fmt::format("'{}': the port must be a number from 1 to 65535", shown(text))};
   }
   return net::Address{std::string(host), static_cast<std::uint16_t>(*number)};
 }
 
 }  // namespace
+
+std::string NodeAddress::text() const {
+  return printable(address.text());
+}
 
 Result<NodeAddress> parse_node_address(std::string_view text) {
   constexpr std::string_view kScheme = "redis://";
@@ -119,7 +129,7 @@ Result<NodeAddress> parse_node_address(std::string_view text) {
   }
   if (is_unix) {
     if (!text.starts_with('/')) {
-      return Failure{fmt::format("'unix://{}' is no absolute path: {}", text, kForm)};
+      return Failure{fmt::format("'unix://{}' is no absolute path: {}", shown(text), kForm)};
     }
     if (Status fits = net::check_unix_path(text); !fits) return fits.error();
     node.address = {std::string(text), 0};

@@ -17,8 +17,8 @@ struct NodeAddress {
   net::Address address;
   Credentials credentials;
 
-  // For people: never the password.
-  std::string text() const { return address.text(); }
+  // For people: never the password, and nothing that a terminal would obey.
+  std::string text() const;
 };
 
 // "redis://127.0.0.1:7001", "redis://:secret@node1:6379", "redis://user:p%40ss@[::1]:7001",

@@ -32,15 +32,15 @@ void Guard::Several::acquire_next() {
     const Duration waited = LockClient::now() - start_;
     patience.wait = std::max<Duration>(*options_.wait - waited, Duration(0));
   }
-  const coordinator::AcquireRequest request{.name = names_[order_[next_]],
-                                            .ttl = options_.ttl,
-                                            .patience = patience,
-                                            .fence = options_.fence};
+  coordinator::AcquireRequest request{.name = names_[order_[next_]],
+                                      .ttl = options_.ttl,
+                                      .patience = patience,
+                                      .fence = options_.fence};
   const auto on_end = [self = shared_from_this()](const coordinator::AcquireResult& result) {
-    self->under_way_ = coordinator::kNobody;
+    self->under_way_ = nullptr;
     self->on_end(result);
   };
-  under_way_ = core_.nodes().acquire(request, on_end);
+  under_way_ = core_.acquire(std::move(request), options_.on_wait, on_end);
 }
 
 void Guard::Several::on_end(const coordinator::AcquireResult& result) {
@@ -70,7 +70,7 @@ void Guard::Several::fail(Error error) {
 }
 
 void Guard::Several::undo() {
-  if (under_way_ != coordinator::kNobody) core_.nodes().cancel(under_way_);
+  if (under_way_) under_way_();
   guards_.clear();
 }
 

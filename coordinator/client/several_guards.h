@@ -19,7 +19,7 @@ namespace redlock {
 
 class Guard::Several : public std::enable_shared_from_this<Guard::Several> {
  public:
-  using Tell = Client::Callback<std::vector<Guard>>;
+  using Tell = Client::Core::Tell<std::vector<Guard>>;
 
   // names: each once. `tell` is called once, unless it is undone before.
   Several(Client::Core& core, std::vector<std::string> names, GuardOptions options, Duration notice,
@@ -42,7 +42,7 @@ class Guard::Several : public std::enable_shared_from_this<Guard::Several> {
   std::vector<std::size_t> order_;  // of names_
   std::size_t next_ = 0;            // of order_
   std::vector<Guard> guards_;       // by name
-  coordinator::OperationId under_way_ = coordinator::kNobody;
+  Client::Core::Undo under_way_;    // of the acquisition, as long as there is one
 };
 
 }  // namespace redlock

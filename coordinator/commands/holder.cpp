@@ -5,6 +5,8 @@
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
 
+#include <optional>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -16,18 +18,30 @@ nlohmann::json token_json(const Holder& holder) {
   return holder.token == 0 ? nlohmann::json() : nlohmann::json(holder.token);
 }
 
+// Of what never ends, as a key that somebody set without a time to live: none.
+std::optional<std::int64_t> left_ms(const Holder& holder) {
+  if (holder.left == Duration::max()) return std::nullopt;
+  return floor_ms(holder.left);
+}
+
+nlohmann::json left_json(const Holder& holder) {
+  const auto left = left_ms(holder);
+  return left ? nlohmann::json(*left) : nlohmann::json();
+}
+
 void print_holder(const Options& options, const Holder& holder) {
-  const std::int64_t left_ms = floor_ms(holder.left);
   if (options.json) {
     const nlohmann::json all = {{"name", options.name},        {"held", true},
-                                {"value", holder.value},       {"left_ms", left_ms},
+                                {"value", holder.value},       {"left_ms", left_json(holder)},
                                 {"token", token_json(holder)}, {"nodes", holder.nodes},
                                 {"of", options.node_count}};
     fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     return;
   }
+  const auto left = left_ms(holder);
   fmt::print("value    {}\nleft_ms  {}\ntoken    {}\nnodes    {} of {}\n", printable(holder.value),
-             left_ms, holder.token == 0 ? "-" : std::to_string(holder.token), holder.nodes,
+             left ? std::to_string(*left) : "-",
+             holder.token == 0 ? "-" : std::to_string(holder.token), holder.nodes,
              options.node_count);
 }
 

@@ -60,11 +60,10 @@ OperationId Group::release(const HeldLock& lock, Instant now,
   return begin(std::make_unique<ReleaseOperation>(*this, lock, std::move(done)), now);
 }
 
-OperationId Group::survey(std::vector<RequestKind> questions, std::string name, Instant now,
+OperationId Group::survey(std::span<const RequestKind> questions, std::string name, Instant now,
                           std::function<void(std::vector<NodeFinding>)> done) {
-  return begin(std::make_unique<SurveyOperation>(*this, std::move(questions), std::move(name),
-                                                 std::move(done)),
-               now);
+  return begin(
+      std::make_unique<SurveyOperation>(*this, questions, std::move(name), std::move(done)), now);
 }
 
 OperationId Group::admit(OperatorsFloor by_operator, Instant now,

@@ -30,23 +30,26 @@
 #include <functional>
 #include <memory>
 #include <queue>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace redlock::coordinator {
-
-struct AcquireRequest {
-  std::string name;
-  Duration ttl = 30s;
-  Patience patience = {};
-  bool fence = true;  // with a fencing token, or not at all (rule F4)
-};
 
 struct AcquireResult {
   AcquisitionOutcome outcome;
   HeldLock lock;                // of outcome acquired
   std::vector<Answer> answers;  // of the last attempt, by node
   NodeSet plain = {};           // the nodes that are plain Redis servers: they have no tokens
+};
+
+struct AcquireRequest {
+  std::string name;
+  Duration ttl = 30s;
+  Patience patience = {};
+  bool fence = true;  // with a fencing token, or not at all (rule F4)
+  // Called after each attempt that failed and that another one follows. It must not call the group.
+  std::function<void(const AcquireResult&)> on_retry = {};
 };
 
 struct ExtendResult {
@@ -114,7 +117,7 @@ class Group {
   OperationId release(const HeldLock& lock, Instant now, std::function<void(ReleaseResult)> done);
   // Asks every node these questions (a name for those about a lock) and waits for all,
   // at most for the node timeout.
-  OperationId survey(std::vector<RequestKind> questions, std::string name, Instant now,
+  OperationId survey(std::span<const RequestKind> questions, std::string name, Instant now,
                      std::function<void(std::vector<NodeFinding>)> done);
   // Admits every unfenced node (rule F6), by the floor that is read, or by an operator's word.
   // Looks at all nodes, waits for each at most for the node timeout, and longer for floors. The

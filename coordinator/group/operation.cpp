@@ -140,6 +140,9 @@ void Group::AcquireOperation::after_machine(Instant now) {
   gave_up_ = is_hopeless();
   if (is_acquired() || gave_up_) return next_.leave(now);
   gave_up_ = !next_.after(attempt_->outcome(), attempt_->is_split_vote(), id(), now, random());
+  if (!gave_up_ && wanted_.on_retry) {
+    wanted_.on_retry({attempt_->outcome(), {}, attempt_->answers(), plain_nodes()});
+  }
   if (gave_up_) stay_for_admission(now);
 }
 
@@ -310,10 +313,10 @@ void Group::ReleaseOperation::tell() {
 
 // --- survey
 
-Group::SurveyOperation::SurveyOperation(Group& owner, std::vector<RequestKind> questions,
+Group::SurveyOperation::SurveyOperation(Group& owner, std::span<const RequestKind> questions,
                                         std::string name, Done done)
     : Operation(owner),
-      questions_(std::move(questions)),
+      questions_(questions.begin(), questions.end()),
       claim_(std::make_shared<const Claim>(Claim{std::move(name), {}})),
       ballot_(owner.size()),
       replies_(owner.size()),

@@ -183,7 +183,8 @@ class Group::ReleaseOperation : public Operation {
 class Group::SurveyOperation : public Operation {
  public:
   using Done = std::function<void(std::vector<NodeFinding>)>;
-  SurveyOperation(Group& owner, std::vector<RequestKind> questions, std::string name, Done done);
+  SurveyOperation(Group& owner, std::span<const RequestKind> questions, std::string name,
+                  Done done);
 
   void start(Instant now) override;
   void on_answer(NodeIndex node, Completion completion, Instant now) override;

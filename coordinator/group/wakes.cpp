@@ -17,9 +17,12 @@ Wakes::Place Wakes::wait(const std::string& name, Place place, OperationId opera
                          Instant now) {
   Line& line = line_of(name);
   if (place == 0) place = ++last_place_;
-  Waiter& waiter = line.waiters[place];
+  const auto [found, is_new] = line.waiters.try_emplace(place);
+  Waiter& waiter = found->second;
+  if (!is_new) line.untils.erase(line.untils.find(waiter.until));
   waiter.operation = operation;
   waiter.until = until;
+  line.untils.insert(until);
   end_attempt(line, waiter);
   arm_idle(line, now);
   look(line);
@@ -37,8 +40,11 @@ void Wakes::attempt(const std::string& name, Place place) {
 
 void Wakes::leave(const std::string& name, Place place, Instant now) {
   Line& line = line_of(name);
-  end_attempt(line, line.waiters.at(place));
-  line.waiters.erase(place);
+  const auto left = line.waiters.find(place);
+  INVARIANT(left != line.waiters.end(), "an operation leaves a line in which it does not stand");
+  end_attempt(line, left->second);
+  line.untils.erase(line.untils.find(left->second.until));
+  line.waiters.erase(left);
   if (line.waiters.empty()) {
     cancel_armed(line);
     by_number_.erase(line.number);
@@ -172,9 +178,7 @@ void Wakes::check(Line& line, Instant when) {
 
 // Never for longer than the most patient of the line still waits.
 void Wakes::arm_idle(Line& line, Instant now) {
-  Instant until = now;
-  for (const auto& [place, waiter] : line.waiters) until = std::max(until, waiter.until);
-  const Duration timeout = std::min(kWakeMax, until - now);
+  const Duration timeout = std::min(kWakeMax, *line.untils.rbegin() - now);
   if (timeout <= 0ns) return;
   for (NodeIndex node = 0; node < nodes_; ++node) {
     Mark& mark = line.marks[node];
@@ -203,6 +207,7 @@ void Wakes::look(Line& line) {
   if (covered != line.covered) {
     line.covered = covered;
     for (const auto& [place, waiter] : line.waiters) {
+      ++waiters_seen_;
       if (!waiter.is_attempting) stirred_.push_back(waiter.operation);
     }
   }

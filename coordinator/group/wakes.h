@@ -33,6 +33,7 @@
 #include <map>
 #include <optional>
 #include <queue>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -91,6 +92,10 @@ class Wakes {
   std::vector<OperationId> take_stirred() { return std::exchange(stirred_, {}); }
   bool has_news() const { return !orders_.empty() || !stirred_.empty(); }
 
+  // How many waiters were looked at up to now, beside the one that an operation or a turn is about:
+  // the measure of what a long line costs. It grows when is_covered() changes for all alone.
+  std::uint64_t waiters_seen() const { return waiters_seen_; }
+
  private:
   struct Mark {
     enum class State : std::uint8_t { idle, asked, armed, free, refused };
@@ -109,6 +114,7 @@ class Wakes {
     OperationId number;
     std::vector<Mark> marks = {};  // by node
     std::map<Place, Waiter> waiters = {};
+    std::multiset<Instant> untils = {};  // of the waiters: the last is the most patient's
     std::size_t attempting = 0;
     bool covered = false;
     Place turn = 0;             // who was told
@@ -141,6 +147,7 @@ class Wakes {
   // are gone, stay until their time comes; there are few, however often the marks change.
   std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_;
   OperationId last_number_ = kNobody;
+  std::uint64_t waiters_seen_ = 0;
   Place last_place_ = 0;
   std::vector<Order> orders_;
   std::vector<OperationId> stirred_;

@@ -120,6 +120,8 @@ class Pipeline {
   bool has_pushes() const { return !pushes_.empty(); }
 
   State state() const { return state_; }
+  // In state backing_off: why.
+  const Answer& problem() const { return problem_; }
   // A number of the present connection, or of the last one: no other of this link has it.
   std::uint64_t connection() const { return connection_; }
   // Connected and identified, or known not to be: no longer in the middle of it.

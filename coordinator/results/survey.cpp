@@ -40,9 +40,16 @@ std::optional<std::int64_t> keys_of(const Fields& fields) {
   return parse_int64(keyspace.substr(kKeys.size(), keyspace.find(',') - kKeys.size()));
 }
 
+// A plain Redis says -1 of a key that somebody gave no deadline: it is held for ever.
+Duration time_left(std::int64_t ms) {
+  constexpr auto kMost = std::chrono::floor<std::chrono::milliseconds>(Duration::max());
+  if (ms < 0 || ms > kMost.count()) return Duration::max();
+  return std::chrono::milliseconds(ms);
+}
+
 // What the nodes that hold one value say.
 struct Votes {
-  std::vector<std::int64_t> left;              // milliseconds
+  std::vector<Duration> left;
   std::map<std::int64_t, std::size_t> tokens;  // how many store each
 
   std::uint64_t token(std::size_t quorum) const {
@@ -78,7 +85,7 @@ std::optional<Holder> holder_of(const std::vector<NodeFinding>& findings) {
     const auto& told = finding.replies[0].items();  // value, milliseconds, token; none if free
     if (told.size() < 2) continue;
     Votes& for_value = votes[told[0].text()];
-    for_value.left.push_back(told[1].integer());
+    for_value.left.push_back(time_left(told[1].integer()));
     if (told.size() > 2 && told[2].integer() > 0) ++for_value.tokens[told[2].integer()];
   }
   const std::size_t quorum = quorum_of(findings.size());
@@ -87,7 +94,7 @@ std::optional<Holder> holder_of(const std::vector<NodeFinding>& findings) {
     if (left.size() < quorum) continue;
     std::sort(left.rbegin(), left.rend());
     return Holder{.value = std::string(value),
-                  .left = std::chrono::milliseconds(left[quorum - 1]),
+                  .left = left[quorum - 1],
                   .nodes = left.size(),
                   .token = for_value.token(quorum)};
   }

@@ -4,6 +4,7 @@
 #include "coordinator/group/group.h"
 #include <redlock/client.h>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,10 +12,10 @@
 namespace redlock::coordinator {
 
 // The questions of a survey that holder_of reads, in this order.
-inline const std::vector<RequestKind> kHolderQuestions = {RequestKind::holder};
+inline constexpr std::array kHolderQuestions = {RequestKind::holder};
 // The questions that node_state reads: a redlock-node has a command for its state, and its INFO
 // tells the clock; a plain Redis answers both with its INFO.
-inline const std::vector<RequestKind> kStateQuestions = {RequestKind::status, RequestKind::info};
+inline constexpr std::array kStateQuestions = {RequestKind::status, RequestKind::info};
 
 // The value that a quorum holds, if there is one, and the token that a quorum stores with it
 // (rule F5: what one node tells is a proposal).

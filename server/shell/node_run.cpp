@@ -1,6 +1,6 @@
 #include "server/shell/node_run.h"
 
-#include "base/net/system_random.h"
+#include "base/net/process/system_random.h"
 #include "base/net/turn/before_wait.h"
 #include "base/net/turn/clock.h"
 #include "base/net/turn/timer.h"

@@ -72,12 +72,13 @@ class Client {
     std::size_t asked = names.size();
     bool left = false;
     for (const std::string& name : names) {
-      client_.survey({RequestKind::get}, name, [&](const std::vector<NodeFinding>& findings) {
-        for (const NodeFinding& finding : findings) {
-          left |= finding.answer.kind != AnswerKind::yes || !finding.replies[0].is_null();
-        }
-        if (--asked == 0) loop_.stop();
-      });
+      client_.survey(
+          std::array{RequestKind::get}, name, [&](const std::vector<NodeFinding>& findings) {
+            for (const NodeFinding& finding : findings) {
+              left |= finding.answer.kind != AnswerKind::yes || !finding.replies[0].is_null();
+            }
+            if (--asked == 0) loop_.stop();
+          });
     }
     loop_.run();
     return left;

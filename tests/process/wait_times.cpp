@@ -68,7 +68,7 @@ class Rounds {
   // A question to all nodes, and their answers.
   Duration round_trip() {
     const Instant start = LockClient::now();
-    holder_.survey({RequestKind::get}, "nobody's", [this](const auto&) { loop_.stop(); });
+    holder_.survey(std::array{RequestKind::get}, "nobody's", [this](const auto&) { loop_.stop(); });
     loop_.run();
     return LockClient::now() - start;
   }

@@ -4,7 +4,7 @@ from fnmatch import fnmatch
 
 # The rooms of docs/architecture.md, from the ground up. A room is a folder with all that is below
 # it but for rooms of their own; it may include itself and what is named here.
-_NET = {"base", "base/net", "base/net/turn", "base/net/sockets"}
+_NET = {"base", "base/net", "base/net/process", "base/net/turn", "base/net/sockets"}
 _PROTOCOL = {"base", "protocol/resp", "protocol/catalogue", "protocol/session"}
 _LUA = {"base", "protocol/resp", "lua/scripts", "lua/library", "lua/engine"}
 _NODE = {*_PROTOCOL, "server/locks", "server/settings", "server/recovery", "server/notify",
@@ -15,8 +15,9 @@ _DRILL = {"coordinator/drill/plan", "coordinator/drill/history", "coordinator/dr
           "coordinator/drill/world", "coordinator/drill/surroundings"}
 ROOMS = {
     "base": set(),
-    "base/net/turn": {"base"},
-    "base/net/sockets": {"base", "base/net/turn"},
+    "base/net/process": {"base"},
+    "base/net/turn": {"base", "base/net/process"},
+    "base/net/sockets": {"base", "base/net/process", "base/net/turn"},
     "base/net": _NET,
     "protocol/resp": {"base"},
     "protocol/catalogue": {"base", "protocol/resp"},
@@ -100,6 +101,7 @@ HALVES = [
     {"protocol/session/session", "protocol/session/sessions"},
     {"coordinator/group/group", "coordinator/group/operation"},
     {"coordinator/client/client_core", "coordinator/client/guard_keeping"},
+    {"coordinator/client/client_core", "coordinator/client/client_wait"},
 ]
 
 # Names of the field that both sides of the wire, or of a library, use for what each of them has.

@@ -55,6 +55,7 @@ _LONG_BODY = "  step();\n" * 50
        good=[{"base/a.cpp": f"namespace a {{\n{_LONG_BODY}}}\n"},
              {"base/a.cpp": f"constexpr Row kRows[] = {{\n{_LONG_BODY}}};\n"},
              {"base/a.cpp": f"const auto kRows = make({{\n{_LONG_BODY}}});\n"},
+             {"base/a.h": f"template <class A>\nclass F<int(A...)> {{\n{_LONG_BODY}}};\n"},
              {"base/a.cpp": "void f() {\n}\n" * 60}])
 def functions_are_short(tree):
     limit = house.FUNCTION_LINES_MAX
@@ -93,7 +94,9 @@ def _functions(code):
 
 
 def _is_function(head):
-    """`name(…`, but no initializer: `table = make({`."""
+    """`name(…`, but no initializer (`table = make({`) and no type (`class F<R(A...)> {`)."""
+    if re.match(r"\s*(template\s*<.*>\s*)?(class|struct)\b", head, re.S):
+        return False
     name, parenthesis, _ = head.partition("(")
     return bool(parenthesis) and ("operator" in name or "=" not in name)
 

@@ -1,5 +1,7 @@
 #include "base/net/sockets/address.h"
 
+#include "base/text/printable.h"
+
 #include <arpa/inet.h>
 #include <array>
 #include <cstring>
@@ -48,13 +50,13 @@ Result<sockaddr_storage> numeric_socket_address(const Address& address) {
     v6.sin6_port = htons(address.port);
     return stored(v6);
   }
-  return Failure{fmt::format("'{}' is not a numeric address", address.host)};
+  return Failure{fmt::format("'{}' is not a numeric address", printable(address.host))};
 }
 
 Status check_unix_path(std::string_view path) {
   if (path.size() <= kUnixPathBytesMax) return Done{};
   return Failure{fmt::format("the path of a unix socket has at most {} bytes, and {} has {}",
-                             kUnixPathBytesMax, path, path.size())};
+                             kUnixPathBytesMax, printable(path), path.size())};
 }
 
 Address address_of(const sockaddr* raw) {

@@ -1,9 +1,11 @@
 // NameLookup: the addresses of a host name, asked of the system's resolver.
 //
 // A resolver may take many seconds for a name when its servers do not answer, and getaddrinfo(3)
-// cannot be interrupted. So each lookup has a thread of its own: a hung name holds up no other, and
+// cannot be interrupted. So each name has a thread of its own: a hung name holds up no other, and
 // whoever loses interest does not wait for it. The thread ends when the resolver has answered, and
-// touches nothing that the loop's thread uses.
+// touches nothing that the loop's thread uses. In a process there is at most one for a name: who
+// asks for it meanwhile waits for that one's answer. So names that hang cost a thread each, however
+// often they are dialled.
 #pragma once
 
 #include "base/net/sockets/address.h"
@@ -33,8 +35,9 @@ class NameLookup {
   NameLookup& operator=(const NameLookup&) = delete;
 
  private:
-  void tell(const Result<Addresses>& found);
+  void tell(Result<Addresses> found);
 
+  const Address address_;
   const OnFound on_found_;
   const std::shared_ptr<Mailbox> mailbox_;  // the thread's, too
 };

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -42,7 +43,10 @@ class Alarms {
     std::uint64_t number_ = 0;  // among those that were set
   };
 
-  Alarms(Loop& loop, ClockKind clock) : clock_(clock), timer_(loop, clock, [this] { fire(); }) {}
+  Alarms(Loop& loop, ClockKind clock) : Alarms(loop, TimerDescriptor::demand(loop, clock)) {}
+  // The descriptor's loop and clock.
+  Alarms(Loop& loop, std::unique_ptr<TimerDescriptor> descriptor)
+      : clock_(descriptor->clock()), timer_(loop, std::move(descriptor), [this] { fire(); }) {}
 
  private:
   using Place = std::pair<Instant, std::uint64_t>;  // the number tells those of one instant apart

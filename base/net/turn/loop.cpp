@@ -1,19 +1,46 @@
 #include "base/net/turn/loop.h"
 
 #include "base/invariant.h"
+#include "base/net/process/spare_descriptors.h"
 
+#include <unistd.h>
+
+#include <fmt/format.h>
 #include <uv.h>
 
 namespace redlock::net {
 namespace {
 
 constexpr std::size_t kReceiveBufferBytes = 64 * 1024;
+// The first loop of a process makes a pipe for signals, and libuv ends the process if it cannot. It
+// does so with the loop's first descriptor open.
+constexpr int kFirstDescriptors = 3;
+
+// 0, or the error as libuv has it; then nothing stays open. (libuv 1.44 closes all but the first
+// descriptor.)
+int open_loop(uv_loop_t* loop) {
+  const int status = uv_loop_init(loop);
+  if (status != 0 && loop->backend_fd != -1) close(loop->backend_fd);
+  return status;
+}
 
 }  // namespace
 
-Loop::Loop()
-    : own_(std::make_unique<uv_loop_t>()), raw_(own_.get()), receive_buffer_(kReceiveBufferBytes) {
-  INVARIANT(uv_loop_init(raw_) == 0, "no event loop can be had");
+Loop::Loop(std::unique_ptr<uv_loop_s> own)
+    : own_(std::move(own)), raw_(own_.get()), receive_buffer_(kReceiveBufferBytes) {}
+
+Loop::Loop() : Loop(std::make_unique<uv_loop_t>()) {
+  INVARIANT(open_loop(raw_) == 0, "no event loop can be had");
+}
+
+Result<std::unique_ptr<Loop>> Loop::make() {
+  const Status room = try_descriptors(kFirstDescriptors, "an event loop");
+  if (!room) return room.error();
+  auto own = std::make_unique<uv_loop_t>();
+  if (const int status = open_loop(own.get()); status != 0) {
+    return Failure{fmt::format("the system gives no event loop: {}", uv_strerror(status))};
+  }
+  return std::unique_ptr<Loop>(new Loop(std::move(own)));
 }
 
 Loop::Loop(uv_loop_s* adopted) : raw_(adopted), receive_buffer_(kReceiveBufferBytes) {}

@@ -5,7 +5,8 @@
 // have come.
 #pragma once
 
-#include <functional>
+#include <redlock/result.h>
+
 #include <memory>
 #include <vector>
 
@@ -16,6 +17,8 @@ namespace redlock::net {
 class Loop {
  public:
   Loop();
+  // The same, and the failure where the system gives too few descriptors or no memory.
+  static Result<std::unique_ptr<Loop>> make();
   // On a loop that belongs to somebody else, who runs it, outlives this object and closes it.
   explicit Loop(uv_loop_s* adopted);
   ~Loop();
@@ -34,6 +37,8 @@ class Loop {
   std::vector<char>& receive_buffer() { return receive_buffer_; }
 
  private:
+  explicit Loop(std::unique_ptr<uv_loop_s> own);
+
   std::unique_ptr<uv_loop_s> own_;
   uv_loop_s* raw_;
   std::vector<char> receive_buffer_;

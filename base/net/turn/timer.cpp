@@ -3,9 +3,12 @@
 #include "base/invariant.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
 
 namespace redlock::net {
 namespace {
@@ -19,38 +22,56 @@ bool set_timer(int fd, const itimerspec& spec) {
 
 }  // namespace
 
-Timer::Timer(Loop& loop, ClockKind clock, std::function<void()> fire)
-    : clock_(clock),
-      fd_(timerfd_create(clock == ClockKind::monotonic ? CLOCK_MONOTONIC : CLOCK_BOOTTIME,
-                         TFD_NONBLOCK | TFD_CLOEXEC)),
-      fire_(std::move(fire)) {
-  INVARIANT(fd_ >= 0, "no timer can be had from the system");
-  INVARIANT(uv_poll_init(loop.raw(), poll_.raw(), fd_) == 0, "a timer cannot be watched");
-  poll_.opened(this);
+Result<std::unique_ptr<TimerDescriptor>> TimerDescriptor::open(Loop& loop, ClockKind clock) {
+  const auto failure = [](int status) {
+    return Failure{fmt::format("the system gives no timer: {}", uv_strerror(status))};
+  };
+  const clockid_t id = clock == ClockKind::monotonic ? CLOCK_MONOTONIC : CLOCK_BOOTTIME;
+  const int fd = timerfd_create(id, TFD_NONBLOCK | TFD_CLOEXEC);
+  if (fd < 0) return failure(uv_translate_sys_error(errno));
+  std::unique_ptr<TimerDescriptor> made(new TimerDescriptor(fd, clock));
+  if (const int status = uv_poll_init(loop.raw(), made->poll_.raw(), fd); status != 0) {
+    return failure(status);
+  }
+  made->poll_.opened(nullptr);
+  return made;
+}
+
+std::unique_ptr<TimerDescriptor> TimerDescriptor::demand(Loop& loop, ClockKind clock) {
+  auto made = open(loop, clock);
+  INVARIANT(made, "no timer can be had from the system");
+  return std::move(made).value();
+}
+
+TimerDescriptor::~TimerDescriptor() {
+  poll_.close();  // stops watching at once, so the descriptor may go now
+  close(fd_);
+}
+
+Timer::Timer(Loop& loop, std::unique_ptr<TimerDescriptor> descriptor, std::function<void()> fire)
+    : descriptor_(std::move(descriptor)), fire_(std::move(fire)) {
   const auto on_readable = [](uv_poll_t* handle, int, int) {
     auto* self = static_cast<Timer*>(handle->data);
     if (self == nullptr) return;
     std::uint64_t expirations = 0;
-    if (read(self->fd_, &expirations, sizeof expirations) != sizeof expirations) return;
+    const int fd = self->descriptor_->fd_;
+    if (read(fd, &expirations, sizeof expirations) != sizeof expirations) return;
     self->has_alarm_ = false;
     self->fire();
   };
-  INVARIANT(uv_poll_start(poll_.raw(), UV_READABLE, on_readable) == 0, "a timer cannot be watched");
+  uv_poll_t* const poll = descriptor_->poll_.raw();
+  poll->data = this;
+  INVARIANT(uv_poll_start(poll, UV_READABLE, on_readable) == 0, "a timer cannot be watched");
   INVARIANT(uv_idle_init(loop.raw(), at_once_.raw()) == 0, "a timer cannot be watched");
   at_once_.opened(this);
   uv_unref(at_once_.handle());
-}
-
-Timer::~Timer() {
-  poll_.close();  // stops watching at once, so the descriptor may go now
-  close(fd_);
 }
 
 void Timer::set(std::optional<Instant> when) {
   if (when && *when == kNever) when.reset();
   if (when == when_) return;
   when_ = when;
-  const bool is_past = when && *when <= read_clock(clock_);
+  const bool is_past = when && *when <= read_clock(descriptor_->clock());
   set_at_once(is_past);
   set_alarm(is_past ? std::nullopt : when);
 }
@@ -63,7 +84,7 @@ void Timer::set_alarm(std::optional<Instant> when) {
     spec.it_value.tv_sec = static_cast<time_t>(ns / 1'000'000'000);
     spec.it_value.tv_nsec = static_cast<long>(ns % 1'000'000'000);
   }
-  INVARIANT(set_timer(fd_, spec), "a timer cannot be set");
+  INVARIANT(set_timer(descriptor_->fd_, spec), "a timer cannot be set");
   has_alarm_ = when.has_value();
 }
 
@@ -89,9 +110,9 @@ void Timer::fire() {
 
 void Timer::keep_loop_alive(bool keep) {
   if (keep) {
-    uv_ref(poll_.handle());
+    uv_ref(descriptor_->poll_.handle());
   } else {
-    uv_unref(poll_.handle());
+    uv_unref(descriptor_->poll_.handle());
   }
 }
 

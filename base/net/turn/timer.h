@@ -10,17 +10,44 @@
 #include "base/net/turn/handle.h"
 #include "base/net/turn/loop.h"
 #include "base/time.h"
+#include <redlock/result.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
+#include <utility>
 
 namespace redlock::net {
+
+// What a timer takes of the system, watched by its loop: had beforehand where its lack must not end
+// the process.
+class TimerDescriptor {
+ public:
+  static Result<std::unique_ptr<TimerDescriptor>> open(Loop& loop, ClockKind clock);
+  // For a program of ours, which ends without.
+  static std::unique_ptr<TimerDescriptor> demand(Loop& loop, ClockKind clock);
+  ~TimerDescriptor();
+  TimerDescriptor(const TimerDescriptor&) = delete;
+  TimerDescriptor& operator=(const TimerDescriptor&) = delete;
+
+  ClockKind clock() const { return clock_; }
+
+ private:
+  friend class Timer;
+  TimerDescriptor(int descriptor, ClockKind clock) : clock_(clock), fd_(descriptor) {}
+
+  const ClockKind clock_;
+  const int fd_;
+  Handle<uv_poll_t> poll_;
+};
 
 class Timer {
  public:
   // `fire` runs on the loop at or after the instant that was set, once for each set().
-  Timer(Loop& loop, ClockKind clock, std::function<void()> fire);
-  ~Timer();
+  Timer(Loop& loop, ClockKind clock, std::function<void()> fire)
+      : Timer(loop, TimerDescriptor::demand(loop, clock), std::move(fire)) {}
+  // The descriptor's loop and clock.
+  Timer(Loop& loop, std::unique_ptr<TimerDescriptor> descriptor, std::function<void()> fire);
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
@@ -37,12 +64,10 @@ class Timer {
   void set_at_once(bool on);
   void fire();
 
-  ClockKind clock_;
-  int fd_;
+  const std::unique_ptr<TimerDescriptor> descriptor_;
   std::function<void()> fire_;
   std::optional<Instant> when_;
   bool has_alarm_ = false;
-  Handle<uv_poll_t> poll_;
   Handle<uv_idle_t> at_once_;  // does not keep the loop alive
 };
 

@@ -14,7 +14,7 @@
 //
 //   OwnNetwork network(stage, folder);
 //   auto made = network.set_up({{"node 1", "10.0.1.1"}, {"client 1", "10.0.2.1"}});
-//   …start processes with Command::network_namespace = network.namespace_of("node 1")…
+//   …start processes with ProcessCommand::network_namespace = network.namespace_of("node 1")…
 //   network.cut({{"node 1", "client 1"}});   // requests arrive, replies do not
 //
 // It does its work by ip, nft and tc. All calls wait on the drill's stage until it is done. Errors

@@ -1,7 +1,7 @@
 #include "coordinator/drill/world/nodes.h"
 
+#include "base/net/process/system_random.h"
 #include "base/net/sockets/listener.h"
-#include "base/net/system_random.h"
 #include "base/text/duration_text.h"
 
 #include <algorithm>

@@ -20,7 +20,8 @@
 //     ErrorCode::wrong_thread instead of waiting for themselves.
 //   - The calls with a callback return at once. The callback comes exactly once, on the client's
 //     thread, never from inside the call; it may call the client, destroy it, and must not block.
-//     An empty one means that nobody is told.
+//     It is moved and never copied, so it may capture a std::unique_ptr; what it captures ends
+//     after it was called, on that thread. An empty one means that nobody is told.
 //   - In a process that was forked off the client's nothing of it is touched: calls fail with
 //     ErrorCode::stopped, and no callback comes.
 //
@@ -29,6 +30,8 @@
 #pragma once
 
 #include <redlock/answer.h>
+#include <redlock/figures.h>
+#include <redlock/move_only_function.h>
 #include <redlock/result.h>
 
 #include <chrono>
@@ -39,6 +42,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 struct uv_loop_s;  // libuv's uv_loop_t
@@ -47,6 +51,11 @@ namespace redlock {
 
 class Guard;
 struct GuardOptions;
+
+enum class Severity : std::uint8_t {
+  info,     // a node is reached
+  warning,  // a node is not reached any more, a lock was lost, or is waited for without a quorum
+};
 
 struct ClientOptions {
   // 1 to 64, each once: "redis://[user:password@]host[:port]", or "unix:///path". A string may name
@@ -62,6 +71,11 @@ struct ClientOptions {
   bool hear_everyone = false;
   // Admit nodes that lost their ledger, in the background: see Client::admit.
   bool admit_unfenced = true;
+  // What people want to read when locks fail: a line without its end, when a node is reached or is
+  // not any more (with the reason, once for each reason), when a lock was lost, and why one is
+  // waited for. Called on the client's thread, in the order of what happened, as a callback: it may
+  // call the client, destroy it, and must not block. Not after the client's end has begun.
+  std::function<void(Severity, std::string_view)> log = {};
 };
 
 struct AcquireOptions {
@@ -77,6 +91,10 @@ struct AcquireOptions {
   bool fence = true;
   // When a stop is requested it ends at once with ErrorCode::stopped, as by Client::cancel.
   std::stop_token stop = {};
+  // Why it is waited for: called when an attempt has failed that others will follow, and the error
+  // says something else than the last time (held, no_quorum, too_late, unfenced, …). On the
+  // client's thread, as a callback, as often as that happens, and not after the outcome was told.
+  std::function<void(const Error&)> on_wait = {};
 };
 
 // A lock that was acquired, or one of which name and value were told by another process.
@@ -98,8 +116,10 @@ struct Lock {
 // What a quorum holds under a name.
 struct Holder {
   std::string value;
-  std::chrono::nanoseconds left{0};  // until fewer than a quorum hold it
-  std::size_t nodes = 0;             // that hold it
+  // Until fewer than a quorum hold it, as the nodes told it. max(): no end, as of a key that
+  // somebody set at plain Redis servers without a time to live.
+  std::chrono::nanoseconds left{0};
+  std::size_t nodes = 0;  // that hold it
   // The fencing token that a quorum stores with this value; 0 if there is none: what a single node
   // stores is no more than its proposal.
   std::uint64_t token = 0;
@@ -133,6 +153,8 @@ struct AdmitOptions {
   // The caller vouches that no token larger than this was ever given; less than 2^53, and not below
   // what the nodes tell. None: as the fenced nodes tell it, which a new group has none of.
   std::optional<std::uint64_t> floor = {};
+  // See AcquireOptions. What nodes were told before it stays so.
+  std::stop_token stop = {};
 };
 
 // What an admission did to one node.
@@ -169,7 +191,7 @@ class Client {
   // Names an operation under way, for cancel.
   using Operation = std::uint64_t;
   template <class T>
-  using Callback = std::function<void(Result<T, Error>)>;
+  using Callback = MoveOnlyFunction<void(Result<T, Error>)>;
 
   // Errors: held, no_quorum, denied, too_late, unfenced, invalid (also what the nodes never grant:
   // a TTL above their max-ttl), overloaded, wrong_thread, stopped. After a failure the nodes that
@@ -224,7 +246,7 @@ class Client {
 
   // Keeps a lock that is there: one of acquire, of Guard::detach, or of another process that told
   // its name and value. Extends it at once, for the options' TTL from then on; their `wait`,
-  // `fence` and `stop` are not used. Errors: as extend.
+  // `fence` and `on_wait` are not used. Errors: as extend.
   Result<Guard, Error> keep(const Lock& lock, const GuardOptions& options);
   Operation keep(const Lock& lock, const GuardOptions& options, Callback<Guard> done);
 
@@ -235,10 +257,14 @@ class Client {
   // Calls back when the connections are made as far as they will be: all of them, or a quorum and a
   // short grace, or when node_timeout has passed. Operations need not wait for it; but the first
   // one of a program reaches more nodes after it. Does not block.
-  void when_ready(std::function<void()> done);
+  void when_ready(MoveOnlyFunction<void()> done);
   // Calls back when every undo and release so far has been answered, or when node_timeout has
   // passed. Does not block.
-  void finish(std::function<void()> done);
+  void finish(MoveOnlyFunction<void()> done);
+
+  // What it has done so far, for a program's metrics: figures.h. Does not block; in a forked child
+  // it tells the parent's as they were.
+  Figures figures() const;
 
  private:
   class Core;

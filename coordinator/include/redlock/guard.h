@@ -32,6 +32,8 @@ struct GuardOptions {
   bool fence = true;
   // Ends the wait for the lock, and nothing else: see AcquireOptions.
   std::stop_token stop = {};
+  // Why the lock is waited for: see AcquireOptions. A Mutex calls it on the thread that locks, too.
+  std::function<void(const Error&)> on_wait = {};
   // How long before the end of its validity a lock that cannot be extended counts as lost. nullopt:
   // a tenth of the TTL, at most 5 s. At most six tenths of the TTL.
   std::optional<std::chrono::nanoseconds> notice = std::nullopt;
@@ -72,7 +74,7 @@ class Guard {
   Result<Done, Error> release();
   // The same without blocking, with a callback on the client's thread; where there is none any
   // more, or nothing is held, it comes from inside this call.
-  void release(const Client::Callback<Done>& done);
+  void release(Client::Callback<Done> done);
   // Neither extends it any more nor releases it: it runs out by itself. For a holder who knows that
   // something still works under it. Holds nothing afterwards.
   void abandon();

@@ -12,7 +12,8 @@
 // fail). Then valid() is false and on_loss was called, before another can get it; whoever must know
 // asks. As a standard mutex: the thread that locked it unlocks it, and locking it twice is a
 // deadlock. Must not outlive its client. No call may come from the client's callbacks: they block.
-// Why a try failed, Client::guard tells.
+// Why a lock() waits, the options' on_wait tells, and the client's log; why a try failed,
+// Client::guard.
 #pragma once
 
 #include <redlock/client.h>
@@ -37,7 +38,8 @@ class Mutex {
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
 
-  // Blocks until it is held, also through times without a quorum. To give up: try_lock_for.
+  // Blocks until it is held, also through times without a quorum, of which the options' on_wait
+  // tells. To give up: try_lock_for.
   void lock() { static_cast<void>(lock(std::stop_token())); }
   // The same, but false once a stop is requested.
   bool lock(const std::stop_token& stop);

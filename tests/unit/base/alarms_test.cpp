@@ -86,3 +86,11 @@ TEST_CASE("many alarms cost one descriptor") {
   clock.run(100ms);
   CHECK(clock.heard.size() == 20'000);
 }
+
+TEST_CASE("an alarm that is always late leaves room for the loop's other events") {
+  Clockwork clock;
+  std::unique_ptr<Alarms::Alarm> again;
+  again = std::make_unique<Alarms::Alarm>(clock.alarms, [&] { again->set(clock.start); });
+  again->set(clock.start);
+  clock.run(20ms);  // ends
+}

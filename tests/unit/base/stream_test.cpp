@@ -151,3 +151,17 @@ TEST_CASE("what is handed over arrives as what is written does, and its pieces a
   CHECK((pair.server.heard == all));  // not to be printed
   CHECK(pair.run_until([&] { return pair.client.stream->queued_pieces() == 0; }));
 }
+
+TEST_CASE("a dial that the system refuses at once is told of later, never from inside the call") {
+  Loop loop;
+  End end;
+  end.stream = Stream::connect(loop, {"224.0.0.1", 1}, end);
+  CHECK_FALSE(end.ended.has_value());
+  loop.run();
+  CHECK(end.ended == "network is unreachable");
+  End dropped;
+  dropped.stream = Stream::connect(loop, {"224.0.0.1", 1}, dropped);
+  dropped.stream.reset();
+  loop.run();
+  CHECK_FALSE(dropped.ended.has_value());
+}

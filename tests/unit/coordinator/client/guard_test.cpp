@@ -4,6 +4,7 @@
 #include <atomic>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <thread>
 
@@ -134,6 +135,21 @@ TEST_CASE("a client that ends releases its guards; on_loss is not called") {
   CHECK(guard.release().error().code == ErrorCode::stopped);
   CHECK_FALSE(told);
   CHECK(nodes.client().acquire("printer"));
+}
+
+TEST_CASE("in the last callbacks a guard's release does not wait for the thread that it is on") {
+  const FiveNodes nodes;
+  std::optional<ErrorCode> told;
+  Guard guard;
+  {
+    Client client = nodes.client();
+    guard = client.guard("printer", {}).value();
+    REQUIRE(client.acquire("scanner"));
+    client.acquire("scanner", {.wait = std::nullopt}, [&](const Result<Lock, Error>&) {
+      if (!told) told = guard.release().error().code;
+    });
+  }
+  CHECK(told == ErrorCode::stopped);
 }
 
 TEST_CASE("a guard's options are checked") {

@@ -37,6 +37,24 @@ TEST_CASE("a name that cannot be meant is refused with what is accepted, never w
   CHECK_THAT(parsed("redis://alice:secret@node1:x"), !Catch::Contains("secret"));
 }
 
+TEST_CASE("what a terminal would obey is escaped in every refusal, and in every node's name") {
+  const std::string bad = "\x1b[31m\n";
+  for (const std::string& text :
+       {bad + ":", "node" + bad + ":", ":" + bad, "redis://node1:" + bad, "[" + bad, "[::1]" + bad,
+        "[]" + bad, "unix://" + bad, "unix:///" + bad + std::string(107, 's'), "unix:///" + bad}) {
+    INFO(text);
+    CHECK_THAT(parsed(text), Catch::Contains("\\x1b"));
+    CHECK_THAT(parsed(text), !Catch::Contains("\x1b") && !Catch::Contains("\n"));
+  }
+  CHECK_THAT(parse_node_addresses("unix:///" + bad + ",unix:///" + bad).error().text,
+             Catch::Contains("\\x1b") && !Catch::Contains("\n"));
+  CHECK(parse_node_address("unix:///\x1b").value().address.host == "/\x1b");
+}
+
+TEST_CASE("a refusal shows the beginning of what is long") {
+  CHECK(parsed(std::string(5000, 'a') + ":").size() < 300);
+}
+
 TEST_CASE("a list of nodes is separated by commas and names each once") {
   const auto nodes = parse_node_addresses("redis://a:1, b:2 ,redis://c:3");
   REQUIRE(nodes);
@@ -44,4 +62,14 @@ TEST_CASE("a list of nodes is separated by commas and names each once") {
   CHECK(nodes.value()[1].text() == "b:2");
   CHECK_THAT(parse_node_addresses("a:1,redis://a:1").error().text, Catch::Contains("named twice"));
   CHECK_FALSE(parse_node_addresses(" , "));
+}
+
+TEST_CASE("a group has at most as many nodes as its sets have room for") {
+  const auto list = [](std::size_t count) {
+    std::string all;
+    for (std::size_t i = 0; i < count; ++i) all += "node" + std::to_string(i) + ":1,";
+    return parse_node_addresses(all);
+  };
+  CHECK(list(kNodesMax).value().size() == kNodesMax);
+  CHECK_THAT(list(kNodesMax + 1).error().text, Catch::Contains("65 nodes are too many"));
 }

@@ -6,11 +6,17 @@
 #include <condition_variable>
 #include <cstring>
 #include <dlfcn.h>
+#include <filesystem>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 namespace redlock {
@@ -18,11 +24,31 @@ namespace {
 
 std::atomic<bool> threads_are_refused = false;
 
+struct Descriptors {
+  bool are_counted = false;
+  bool was_missing = false;
+  int left = 0;
+};
+thread_local Descriptors descriptors;
+
+bool is_descriptor_refused() {
+  if (!descriptors.are_counted || descriptors.left-- > 0) return false;
+  descriptors.was_missing = true;
+  errno = EMFILE;
+  return true;
+}
+
+template <class Function>
+Function* real(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
 struct Names {
   std::mutex mutex;
   std::condition_variable changed;
   bool are_hung = false;
   std::map<std::string, std::vector<std::string>> given;
+  std::map<std::string, int> lookups;
 };
 
 // Threads that wait for a name may outlive main().
@@ -31,10 +57,9 @@ Names& names() {
   return *all;
 }
 
-addrinfo* make_address(const std::string& text, const char* port, addrinfo* next) {
+addrinfo* make_address(const std::string& text, addrinfo* next) {
   auto* const address = new sockaddr_in{};
   address->sin_family = AF_INET;
-  address->sin_port = htons(static_cast<std::uint16_t>(std::stoi(port)));
   inet_pton(AF_INET, text.c_str(), &address->sin_addr);
   auto* const info = new addrinfo{};
   info->ai_family = AF_INET;
@@ -45,18 +70,16 @@ addrinfo* make_address(const std::string& text, const char* port, addrinfo* next
   return info;
 }
 
-int answer(const std::string& name, const char* port, addrinfo** found) {
+int answer(const std::string& name, addrinfo** found) {
   Names& all = names();
   std::unique_lock lock(all.mutex);
-  if (name.starts_with("hung")) {
-    all.changed.wait(lock, [&] { return !all.are_hung; });
-    return EAI_NONAME;
-  }
+  ++all.lookups[name];
+  if (name.starts_with("hung")) all.changed.wait(lock, [&] { return !all.are_hung; });
   const auto given = all.given.find(name);
   if (given == all.given.end()) return EAI_NONAME;
   addrinfo* list = nullptr;
   for (auto one = given->second.rbegin(); one != given->second.rend(); ++one) {
-    list = make_address(*one, port, list);
+    list = make_address(*one, list);
   }
   *found = list;
   return 0;
@@ -89,6 +112,27 @@ void give_name(const std::string& name, const std::vector<std::string>& addresse
   names().given[name] = addresses;
 }
 
+int lookups_of(const std::string& name) {
+  const std::lock_guard lock(names().mutex);
+  return names().lookups[name];
+}
+
+NoDescriptor::NoDescriptor(int given_before) {
+  descriptors = {.are_counted = true, .was_missing = false, .left = given_before};
+}
+NoDescriptor::~NoDescriptor() {
+  descriptors = {};
+}
+bool NoDescriptor::was_missing() {
+  return descriptors.was_missing;
+}
+
+// One of them is the folder that is being read.
+std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all))) - 1;
+}
+
 // The limit is one of numbers, and a new file gets the lowest that is free.
 FewFiles::FewFiles(std::size_t more) {
   getrlimit(RLIMIT_NOFILE, &before_);
@@ -114,8 +158,33 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
   return real(thread, attributes, run, argument);
 }
 
-int getaddrinfo(const char* name, const char* port, const addrinfo*, addrinfo** found) {
-  return redlock::answer(name, port, found);
+int epoll_create1(int flags) noexcept {
+  static auto* const create = redlock::real<int(int)>("epoll_create1");
+  return redlock::is_descriptor_refused() ? -1 : create(flags);
+}
+
+int eventfd(unsigned count, int flags) noexcept {
+  static auto* const create = redlock::real<int(unsigned, int)>("eventfd");
+  return redlock::is_descriptor_refused() ? -1 : create(count, flags);
+}
+
+int timerfd_create(clockid_t clock, int flags) noexcept {
+  static auto* const create = redlock::real<int(clockid_t, int)>("timerfd_create");
+  return redlock::is_descriptor_refused() ? -1 : create(clock, flags);
+}
+
+int pipe2(int* ends, int flags) noexcept {
+  static auto* const create = redlock::real<int(int*, int)>("pipe2");
+  return redlock::is_descriptor_refused() ? -1 : create(ends, flags);
+}
+
+int socket(int domain, int type, int protocol) noexcept {
+  static auto* const create = redlock::real<int(int, int, int)>("socket");
+  return redlock::is_descriptor_refused() ? -1 : create(domain, type, protocol);
+}
+
+int getaddrinfo(const char* name, const char*, const addrinfo*, addrinfo** found) {
+  return redlock::answer(name, found);
 }
 
 void freeaddrinfo(addrinfo* list) noexcept {

@@ -1,5 +1,5 @@
-// What the system refuses or delays in a test: threads, and answers about names. The test's program
-// has functions of libc's names that look here first.
+// What the system refuses or delays in a test: threads, descriptors, and answers about names. The
+// test's program has functions of libc's names that look here first.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,28 @@ class HungNames {
   HungNames& operator=(const HungNames&) = delete;
 };
 
-// A name with these addresses, in this order, for all of the test's program's life.
+// A name with these addresses, in this order, for all of the test's program's life. One that hangs
+// is answered so when it is answered.
 void give_name(const std::string& name, const std::vector<std::string>& addresses);
+
+// How often the resolver was asked for it.
+int lookups_of(const std::string& name);
+
+// As long as it lives, this thread is given so many descriptors more (sockets, timers, pipes and
+// what an event loop takes), and then none.
+class NoDescriptor {
+ public:
+  explicit NoDescriptor(int given_before);
+  ~NoDescriptor();
+  NoDescriptor(const NoDescriptor&) = delete;
+  NoDescriptor& operator=(const NoDescriptor&) = delete;
+
+  // Whether one was asked for and not given.
+  static bool was_missing();
+};
+
+// That the process has open.
+std::size_t open_descriptors();
 
 // The process may open so many files more than it has open, for as long as it lives.
 class FewFiles {

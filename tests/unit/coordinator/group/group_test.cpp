@@ -59,6 +59,45 @@ TEST_CASE("who waits gets it when the holder is gone, each attempt with a new va
   CHECK(world.now() >= first->lock.valid_until);
 }
 
+TEST_CASE("who waits is told of each attempt that others follow, and of no other") {
+  FakeNodes world;
+  world.start();
+  const auto first = world.acquire("printer", 2s);
+  std::vector<Acquired> failed;
+  std::optional<AcquireResult> result;
+  const auto acquire = [&](Patience patience) {
+    result.reset();
+    failed.clear();
+    world.group().acquire({.name = "printer",
+                           .patience = patience,
+                           .fence = false,
+                           .on_retry =
+                               [&](const AcquireResult& attempt) {
+                                 CHECK(attempt.answers.size() == 5);
+                                 failed.push_back(attempt.outcome);
+                               }},
+                          world.now(), [&](AcquireResult got) { result = std::move(got); });
+  };
+  acquire({});
+  world.settle();
+  REQUIRE(result);
+  CHECK(failed.empty());
+  acquire({.wait = 10s});
+  world.advance(1s);
+  CHECK(failed.size() > 1);
+  CHECK(failed[0] == Acquired::held);
+  for (const unsigned down : {1u, 2u, 3u}) {
+    world.node(down).down = true;
+    world.cut(down);
+  }
+  world.advance(500ms);
+  CHECK(failed.back() == Acquired::no_quorum);
+  for (const unsigned up : {1u, 2u, 3u}) world.node(up).down = false;
+  world.advance(5s);
+  REQUIRE(result);
+  CHECK(result->outcome == Acquired::acquired);
+}
+
 TEST_CASE("two hung nodes cost nothing: three decide at the same instant (rule Q1)") {
   FakeNodes world;
   world.start();
@@ -302,7 +341,7 @@ TEST_CASE("a survey asks every node and waits for all, at most for the node time
   const auto got = world.acquire("printer");
   world.node(1).hung = true;
   std::optional<std::vector<NodeFinding>> findings;
-  world.group().survey({RequestKind::get}, "printer", world.now(),
+  world.group().survey(std::array{RequestKind::get}, "printer", world.now(),
                        [&](std::vector<NodeFinding> found) { findings = std::move(found); });
   world.advance(499ms);
   CHECK_FALSE(findings.has_value());

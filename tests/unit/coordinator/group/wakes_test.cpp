@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -305,4 +306,55 @@ TEST_CASE("a single node wakes as well") {
       .add(protocol::Reply::integer(1));
   wakes.on_push(0, message, at(1ms));
   CHECK(wakes.is_turn("printer", alice));
+}
+
+// Each gets the lock in its turn. One that looked at the whole line for each of them would see five
+// thousand million waiters.
+TEST_CASE("a waiter in a line of a hundred thousand costs what it costs in a short one") {
+  constexpr OperationId kWaiters = 100'000;
+  World world;
+  const auto arm = [&] {
+    for (const Wakes::Order& order : world.wakes.take_orders()) {
+      if (order.timeout == 0ns) continue;
+      world.wakes.on_answer(order.node, order.number, {.kind = AnswerKind::yes}, at(world.now));
+    }
+  };
+  std::vector<Place> places;
+  for (OperationId id = 1; id <= kWaiters; ++id) {
+    places.push_back(world.wait(id));
+    arm();
+  }
+  std::size_t turns = 0;
+  for (const Place place : places) {
+    world.push({1, 2, 3});
+    if (world.is_turn(place)) ++turns;
+    world.wakes.attempt("printer", place);
+    world.wakes.leave("printer", place, at(world.now));
+    arm();
+  }
+  CHECK(turns == kWaiters);
+  CHECK(world.wakes.waiters_seen() < 10);
+}
+
+TEST_CASE("a line arms its nodes for its most patient waiter, whoever left or came again") {
+  World world;
+  world.wait(1, 0, 3s);
+  CHECK(world.orders() == "arm 1 2 3 4 5");
+  CHECK(world.timeout == 3s);
+  const Place patient = world.wait(2, 0, 5s);
+  const Place hasty = world.wait(3, 0, 4s);
+  world.link(1, false);
+  world.link(1, true);
+  CHECK(world.orders() == "arm 1");
+  CHECK(world.timeout == 5s);
+  world.wakes.leave("printer", patient, at(world.now));
+  world.link(1, false);
+  world.link(1, true);
+  CHECK(world.orders() == "arm 1");
+  CHECK(world.timeout == 4s);
+  world.wait(3, hasty, 1s);  // of another mind
+  world.link(1, false);
+  world.link(1, true);
+  CHECK(world.orders() == "arm 1");
+  CHECK(world.timeout == 3s);
 }

@@ -1,7 +1,7 @@
 #include "coordinator/process/local_nodes.h"
 
+#include "base/net/process/system_random.h"
 #include "base/net/sockets/listener.h"
-#include "base/net/system_random.h"
 #include "tests/process/ports.h"
 #include "tests/unit/coordinator/process/fixtures.h"
 

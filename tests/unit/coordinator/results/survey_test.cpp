@@ -1,5 +1,8 @@
 #include "coordinator/results/survey.h"
 
+#include <cstdint>
+#include <limits>
+
 #include <catch2/catch.hpp>
 
 using namespace redlock;
@@ -74,6 +77,22 @@ TEST_CASE("the holder is who has a quorum, for as long as the quorum will last")
   CHECK(holder_of(five(holds("a", 900), holds("a", 600), holds("a", 700), holds("a", 100),
                        holds_nothing()))
             ->left == 600ms);
+}
+
+TEST_CASE("a key without a deadline, as people set them at a plain Redis, is held for ever") {
+  const auto for_ever =
+      holder_of(five(holds("a", -1), holds("a", -1), holds("a", -1), silent(), silent()));
+  REQUIRE(for_ever);
+  CHECK(for_ever->left == Duration::max());
+  CHECK(holder_of(five(holds("a", -1), holds("a", 700), holds("a", -1), holds("a", 900), silent()))
+            ->left == 900ms);
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  CHECK(holder_of(five(holds("a", kMost), holds("a", kMost), holds("a", kMost), silent(), silent()))
+            ->left == Duration::max());
+}
+
+TEST_CASE("what is asked in a survey stands there before any object is made") {
+  static_assert(kHolderQuestions.size() == 1 && kStateQuestions.size() == 2);
 }
 
 TEST_CASE("nobody holds what no quorum has") {

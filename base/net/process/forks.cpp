@@ -1,4 +1,4 @@
-#include "base/net/forks.h"
+#include "base/net/process/forks.h"
 
 #include <atomic>
 #include <mutex>

@@ -1,4 +1,4 @@
-#include "base/net/last_words.h"
+#include "base/net/process/last_words.h"
 
 #include <climits>
 #include <poll.h>

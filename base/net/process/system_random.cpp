@@ -1,4 +1,4 @@
-#include "base/net/system_random.h"
+#include "base/net/process/system_random.h"
 
 #include "base/invariant.h"
 

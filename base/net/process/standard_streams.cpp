@@ -1,4 +1,4 @@
-#include "base/net/standard_streams.h"
+#include "base/net/process/standard_streams.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,0 +1,28 @@
+#include "coordinator/client/client_wait.h"
+
+#include "base/text/printable.h"
+#include "coordinator/results/errors.h"
+
+#include <fmt/format.h>
+
+namespace redlock {
+
+// Told later: the nodes are in the middle of it. That another holds it is no news for a log.
+void Client::Core::Wait::on_retry(const coordinator::AcquireResult& result) {
+  core_.report_.on_attempt_failed();
+  if (!on_wait_ && !core_.log_) return;
+  Error why = acquisition_error(core_.names(), result);
+  if (why.text == told_) return;
+  told_ = why.text;
+  if (why.code != ErrorCode::held &&
+      core_.report_.takes_wait_line(coordinator::LockClient::now())) {
+    core_.say(Severity::warning,
+              fmt::format("{}: waited for: {}", printable(name_), printable(why.text)));
+  }
+  if (!on_wait_) return;
+  core_.defer([self = shared_from_this(), why = std::move(why)] {
+    if (!self->is_over_) self->on_wait_(why);
+  });
+}
+
+}  // namespace redlock

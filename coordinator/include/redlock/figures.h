@@ -1,0 +1,46 @@
+// Figures: what a client has done since its start, for its program's metrics.
+//
+//   const redlock::Figures now = client.figures();
+//   locks_total.set(now.acquired); nodes_connected.set(now.connected());
+//
+// Counters only rise. Each is exact, but they are read one after the other while the client works
+// on, so one may be ahead of another by what happens meanwhile.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace redlock {
+
+struct Figures {
+  // --- Acquisitions, by acquire, guard, guards and a Mutex. Each ends as one of the three.
+  std::uint64_t attempts = 0;  // a round of questions to all nodes; an acquisition makes many
+  std::uint64_t acquired = 0;
+  std::uint64_t refused = 0;  // another held it for as long as it was waited for
+  std::uint64_t failed = 0;   // no quorum, too late, no token, beyond the nodes' limits
+  // --- Extensions, by extend, keep and every guard.
+  std::uint64_t extended = 0;
+  std::uint64_t not_extended = 0;
+  // --- Of guards: locks that could not be kept.
+  std::uint64_t lost = 0;
+
+  std::size_t under_way = 0;  // operations that were begun and not told of yet
+  std::size_t kept = 0;       // guards that hold a lock, or have lost it and not been let go
+
+  struct Node {
+    std::string address;            // never with the password
+    bool is_connected = false;      // and has told who it is: it is asked at once
+    std::uint64_t connections = 0;  // that were made to it
+  };
+  std::vector<Node> nodes = {};  // in the order of ClientOptions::nodes
+
+  std::size_t connected() const {
+    std::size_t count = 0;
+    for (const Node& node : nodes) count += node.is_connected ? 1 : 0;
+    return count;
+  }
+};
+
+}  // namespace redlock

@@ -1,0 +1,78 @@
+#include "coordinator/results/client_report.h"
+
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+
+void ClientReport::on_acquisition(AcquisitionOutcome outcome) {
+  ++attempts_;
+  switch (outcome) {
+    case AcquisitionOutcome::acquired:
+      ++acquired_;
+      return;
+    case AcquisitionOutcome::held:
+      ++refused_;
+      return;
+    default:
+      ++failed_;
+  }
+}
+
+void ClientReport::on_extension(ExtensionOutcome outcome) {
+  ++(outcome == ExtensionOutcome::extended ? extended_ : not_extended_);
+}
+
+bool ClientReport::takes_wait_line(Instant now) {
+  if (now < next_wait_line_) return false;
+  next_wait_line_ = later(now, kWaitLineInterval);
+  return true;
+}
+
+void ClientReport::look(const Group& group, std::size_t under_way, std::size_t kept,
+                        const Say& say) {
+  under_way_ = under_way;
+  kept_ = kept;
+  for (NodeIndex node = 0; node < nodes_.size(); ++node) {
+    look_at(nodes_[node], group.link(node), group.options().nodes[node].name, say);
+  }
+}
+
+// A connection that is over and made again within one turn has another number.
+void ClientReport::look_at(Node& node, const Pipeline& link, const std::string& name,
+                           const Say& say) {
+  const bool is_connected = link.state() == Pipeline::State::ready;
+  const bool is_new = link.connection() != node.connections;
+  const bool was_connected = node.is_connected;
+  node.is_connected = is_connected;
+  node.connections = link.connection();
+  if (is_connected) {
+    node.problem.clear();
+    if (say && (is_new || !was_connected)) say(Severity::info, fmt::format("{}: reached", name));
+  } else if (link.state() == Pipeline::State::backing_off) {
+    std::string problem = answer_text(link.problem());
+    if (problem == node.problem) return;
+    if (say) say(Severity::warning, fmt::format("{}: not reached: {}", name, problem));
+    node.problem = std::move(problem);
+  }
+}
+
+Figures ClientReport::figures(const std::vector<Group::Node>& names) const {
+  Figures figures{.attempts = attempts_,
+                  .acquired = acquired_,
+                  .refused = refused_,
+                  .failed = failed_,
+                  .extended = extended_,
+                  .not_extended = not_extended_,
+                  .lost = lost_,
+                  .under_way = under_way_,
+                  .kept = kept_};
+  figures.nodes.reserve(nodes_.size());
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    figures.nodes.push_back({.address = names[i].name,
+                             .is_connected = nodes_[i].is_connected,
+                             .connections = nodes_[i].connections});
+  }
+  return figures;
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,61 @@
+// ClientReport: what a client tells of itself beside the outcomes of its operations. It counts for
+// figures.h, and finds out what is worth a line of a log.
+//
+// Thread safety: figures() from any thread; all else on the client's thread.
+#pragma once
+
+#include "coordinator/group/group.h"
+#include <redlock/client.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace redlock::coordinator {
+
+class ClientReport {
+ public:
+  using Say = std::function<void(Severity, std::string)>;
+
+  // Lines about waits come at most so often: in an outage thousands may wait for the same reason.
+  static constexpr Duration kWaitLineInterval = 1s;
+
+  explicit ClientReport(std::size_t nodes) : nodes_(nodes) {}
+
+  void on_attempt_failed() { ++attempts_; }
+  void on_acquisition(AcquisitionOutcome outcome);
+  void on_extension(ExtensionOutcome outcome);
+  void on_loss() { ++lost_; }
+  // Whether a line about a wait may be said now.
+  bool takes_wait_line(Instant now);
+  // At the end of each turn: what has become of the links, and of what is under way. `say` gets the
+  // lines; empty: nobody reads them.
+  void look(const Group& group, std::size_t under_way, std::size_t kept, const Say& say);
+
+  Figures figures(const std::vector<Group::Node>& names) const;
+
+ private:
+  using Counter = std::atomic<std::uint64_t>;
+  struct Node {
+    std::atomic<bool> is_connected = false;
+    Counter connections = 0;
+    std::string problem = {};  // that was told of last, of a node that is not connected
+  };
+
+  void look_at(Node& node, const Pipeline& link, const std::string& name, const Say& say);
+
+  Counter attempts_ = 0;
+  Counter acquired_ = 0;
+  Counter refused_ = 0;
+  Counter failed_ = 0;
+  Counter extended_ = 0;
+  Counter not_extended_ = 0;
+  Counter lost_ = 0;
+  std::atomic<std::size_t> under_way_ = 0;
+  std::atomic<std::size_t> kept_ = 0;
+  std::vector<Node> nodes_;
+  Instant next_wait_line_ = Instant(0ns);
+};
+
+}  // namespace redlock::coordinator
