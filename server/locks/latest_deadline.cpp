@@ -17,7 +17,7 @@ Instant round_up_to_tick(Instant deadline) {
   return Instant(Duration((ns + tick - 1) / tick * tick));
 }
 
-LatestDeadline::LatestDeadline(Duration max_ttl) {
+LatestDeadline::LatestDeadline(Duration max_ttl) : span_(max_ttl) {
   // One tick for the rounding, one as a lock may be granted within a tick.
   const auto ticks = static_cast<std::uint64_t>(max_ttl / kDeadlineTick) + 2;
   const auto bits = static_cast<unsigned>(std::bit_width(ticks));
@@ -32,7 +32,17 @@ LatestDeadline::LatestDeadline(Duration max_ttl) {
 void LatestDeadline::clear() {
   std::memset(counts_.get(), 0, (mask_ + 1) * sizeof(std::uint32_t));
   std::memset(occupied_.get(), 0, (mask_ + 1) / 64 * sizeof(std::uint64_t));
+  beyond_.clear();
   has_fallen_ = true;
+}
+
+// The ring may count the same tick by now: which of the two is taken makes no difference.
+bool LatestDeadline::remove_beyond(std::uint64_t tick) {
+  const auto known = beyond_.find(tick);
+  if (known == beyond_.end()) return false;
+  if (--known->second == 0) beyond_.erase(known);
+  has_fallen_ = true;
+  return true;
 }
 
 Instant LatestDeadline::end_of(std::uint64_t tick) const {
@@ -47,7 +57,8 @@ std::uint64_t LatestDeadline::last_tick_over(Instant now) const {
   return ns / static_cast<std::uint64_t>(kDeadlineTick.count()) >> shift_;
 }
 
-// Down from the top, a word of the ring at a time; what is over by now does not count.
+// Down from the top, a word of the ring at a time; what is over by now does not count. The top is
+// within the ring's span, so this ends after one round at most.
 Instant LatestDeadline::find(Instant now) {
   has_fallen_ = false;
   const std::uint64_t over = last_tick_over(now);
@@ -61,7 +72,9 @@ Instant LatestDeadline::find(Instant now) {
     }
     top_ -= std::min<std::uint64_t>(within + 1, top_);
   }
-  return top_ > over ? end_of(top_) : Instant{};
+  // What was beyond the ring once may be less far than what the ring counts by now.
+  const std::uint64_t last = beyond_.empty() ? top_ : std::max(top_, beyond_.rbegin()->first);
+  return last > over ? end_of(last) : Instant{};
 }
 
 }  // namespace redlock::server

@@ -7,7 +7,10 @@
 // A ring of 2^20 ticks spans 2 h 54 min. For a larger max-ttl its ticks are longer, a multiple of
 // 10 ms, so what is told may be later than the truth by a millionth of max-ttl: safe, as late is.
 //
-//   latest.add(deadline);  …  latest.remove(deadline);
+// What lies beyond the ring is counted apart, in order: only locks of an earlier run with a larger
+// max-ttl do.
+//
+//   latest.add(deadline, now);  …  latest.remove(deadline);
 //   if (latest.has_fallen()) … latest.find(now)
 //
 // Thread safety: none. Invariant: no counted deadline is later than find()'s.
@@ -18,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <memory>
 
 namespace redlock::server {
@@ -32,8 +36,12 @@ class LatestDeadline {
  public:
   explicit LatestDeadline(Duration max_ttl);
 
-  void add(Instant deadline) {
+  void add(Instant deadline, Instant now) {
     const std::uint64_t tick = tick_of(deadline);
+    if (deadline - now > span_) [[unlikely]] {
+      ++beyond_[tick];
+      return;
+    }
     const std::size_t slot = tick & mask_;
     if (counts_[slot]++ == 0) occupied_[slot / 64] |= bit_of(slot);
     if (tick > top_) top_ = tick;
@@ -41,6 +49,8 @@ class LatestDeadline {
   // REQUIRES: it was added.
   void remove(Instant deadline) {
     const std::uint64_t tick = tick_of(deadline);
+    if (!beyond_.empty() && remove_beyond(tick)) [[unlikely]]
+      return;
     const std::size_t slot = tick & mask_;
     if (--counts_[slot] > 0) return;
     occupied_[slot / 64] &= ~bit_of(slot);
@@ -64,6 +74,7 @@ class LatestDeadline {
   }
   std::uint64_t last_tick_over(Instant now) const;
   Instant end_of(std::uint64_t tick) const;
+  bool remove_beyond(std::uint64_t tick);
   static std::uint64_t bit_of(std::size_t slot) { return std::uint64_t{1} << (slot % 64); }
 
   // Of calloc: what no lock ever reaches takes no memory.
@@ -77,7 +88,9 @@ class LatestDeadline {
   std::size_t mask_ = 0;
   Numbers<std::uint32_t> counts_;
   Numbers<std::uint64_t> occupied_;
-  std::uint64_t top_ = 0;  // no counted tick is later
+  Duration span_;                                // from now on, of what the ring can count
+  std::map<std::uint64_t, std::size_t> beyond_;  // by tick, of what it cannot: how many
+  std::uint64_t top_ = 0;                        // of the ring: no counted tick is later
   bool has_fallen_ = false;
 };
 

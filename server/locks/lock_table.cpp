@@ -172,7 +172,7 @@ void LockTable::unlink(LockRef ref) {
 void LockTable::link(LockRef ref, Instant now) {
   if (arena_.at(ref).has_deadline()) {
     wheel_.link(ref, now);
-    latest_deadline_.add(arena_.at(ref).deadline);
+    latest_deadline_.add(arena_.at(ref).deadline, now);
   } else {
     ++without_deadline_;
   }
