@@ -2,8 +2,7 @@
 // alone would put a copy of them into every source that formats, and a program is one file.
 #include <fmt/format-inl.h>
 
-namespace fmt {
-inline namespace v9 {
+FMT_BEGIN_NAMESPACE
 namespace detail {
 
 template dragonbox::decimal_fp<float> dragonbox::to_decimal(float x) noexcept;
@@ -18,5 +17,4 @@ template void vformat_to(buffer<char>&, string_view, basic_format_args<FMT_BUFFE
                          locale_ref);
 
 }  // namespace detail
-}  // namespace v9
-}  // namespace fmt
+FMT_END_NAMESPACE

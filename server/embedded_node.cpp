@@ -1,3 +1,4 @@
+#include "base/hidden.h"
 #include "base/net/process/spare_descriptors.h"
 #include "base/net/turn/clock.h"
 #include "base/net/turn/loop.h"
@@ -113,7 +114,7 @@ class CallbackLog final : public LogSink {
 
 // The node's thread, and what its owner shares with it. The loop belongs to the node's thread while
 // that runs; before and after it is the owner's, so that there is always something to wake.
-class EmbeddedNode::Thread {
+class REDLOCK_HIDDEN EmbeddedNode::Thread {
  public:
   Thread(Configuration configuration, NodeRun::Options options,
          std::function<void(std::string_view)> log)

@@ -4,6 +4,7 @@
 // of other threads reach it through the mailbox; on a caller's loop they are on its thread already.
 #pragma once
 
+#include "base/hidden.h"
 #include "base/net/process/forks.h"
 #include "base/net/turn/alarms.h"
 #include "base/net/turn/before_wait.h"
@@ -90,7 +91,7 @@ Result<T, Error> wait_for(Begin begin) {
   return waiting.wait();
 }
 
-class Client::Core {
+class REDLOCK_HIDDEN Client::Core {
  public:
   // How the outcome of an operation is told inside.
   template <class T>
@@ -227,7 +228,9 @@ class Client::Core {
   std::shared_ptr<net::Mailbox> mailbox_;  // shared with the guards, which may outlive us
   std::atomic<Operation> last_operation_ = 0;
   std::unordered_map<Operation, std::shared_ptr<Pending>> pending_;
-  std::unordered_set<std::shared_ptr<Guard::Keeping>> keepings_;
+  // Guard::Keeping is not known here to be hidden; this is, and with it the set made of both.
+  struct KeepingHash : std::hash<std::shared_ptr<Guard::Keeping>> {};
+  std::unordered_set<std::shared_ptr<Guard::Keeping>, KeepingHash> keepings_;
   std::vector<Finish> finishes_;
   net::Alarms::Alarm finish_alarm_;
   net::BeforeWait turn_;

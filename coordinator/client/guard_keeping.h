@@ -2,6 +2,7 @@
 // it.
 #pragma once
 
+#include "base/hidden.h"
 #include "base/net/turn/alarms.h"
 #include "coordinator/client/client_core.h"
 #include "coordinator/group/keeper.h"
@@ -16,7 +17,7 @@
 
 namespace redlock {
 
-class Guard::Keeping : public std::enable_shared_from_this<Guard::Keeping> {
+class REDLOCK_HIDDEN Guard::Keeping : public std::enable_shared_from_this<Guard::Keeping> {
  public:
   using OnLoss = std::function<void(const Error&)>;
   using OnExtended = std::function<void(Duration)>;

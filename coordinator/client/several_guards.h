@@ -7,6 +7,7 @@
 // Thread safety: none; on the client's thread.
 #pragma once
 
+#include "base/hidden.h"
 #include "coordinator/client/client_core.h"
 #include "coordinator/client/guard_keeping.h"
 
@@ -17,7 +18,7 @@
 
 namespace redlock {
 
-class Guard::Several : public std::enable_shared_from_this<Guard::Several> {
+class REDLOCK_HIDDEN Guard::Several : public std::enable_shared_from_this<Guard::Several> {
  public:
   using Tell = Client::Core::Tell<std::vector<Guard>>;
 

@@ -1,6 +1,7 @@
 #include "coordinator/process/guarded_command.h"
 
 #include "base/invariant.h"
+#include "base/net/process/signals_blocked.h"
 #include "coordinator/process/guard_process.h"
 #include "coordinator/process/process_tree.h"
 
@@ -17,6 +18,9 @@
 #include <utility>
 
 namespace redlock::coordinator {
+
+using net::SignalsBlocked;
+
 namespace {
 
 // For what the killed guard has left: several looks, and soon again, as forks may go on.
@@ -143,7 +147,7 @@ int GuardedCommand::fork_guard(const ProcessCommand& command, const Terms& terms
   GuardBoard* board = new_board();
   if (board == nullptr) return errno;
   board->stop_at = terms.stop_at.time_since_epoch().count();
-  const SignalsBlocked blocked;
+  const SignalsBlocked blocked(SignalsBlocked::Faults::blocked);
   const PreparedLaunch launch(
       command, {.death_signal = SIGKILL, .foreground = foreground_, .mask = &blocked.before()});
   const GuardDuty duty{.board = *board,

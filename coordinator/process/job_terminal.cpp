@@ -1,10 +1,13 @@
 #include "coordinator/process/job_terminal.h"
 
-#include "coordinator/process/process_launch.h"
+#include "base/net/process/signals_blocked.h"
 
 #include <unistd.h>
 
 namespace redlock::coordinator {
+
+using net::SignalsBlocked;
+
 namespace {
 
 constexpr int kTerminal = STDIN_FILENO;
@@ -29,7 +32,7 @@ bool JobTerminal::is_ours() const {
 }
 
 void JobTerminal::lend(pid_t group) {
-  const SignalsBlocked blocked;
+  const SignalsBlocked blocked(SignalsBlocked::Faults::blocked);
   write_modes(the_commands_);
   tcsetpgrp(kTerminal, group);
   lent_ = true;
@@ -38,7 +41,8 @@ void JobTerminal::lend(pid_t group) {
 void JobTerminal::take_back(Modes modes) {
   if (!lent_) return;
   lent_ = false;
-  const SignalsBlocked blocked;  // SIGTTOU, as we are in the background now
+  // SIGTTOU, as we are in the background now.
+  const SignalsBlocked blocked(SignalsBlocked::Faults::blocked);
   tcsetpgrp(kTerminal, getpgrp());
   the_commands_ = read_modes();
   if (modes == Modes::restore) write_modes(ours_);

@@ -1,6 +1,6 @@
 #include "coordinator/process/process_guard.h"
 
-#include "coordinator/process/process_launch.h"
+#include "base/net/process/signals_blocked.h"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -9,6 +9,9 @@
 #include <unistd.h>
 
 namespace redlock::coordinator {
+
+using net::SignalsBlocked;
+
 namespace {
 
 // The guard's whole life. Signals are blocked. It keeps none of our descriptors: a socket to a node
@@ -31,7 +34,7 @@ namespace {
 int ProcessGuard::start() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return errno;
-  const SignalsBlocked blocked;
+  const SignalsBlocked blocked(SignalsBlocked::Faults::blocked);
   pid_ = fork();
   if (pid_ == 0) stand_guard(ends[0]);
   const int error = pid_ < 0 ? errno : 0;

@@ -1,6 +1,7 @@
 #include "coordinator/process/process_launch.h"
 
 #include "base/invariant.h"
+#include "base/net/process/signals_blocked.h"
 #include "base/net/turn/clock.h"
 
 #include <algorithm>
@@ -14,6 +15,9 @@
 #include <unistd.h>
 
 namespace redlock::coordinator {
+
+using net::SignalsBlocked;
+
 namespace {
 
 std::string_view name_of(std::string_view assignment) {
@@ -92,16 +96,6 @@ int read_report(int report) {
 
 }  // namespace
 
-SignalsBlocked::SignalsBlocked() {
-  sigset_t every;
-  sigfillset(&every);
-  INVARIANT(pthread_sigmask(SIG_SETMASK, &every, &before_) == 0, "signals cannot be blocked");
-}
-
-SignalsBlocked::~SignalsBlocked() {
-  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-}
-
 SignalIgnored::SignalIgnored(int number) : number_(number) {
   struct sigaction ignored {};
   ignored.sa_handler = SIG_IGN;
@@ -155,7 +149,7 @@ void PreparedLaunch::run_child(pid_t parent, int report, int gate) const {
 Launched launch(const ProcessCommand& command, int guard) {
   int report[2];
   if (pipe2(report, O_CLOEXEC) != 0) return {0, errno};
-  const SignalsBlocked blocked;
+  const SignalsBlocked blocked(SignalsBlocked::Faults::blocked);
   const bool kills = command.on_parent_death == OnParentDeath::kill_group;
   const PreparedLaunch prepared(
       command,

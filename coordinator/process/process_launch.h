@@ -76,21 +76,6 @@ class PreparedLaunch {
   std::vector<char*> environment_;
 };
 
-// Blocks every signal as long as it lives. A handler that ran between fork and exec would write
-// into the parent's event loop, whose descriptors the child shares.
-class SignalsBlocked {
- public:
-  SignalsBlocked();
-  ~SignalsBlocked();
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
-  const sigset_t& before() const { return before_; }
-
- private:
-  sigset_t before_;
-};
-
 // Whether this process was told to ignore a signal (nohup; & in a shell without job control). Ask
 // before watching it.
 bool signal_is_ignored(int signal);

@@ -26,10 +26,13 @@ apt_get() {
     fail "apt-get $*: $(cat log)"
 }
 
-# With nothing but what a minimal system has: so the programs need no library that it has not. The
-# program that makes the user is the one addition, and is not needed.
+# With nothing but what a minimal system has, and libuv, which libredlock shares with the program
+# that loads it: the programs need no library that such a system has not. The program that makes the
+# user is another addition, and is not needed.
 install_it() {
   apt_get install ./redlock.deb
+  [[ -z $(ldd /usr/bin/redlock /usr/bin/redlock-node | grep -E 'libuv|libstdc|not found') ]] ||
+    fail "the programs need more than a minimal system has"
   [[ -z $(getent passwd redlock) ]] || fail "a user was made without systemd-sysusers"
   apt_get install systemd-standalone-sysusers
   apt_get reinstall ./redlock.deb
@@ -42,6 +45,7 @@ install_it() {
 check_files() {
   local file
   for file in /usr/bin/redlock /usr/bin/redlock-node /usr/include/redlock/client.h \
+    /usr/include/redlock/redlock.h "$(echo /usr/lib/*/libredlock.so.0.1)" \
     /usr/lib/systemd/system/redlock-node@.service /usr/lib/sysusers.d/redlock.conf \
     /etc/redlock/redlock.conf /etc/redlock/redlock-node.conf \
     /usr/share/man/man1/redlock.1.gz /usr/share/man/man1/redlock-node.1.gz \

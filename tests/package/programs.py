@@ -1,8 +1,12 @@
 """What the two programs say of themselves: words, options and settings that a page must know."""
 
+import contextlib
+import json
 import os
 import pathlib
+import random
 import re
+import shutil
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -13,6 +17,31 @@ def run(*command, **options):
     """Its standard output; what goes wrong is an error."""
     return subprocess.run([str(word) for word in command], check=True, stdout=subprocess.PIPE,
                           text=True, **options).stdout
+
+
+# Of a library's users; the first of them is there wherever these tests run.
+COMPILERS = [name for name in ("g++", "clang++-14") if shutil.which(name)]
+
+
+@contextlib.contextmanager
+def five_nodes(folder):
+    """Five nodes of a group, from here on until the block ends; their addresses, as one text."""
+    for attempt in range(5):
+        words = [BUILD / "redlock", "up", "--port", random.randrange(12000, 30000), "--json",
+                 "--dir", pathlib.Path(folder, f"up-{attempt}"),
+                 "--node-binary", BUILD / "redlock-node"]
+        group = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, text=True,
+                                 stderr=subprocess.DEVNULL)
+        told = group.stdout.readline()
+        if told:
+            try:
+                yield json.loads(told)["REDLOCK_NODES"]
+            finally:
+                group.terminate()
+                group.communicate()
+            return
+        group.communicate()  # a port of its was in use
+    raise AssertionError("no five nodes")
 
 
 def redlock_help(*word):

@@ -4,7 +4,8 @@
 # PREFIX, each in both ways that users have.
 #
 # A FOLDER/NAME is a CMake project that uses find_package(redlock) and builds the program NAME. The
-# comment that opens its source holds the other way, one line that is run as it stands:
+# comment that opens its source, NAME.cpp or NAME.c, holds the other way, one line that is run as it
+# stands:
 #
 #   //   c++ -std=c++20 NAME.cpp -o NAME $(pkg-config --cflags --libs redlock-client)
 #
@@ -58,19 +59,21 @@ build_with_cmake() {
 
 # The line of the source's comment, in a copy of its folder.
 build_with_pkg_config() {
-  local copy=$scratch/pkg-config-$2 line
+  local copy=$scratch/pkg-config-$2 source=$2.cpp line
   cp -r "$1" "$copy"
-  line=$(sed -n '/^[^/]/q; s|^// *\(c++ .*pkg-config.*\)|\1|p' "$copy/$2.cpp")
-  [[ -n $line ]] || fail "$1/$2.cpp does not begin with a comment that has its c++ line"
+  [[ -e $copy/$source ]] || source=$2.c
+  line=$(sed -n '/^[^/]/q; s|^// *\(c[c+]\{1,2\} .*pkg-config.*\)|\1|p' "$copy/$source")
+  [[ -n $line ]] || fail "$1/$source does not begin with a comment that has its c++ line"
   (cd "$copy" && PKG_CONFIG_PATH=$prefix/lib/$multiarch/pkgconfig bash -euc "$line") ||
     fail "$2 with pkg-config: $line"
 }
 
-# In the scratch folder, as a program may write where it runs.
+# In the scratch folder, as a program may write where it runs. Its loader knows no PREFIX but /usr.
 try() {
   local run=("$2")
   [[ ! -x $1/try ]] || run=("$(realpath "$1/try")" "$2")
-  (cd "$scratch" && timeout 60 "${run[@]}" >"$scratch/log" 2>&1 </dev/null) ||
+  (cd "$scratch" && LD_LIBRARY_PATH=$prefix/lib/$multiarch \
+    timeout 60 "${run[@]}" >"$scratch/log" 2>&1 </dev/null) ||
     fail "exit $? of $2: $(cat "$scratch/log")"
 }
 

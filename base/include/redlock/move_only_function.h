@@ -9,6 +9,8 @@
 // Thread safety: none. It is called by one thread at a time; what it captures ends where it ends.
 #pragma once
 
+#include <redlock/same_library.h>
+
 #include <cstddef>
 #include <functional>
 #include <memory>

@@ -5,6 +5,9 @@
 //   use(got.value());
 #pragma once
 
+#include <redlock/same_library.h>
+#include <redlock/visibility.h>
+
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,11 +17,11 @@ namespace redlock {
 // The usual reason: a sentence that says what went wrong and what to do. On its own, so that any
 // Result<T> can be made from it: `return Failure{"…"};`.
 struct Failure {
-  std::string text;
+  std::string text = {};
 };
 
 // Ends the process: asking a failure for its value is a mistake in the program.
-[[noreturn]] void value_of_failure(const std::string& text);
+[[noreturn]] REDLOCK_PUBLIC void value_of_failure(const std::string& text);
 
 // What std::expected<T, E> is in C++23, by the same names. E: a default-constructible struct with a
 // member `text`, as Failure.

@@ -1,6 +1,9 @@
 // What one node answered, and why an operation on a lock failed.
 #pragma once
 
+#include <redlock/same_library.h>
+#include <redlock/visibility.h>
+
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -24,12 +27,12 @@ enum class AnswerKind : std::uint8_t {
 };
 
 // For logs and JSON: "yes", "recovering", "timed out" …
-std::string_view answer_name(AnswerKind kind);
+REDLOCK_PUBLIC std::string_view answer_name(AnswerKind kind);
 
-struct NodeAnswer {
-  std::string node;  // its address; never with the password
+struct REDLOCK_PUBLIC NodeAnswer {
+  std::string node = {};  // its address; never with the password
   AnswerKind kind = AnswerKind::none;
-  std::string text;                  // a sentence for people; the node's own words if it has any
+  std::string text = {};             // a sentence for people; the node's own words if it has any
   std::chrono::nanoseconds took{0};  // from the start of the operation; 0 for kind none
 };
 
@@ -50,12 +53,12 @@ enum class ErrorCode : std::uint8_t {
 };
 
 // "held", "no quorum" …
-std::string_view error_name(ErrorCode code);
+REDLOCK_PUBLIC std::string_view error_name(ErrorCode code);
 
-struct Error {
+struct REDLOCK_PUBLIC Error {
   ErrorCode code = ErrorCode::stopped;
-  std::string text;               // a sentence for people
-  std::vector<NodeAnswer> nodes;  // in the order of ClientOptions::nodes; empty if none was asked
+  std::string text = {};               // a sentence for people
+  std::vector<NodeAnswer> nodes = {};  // in the options' order; empty if none was asked
 };
 
 }  // namespace redlock

@@ -33,6 +33,7 @@
 #include <redlock/figures.h>
 #include <redlock/move_only_function.h>
 #include <redlock/result.h>
+#include <redlock/visibility.h>
 
 #include <chrono>
 #include <cstddef>
@@ -60,7 +61,7 @@ enum class Severity : std::uint8_t {
 struct ClientOptions {
   // 1 to 64, each once: "redis://[user:password@]host[:port]", or "unix:///path". A string may name
   // several, separated by commas, as REDLOCK_NODES does.
-  std::vector<std::string> nodes;
+  std::vector<std::string> nodes = {};
   // After it a node counts as not answering. It never delays a decision that a quorum has made. A
   // lock with a TTL of less than three times as long gives each node a third of its TTL.
   std::chrono::nanoseconds node_timeout = std::chrono::milliseconds(500);
@@ -98,7 +99,7 @@ struct AcquireOptions {
 };
 
 // A lock that was acquired, or one of which name and value were told by another process.
-struct Lock {
+struct REDLOCK_PUBLIC Lock {
   std::string name = {};
   std::string value = {};  // the holder's secret: whoever knows it can extend and release
   std::chrono::nanoseconds ttl = std::chrono::seconds(30);
@@ -115,7 +116,7 @@ struct Lock {
 
 // What a quorum holds under a name.
 struct Holder {
-  std::string value;
+  std::string value = {};
   // Until fewer than a quorum hold it, as the nodes told it. max(): no end, as of a key that
   // somebody set at plain Redis servers without a time to live.
   std::chrono::nanoseconds left{0};
@@ -128,8 +129,8 @@ struct Holder {
 // One node's state. What a node does not tell (a plain Redis has no restart delay) is nullopt, or
 // an empty text.
 struct NodeState {
-  NodeAnswer answer;       // kind yes: it answered; took: the round trip
-  std::string state;       // "serving", "recovering"; else why it did not answer
+  NodeAnswer answer = {};  // kind yes: it answered; took: the round trip
+  std::string state = {};  // "serving", "recovering"; else why it did not answer
   bool grants = false;     // it would grant a lock now
   std::string cause = {};  // what its start found, and why it waits or does not
   std::optional<std::chrono::nanoseconds> delay_left = {};
@@ -159,17 +160,17 @@ struct AdmitOptions {
 
 // What an admission did to one node.
 struct NodeAdmission {
-  NodeAnswer answer;      // the text says what became of it, or why it did not answer
-  bool fenced = false;    // it is, by now
-  bool admitted = false;  // just now
+  NodeAnswer answer = {};  // the text says what became of it, or why it did not answer
+  bool fenced = false;     // it is, by now
+  bool admitted = false;   // just now
 };
 
 struct Admitted {
-  std::uint64_t floor = 0;           // all tokens of the nodes that were admitted are above it
-  std::vector<NodeAdmission> nodes;  // in the order of the options
+  std::uint64_t floor = 0;                // all tokens of the nodes that were admitted are above it
+  std::vector<NodeAdmission> nodes = {};  // in the order of the options
 };
 
-class Client {
+class REDLOCK_PUBLIC Client {
  public:
   // With a thread of its own. Begins to connect and returns: operations wait for the connections
   // they need. Fails with ErrorCode::invalid if an option is out of its bounds, with

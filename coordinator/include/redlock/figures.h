@@ -7,6 +7,8 @@
 // on, so one may be ahead of another by what happens meanwhile.
 #pragma once
 
+#include <redlock/same_library.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -14,6 +14,7 @@
 #include <redlock/answer.h>
 #include <redlock/client.h>
 #include <redlock/result.h>
+#include <redlock/visibility.h>
 
 #include <chrono>
 #include <functional>
@@ -23,7 +24,7 @@
 
 namespace redlock {
 
-struct GuardOptions {
+struct REDLOCK_PUBLIC GuardOptions {
   // 10 ms and more; see AcquireOptions.
   std::chrono::nanoseconds ttl = std::chrono::seconds(30);
   // As AcquireOptions::wait, but for ever is the default.
@@ -46,7 +47,7 @@ struct GuardOptions {
   std::function<void(std::chrono::nanoseconds)> on_extended = {};
 };
 
-class Guard {
+class REDLOCK_PUBLIC Guard {
  public:
   // Holds nothing.
   Guard() = default;

@@ -18,6 +18,7 @@
 
 #include <redlock/client.h>
 #include <redlock/guard.h>
+#include <redlock/visibility.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -28,7 +29,7 @@
 
 namespace redlock {
 
-class Mutex {
+class REDLOCK_PUBLIC Mutex {
  public:
   // The options' `wait` is not used. REQUIRES: a client of Client::start, and a name and options
   // that Client::guard accepts; any other ends the process at the first use, with the reason. So

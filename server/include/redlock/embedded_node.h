@@ -19,6 +19,7 @@
 #pragma once
 
 #include <redlock/result.h>
+#include <redlock/visibility.h>
 
 #include <cstdint>
 #include <functional>
@@ -54,7 +55,7 @@ struct EmbeddedNodeOptions {
   std::function<void(std::string_view)> log = {};
 };
 
-class EmbeddedNode {
+class REDLOCK_PUBLIC EmbeddedNode {
  public:
   // Blocks until it listens and its run is durable: some milliseconds. It may be recovering then,
   // and grant nothing yet. Fails if a setting is wrong, the address is in use, the folder cannot be

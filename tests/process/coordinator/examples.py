@@ -15,7 +15,7 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 # What other blocks of Markdown are: pictures, transcripts of Redis, code that other tests compile.
-OTHER_LANGUAGES = {"", "cmake", "cpp", "jsonl", "sql"}
+OTHER_LANGUAGES = {"", "c", "cmake", "cpp", "jsonl", "python", "sql"}
 
 
 @dataclasses.dataclass
