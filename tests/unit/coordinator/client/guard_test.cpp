@@ -1,12 +1,15 @@
 #include "tests/unit/coordinator/client/five_nodes.h"
 #include <redlock/guard.h>
 
+#include <algorithm>
 #include <atomic>
+#include <functional>
 #include <future>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <thread>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -80,6 +83,27 @@ TEST_CASE("each extension is told with the instant until which the lock is valid
   const auto second = told.get_future().get();
   CHECK(second > first);
   CHECK(guard.lock().valid_until >= second);
+}
+
+TEST_CASE("an extension that failed is not told as one") {
+  FiveNodes nodes;
+  Client client = nodes.client();
+  std::promise<void> extended;
+  std::promise<void> lost;
+  std::vector<std::chrono::nanoseconds> told;  // on the client's thread, until it was lost
+  const Guard guard = client
+                          .guard("printer", {.ttl = 600ms,
+                                             .on_loss = [&](const Error&) { lost.set_value(); },
+                                             .on_extended =
+                                                 [&](std::chrono::nanoseconds valid_until) {
+                                                   told.push_back(valid_until);
+                                                   if (told.size() == 1) extended.set_value();
+                                                 }})
+                          .value();
+  extended.get_future().wait();
+  nodes.crash({0, 1, 2});
+  lost.get_future().wait();
+  CHECK(std::adjacent_find(told.begin(), told.end(), std::greater_equal<>()) == told.end());
 }
 
 TEST_CASE("a guard can be moved; an empty one is not valid") {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <functional>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -183,7 +184,8 @@ TEST_CASE("a log's reader may end the client") {
   }
   REQUIRE(ended.get_future().wait_for(15s) == std::future_status::ready);
   std::this_thread::sleep_for(50ms);
-  CHECK(lines == 1);  // not after the client's end has begun
+  const std::lock_guard lock(mutex);  // what the client's thread did with it is over
+  CHECK(lines == 1);                  // not after the client's end has begun
 }
 
 TEST_CASE("whoever waits is told why, once for each reason, and no more when it is over") {
@@ -237,23 +239,67 @@ TEST_CASE("one that is cancelled is told of nothing after its callback") {
   }
 }
 
-TEST_CASE("a mutex tells why its lock waits, through an outage and without tokens") {
-  SECTION("no quorum") {
-    Lines why;
-    Client client = Client::start(nobody()).value();
-    Mutex mutex(client, "printer", {.on_wait = why.on_wait()});
-    std::stop_source source;
-    std::jthread locks([&] { CHECK_FALSE(mutex.lock(source.get_token())); });
-    CHECK(comes([&] { return why.count("no quorum") == 1; }));
-    source.request_stop();
+// Both attempts are answered by the same bytes: the first begins to tell why it waits, and the
+// second ends the client.
+TEST_CASE("nobody is told why it waits after it was told that the client has ended") {
+  const FiveNodes nodes;
+  Client holder = nodes.client();
+  REQUIRE(holder.acquire("printer"));
+  for (int round = 0; round < 20; ++round) {
+    auto client = std::make_unique<Client>(nodes.client());
+    std::atomic<bool> over = false;
+    std::atomic<bool> came_late = false;
+    std::promise<void> ended;
+    const auto note = [&](const Error&) { came_late = over.load(); };
+    client->holder("printer", [&](const auto&) {
+      client->acquire("printer", {.wait = std::nullopt, .on_wait = note},
+                      [&](const auto& got) { over = got.error().code == ErrorCode::stopped; });
+      client->acquire("printer", {}, [&](const auto&) {
+        client.reset();
+        ended.set_value();
+      });
+    });
+    ended.get_future().wait();
+    std::this_thread::sleep_for(5ms);
+    CHECK(over);
+    CHECK_FALSE(came_late);
   }
-  SECTION("what comes at once") {
-    const FiveNodes nodes;
+}
+
+TEST_CASE("a mutex tells why its lock waits through an outage, and of nothing else") {
+  const FiveNodes nodes;
+  Lines why;
+  {
     Client client = nodes.client();
-    Lines why;
     Mutex mutex(client, "printer", {.on_wait = why.on_wait()});
     mutex.lock();
     mutex.unlock();
-    CHECK(why.count() == 0);
   }
+  CHECK(why.count() == 0);
+  Client client = Client::start(nobody()).value();
+  Mutex mutex(client, "printer", {.on_wait = why.on_wait()});
+  std::stop_source source;
+  std::jthread locks([&] { CHECK_FALSE(mutex.lock(source.get_token())); });
+  CHECK(comes([&] { return why.count("no quorum") == 1; }));
+  source.request_stop();
+}
+
+TEST_CASE("a mutex tells what its nodes do not grant any more, before it asks again") {
+  std::optional<EmbeddedNode> node(EmbeddedNode::start({}).value());
+  const std::uint16_t port = node->port();
+  Client client = Client::start({.nodes = {node->address()}}).value();
+  std::stop_source source;
+  std::vector<ErrorCode> told;
+  Mutex mutex(client, "printer", {.on_wait = [&](const Error& why) {
+                if (why.code != ErrorCode::invalid) return;  // the node is not back yet
+                told.push_back(why.code);
+                source.request_stop();
+              }});
+  mutex.lock();
+  mutex.unlock();
+  node->crash();
+  node.reset();
+  node.emplace(EmbeddedNode::start({.port = port, .settings = {{"max-ttl", "10s"}}}).value());
+  CHECK_FALSE(mutex.lock(source.get_token()));
+  CHECK(told == std::vector<ErrorCode>{ErrorCode::invalid});
 }
