@@ -43,12 +43,16 @@ AcquireOptions acquire_options(const redlock_acquire_options& from) {
   return options;
 }
 
-GuardOptions guard_options(const redlock_lock& lock, const redlock_keep_options& from) {
+// A callback of a loss may free the lock: so it waits until redlock_keep() has done with it, which
+// holds `keeping` and asks the client's thread for nothing more once there is a guard to be lost.
+GuardOptions guard_options(const redlock_lock& lock, const redlock_keep_options& from,
+                           const std::shared_ptr<std::mutex>& keeping) {
   GuardOptions options{.ttl = lock.lock.ttl};
   if (from.ttl_ms != 0) options.ttl = from_milliseconds(from.ttl_ms);
   if (from.notice_ms != 0) options.notice = from_milliseconds(from.notice_ms);
   if (from.on_loss == nullptr) return options;
-  options.on_loss = [home = lock.home.get(), from](const Error& why) {
+  options.on_loss = [home = lock.home.get(), from, keeping](const Error& why) {
+    { const std::lock_guard kept(*keeping); }
     const CHome::CallingBack now(home);  // looked at no more when the call returns: it may be gone
     redlock_error error;
     run_for_c(&error, [&] { return tell(&error, why); });
@@ -182,7 +186,10 @@ redlock_code redlock_keep(redlock_lock* lock, const redlock_keep_options* option
     const auto known = extendable(*lock);
     if (!known) return tell(error, known.error());
     const redlock_keep_options defaults{};
-    const GuardOptions wanted = guard_options(*lock, options != nullptr ? *options : defaults);
+    const auto keeping = std::make_shared<std::mutex>();
+    const std::lock_guard until_kept(*keeping);
+    const GuardOptions wanted =
+        guard_options(*lock, options != nullptr ? *options : defaults, keeping);
     auto kept = lock->home->ask<Guard>([&](Client& of, Client::Callback<Guard> done) {
       of.keep(*known, wanted, std::move(done));
     });
