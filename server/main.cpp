@@ -137,9 +137,9 @@ class Process {
 
   void tell_supervisor() {
     const Instant now = net::read_clock(net::ClockKind::monotonic);
-    if (!run_.node().is_recovering(now)) return supervisor_.ready("serving");
+    if (!run_.node().grants().is_recovering(now)) return supervisor_.ready("serving");
     supervisor_.ready(fmt::format("recovering after a restart, grants locks in {}",
-                                  spoken_duration(run_.node().delay_left(now))));
+                                  spoken_duration(run_.node().grants().delay_left(now))));
   }
 
   Settings& settings_;  // CONFIG SET changes them while it runs

@@ -2,8 +2,8 @@
 #include "base/text/number.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
+#include "server/grants/grants.h"
 #include "server/node/command.h"
-#include "server/node/grants.h"
 #include "server/node/node.h"
 
 #include <limits>
@@ -21,13 +21,13 @@ const Lock* store(Call& call, const Lock* old, std::int64_t number) {
   const std::string_view key = call.word(1);
   const fmt::format_int digits(number);
   const std::string_view text(digits.data(), digits.size());
-  if (old == nullptr) return grant_without_ttl(call, key, text);
-  return call.node.grant(key, text, old->deadline, call.instant());
+  if (old == nullptr) return call.node.grants().grant_without_ttl(key, text, call.instant());
+  return call.node.grants().grant(key, text, old->deadline, call.instant());
 }
 
 Reply change_by(Call& call, std::int64_t increment) {
   const std::string_view key = call.word(1);
-  if (auto refusal = refuse_size(call, key)) return std::move(*refusal);
+  if (Refusal no = call.node.grants().refuse_size(key)) return no;
   const Lock* old = call.node.locks().find(key, call.instant());
   if (is_hash(old)) return Reply::error_view(kWrongType);
   const auto number = old == nullptr ? 0 : parse_int64(old->value());
@@ -36,7 +36,7 @@ Reply change_by(Call& call, std::int64_t increment) {
   if (__builtin_add_overflow(*number, increment, &changed)) {
     return Reply::error_view("ERR increment or decrement would overflow");
   }
-  if (auto refusal = call.node.refuse_grant(call)) return std::move(*refusal);
+  if (Refusal no = call.node.grants().refuse(call.instant())) return no;
   if (store(call, old, changed) == nullptr) return Reply::error_view(kNoMemory);
   call.node.notify(kStringEvent, "incrby", key);
   return Reply::integer(changed);

@@ -6,9 +6,9 @@
 #include "base/text/number.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
+#include "server/grants/grants.h"
 #include "server/locks/packed_hash.h"
 #include "server/node/command.h"
-#include "server/node/grants.h"
 #include "server/node/node.h"
 
 #include <optional>
@@ -33,7 +33,7 @@ constexpr Duration kTimePerByte = 4ns;
 // The key as a command of this family finds it.
 struct Found {
   std::optional<PackedHash> hash;  // nullopt: no such key
-  std::optional<Reply> refusal;    // a text, or a hash that is to wait for its turn
+  Refusal refusal;                 // a text, or a hash that is to wait for its turn
 };
 
 bool is_to_wait(const Call& call, std::size_t bytes) {
@@ -65,15 +65,17 @@ HashFields fields_of(const Found& found) {
 }
 
 // Puts the fields under the key, and tells of it. REQUIRES: there is one at least.
-std::optional<Reply> store(const Call& call, const Found& found, const HashFields& fields,
-                           std::string_view event = "hset") {
+Refusal store(const Call& call, const Found& found, const HashFields& fields,
+              std::string_view event = "hset") {
   const std::uint64_t bytes_max = call.node.settings().value_size_limit;
   const std::size_t bytes = fields.packed_bytes();
   if (bytes > bytes_max) return value_too_large("hash", bytes, bytes_max);
-  if (auto refusal = call.node.refuse_grant(call)) return refusal;
+  Grants& grants = call.node.grants();
+  if (Refusal no = grants.refuse(call.instant())) return no;
   const std::string packed = fields.pack();
-  const Lock* lock = found.hash ? call.node.change_hash(call.word(1), packed, call.instant())
-                                : grant_without_ttl(call, call.word(1), packed, LockKind::hash);
+  const Lock* lock =
+      found.hash ? grants.change_hash(call.word(1), packed, call.instant())
+                 : grants.grant_without_ttl(call.word(1), packed, call.instant(), LockKind::hash);
   if (lock == nullptr) return Reply::error_view(kNoMemory);
   call.node.notify(kHashEvent, event, call.word(1));
   return std::nullopt;
@@ -83,15 +85,15 @@ std::optional<Reply> store(const Call& call, const Found& found, const HashField
 template <class MakeReply>
 Reply set_fields(Call& call, MakeReply reply) {
   if (call.words.size() % 2 == 1) return wrong_arity(call.command.spec.name);
-  if (auto refusal = refuse_size(call, call.word(1))) return std::move(*refusal);
+  if (Refusal no = call.node.grants().refuse_size(call.word(1))) return no;
   Found found = find(call);
-  if (found.refusal) return std::move(*found.refusal);
+  if (found.refusal) return std::move(found.refusal);
   HashFields fields = fields_of(found);
   std::int64_t created = 0;
   for (std::size_t i = 2; i < call.words.size(); i += 2) {
     if (fields.set(call.word(i), call.word(i + 1))) ++created;
   }
-  if (auto refusal = store(call, found, fields)) return std::move(*refusal);
+  if (Refusal no = store(call, found, fields)) return no;
   return reply(created);
 }
 
@@ -104,22 +106,22 @@ Reply hmset(Call& call) {
 }
 
 Reply hsetnx(Call& call) {
-  if (auto refusal = refuse_size(call, call.word(1))) return std::move(*refusal);
+  if (Refusal no = call.node.grants().refuse_size(call.word(1))) return no;
   Found found = find(call);
-  if (found.refusal) return std::move(*found.refusal);
+  if (found.refusal) return std::move(found.refusal);
   if (found.hash && found.hash->find(call.word(2))) return Reply::integer(0);
   HashFields fields = fields_of(found);
   fields.set(call.word(2), call.word(3));
-  if (auto refusal = store(call, found, fields)) return std::move(*refusal);
+  if (Refusal no = store(call, found, fields)) return no;
   return Reply::integer(1);
 }
 
 Reply hincrby(Call& call) {
   const auto step = parse_int64(call.word(3));
   if (!step) return Reply::error_view(kNotAnInteger);
-  if (auto refusal = refuse_size(call, call.word(1))) return std::move(*refusal);
+  if (Refusal no = call.node.grants().refuse_size(call.word(1))) return no;
   Found found = find(call);
-  if (found.refusal) return std::move(*found.refusal);
+  if (found.refusal) return std::move(found.refusal);
   const auto old = found.hash ? found.hash->find(call.word(2)) : std::nullopt;
   const auto number = old ? parse_int64(*old) : 0;
   if (!number) return Reply::error_view(kHashValueNotAnInteger);
@@ -128,14 +130,14 @@ Reply hincrby(Call& call) {
   const std::string text = std::to_string(raised);
   HashFields fields = fields_of(found);
   fields.set(call.word(2), text);
-  if (auto refusal = store(call, found, fields, "hincrby")) return std::move(*refusal);
+  if (Refusal no = store(call, found, fields, "hincrby")) return no;
   return Reply::integer(raised);
 }
 
 // A hash without fields is none: without its last one it is released.
 Reply hdel(Call& call) {
   Found found = find(call);
-  if (found.refusal) return std::move(*found.refusal);
+  if (found.refusal) return std::move(found.refusal);
   HashFields fields = fields_of(found);
   std::int64_t removed = 0;
   for (const std::string_view name : call.words.subspan(2)) {
@@ -144,12 +146,12 @@ Reply hdel(Call& call) {
   if (removed == 0) return Reply::integer(0);
   if (fields.count() > 0) {
     const std::string packed = fields.pack();
-    if (call.node.change_hash(call.word(1), packed, call.instant()) == nullptr) {
+    if (call.node.grants().change_hash(call.word(1), packed, call.instant()) == nullptr) {
       return Reply::error_view(kNoMemory);
     }
   }
   call.node.notify(kHashEvent, "hdel", call.word(1));
-  if (fields.count() == 0) release(call, call.word(1));
+  if (fields.count() == 0) call.node.grants().release(call.word(1), call.instant());
   return Reply::integer(removed);
 }
 
@@ -157,7 +159,7 @@ Reply hdel(Call& call) {
 template <class Tell>
 Reply ask_field(Call& call, Tell tell) {
   Found found = look(call);
-  if (found.refusal) return std::move(*found.refusal);
+  if (found.refusal) return std::move(found.refusal);
   return tell(found.hash ? found.hash->find(call.word(2)) : std::nullopt);
 }
 
@@ -181,7 +183,7 @@ Reply hstrlen(Call& call) {
 
 Reply hmget(Call& call) {
   Found found = look(call);
-  if (found.refusal) return std::move(*found.refusal);
+  if (found.refusal) return std::move(found.refusal);
   HashFields fields = fields_of(found);
   Reply answer = Reply::array();
   for (const std::string_view name : call.words.subspan(2)) {
@@ -192,7 +194,7 @@ Reply hmget(Call& call) {
 
 Reply hlen(Call& call) {
   Found found = look(call);
-  if (found.refusal) return std::move(*found.refusal);
+  if (found.refusal) return std::move(found.refusal);
   return Reply::integer(found.hash ? static_cast<std::int64_t>(found.hash->count()) : 0);
 }
 
@@ -200,7 +202,7 @@ Reply hlen(Call& call) {
 template <class Add>
 Reply list_fields(Call& call, Reply answer, Add add) {
   Found found = look(call);
-  if (found.refusal) return std::move(*found.refusal);
+  if (found.refusal) return std::move(found.refusal);
   if (found.hash) found.hash->for_each([&](const HashField& field) { add(answer, field); });
   return answer;
 }

@@ -210,15 +210,15 @@ void locks_section(Section& s) {
   s.field("reclaim_lag_us",
           std::chrono::ceil<std::chrono::microseconds>(stats.reclaim_lag).count());
   s.field("waiters", s.node.waiters().count());
-  s.field("release_marks", s.node.release_marks().size());
+  s.field("release_marks", s.node.grants().release_marks().size());
 }
 
 void restart_section(Section& s) {
   const NodeStart& start = s.node.start();
-  s.field("state", s.node.is_recovering(s.now.monotonic) ? "recovering" : "serving");
+  s.field("state", s.node.grants().is_recovering(s.now.monotonic) ? "recovering" : "serving");
   s.field("cause", start.cause);
   s.field("warning", start.warning);
-  s.field("delay_left_ms", ceil_ms(s.node.delay_left(s.now.monotonic)));
+  s.field("delay_left_ms", ceil_ms(s.node.grants().delay_left(s.now.monotonic)));
   s.field("delay_ms", ceil_ms(start.delay));
   s.field("refused", s.node.stats().refused_recovering);
   s.field("run", start.run);
@@ -227,7 +227,7 @@ void restart_section(Section& s) {
 }
 
 void fencing_section(Section& s) {
-  const Fence& fence = s.node.fence();
+  const Fence& fence = s.node.grants().fence();
   s.field("counter", fence.largest());
   s.field("bound", fence.bound());
   s.field("fenced", fence.is_fenced() ? 1 : 0);
@@ -235,7 +235,7 @@ void fencing_section(Section& s) {
 
 void clock_section(Section& s) {
   s.field("source", "CLOCK_MONOTONIC");
-  s.field("clock_state", s.node.clock().text());
+  s.field("clock_state", s.node.grants().clock().text());
   s.field("drift", s.node.settings().clock_drift);
 }
 

@@ -4,8 +4,8 @@
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
 #include "server/commands/ttl.h"
+#include "server/grants/grants.h"
 #include "server/node/command.h"
-#include "server/node/grants.h"
 #include "server/node/node.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ struct ExpireConditions {
   bool only_earlier = false;  // LT
 };
 
-std::optional<Reply> read_conditions(Request words, ExpireConditions& conditions) {
+Refusal read_conditions(Request words, ExpireConditions& conditions) {
   for (const std::string_view word : words.subspan(3)) {
     if (equals_ignoring_case(word, "NX")) {
       conditions.only_without = true;
@@ -65,14 +65,15 @@ bool holds(const ExpireConditions& conditions, const Lock& lock, Instant deadlin
 // The same value with a new deadline: an extension (rule L4); a time that has passed deletes.
 Reply expire_by(Call& call, TtlForm form) {
   ExpireConditions conditions;
-  if (auto refusal = read_conditions(call.words, conditions)) return std::move(*refusal);
+  if (Refusal no = read_conditions(call.words, conditions)) return no;
   TtlReading ttl = read_ttl(call, call.word(2), form, NonPositive::taken);
-  if (ttl.refusal) return std::move(*ttl.refusal);
+  if (ttl.refusal) return std::move(ttl.refusal);
   const Lock* lock = call.node.locks().find(call.word(1), call.instant());
   if (lock == nullptr) return Reply::integer(0);
   const Instant deadline = later(call.instant(), ttl.remaining);
   if (!holds(conditions, *lock, deadline)) return Reply::integer(0);
-  if (auto refusal = move_deadline(call, call.word(1), deadline)) return std::move(*refusal);
+  if (Refusal no = call.node.grants().move_deadline(call.word(1), deadline, call.instant()))
+    return no;
   return Reply::integer(1);
 }
 
@@ -92,7 +93,7 @@ Reply pexpireat(Call& call) {
 Reply persist(Call& call) {
   const Lock* lock = call.node.locks().find(call.word(1), call.instant());
   if (lock == nullptr || !lock->has_deadline()) return Reply::integer(0);
-  if (auto refusal = take_deadline_away(call, call.word(1))) return std::move(*refusal);
+  if (Refusal no = call.node.grants().take_deadline_away(call.word(1), call.instant())) return no;
   return Reply::integer(1);
 }
 

@@ -75,7 +75,7 @@ struct ScanOptions {
   std::size_t count = 10;
 };
 
-std::optional<Reply> read_scan_options(Request words, ScanOptions& options) {
+Refusal read_scan_options(Request words, ScanOptions& options) {
   for (std::size_t i = 2; i < words.size(); i += 2) {
     if (i + 1 == words.size()) return Reply::error_view(kSyntaxError);
     const std::string_view value = words[i + 1];
@@ -138,7 +138,7 @@ Reply scan(Call& call) {
   const auto cursor = read_cursor(call.word(1));
   if (!cursor) return Reply::error_view("ERR invalid cursor");
   ScanOptions options;
-  if (auto refusal = read_scan_options(call.words, options)) return std::move(*refusal);
+  if (Refusal no = read_scan_options(call.words, options)) return no;
   Reply found = Reply::array();
   std::uint32_t next = 0;
   if (*cursor <= std::numeric_limits<std::uint32_t>::max()) {
@@ -176,8 +176,7 @@ Reply flush(Call& call) {
       !equals_ignoring_case(call.word(1), "ASYNC")) {
     return Reply::error_view(kSyntaxError);
   }
-  call.node.stats().released += call.node.locks().size();
-  call.node.locks().clear();
+  call.node.grants().release_all();
   return Reply::ok();
 }
 

@@ -4,8 +4,8 @@
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
 #include "server/commands/ttl.h"
+#include "server/grants/grants.h"
 #include "server/node/command.h"
-#include "server/node/grants.h"
 #include "server/node/node.h"
 
 #include <optional>
@@ -68,9 +68,9 @@ bool read_set_options(Request words, SetOptions& options) {
   return true;
 }
 
-// REQUIRES: refuse_grant() let it pass.
-std::optional<Reply> put(Call& call, std::string_view value, Instant deadline) {
-  const Lock* lock = call.node.grant(call.word(1), value, deadline, call.instant());
+// REQUIRES: Grants::refuse() let it pass.
+Refusal put(Call& call, std::string_view value, Instant deadline) {
+  const Lock* lock = call.node.grants().grant(call.word(1), value, deadline, call.instant());
   if (lock == nullptr) return Reply::error_view(kNoMemory);
   return std::nullopt;
 }
@@ -91,11 +91,11 @@ Reply no_ttl(const Call& call) {
 Reply set(Call& call) {
   SetOptions options;
   if (!read_set_options(call.words, options)) return Reply::error_view(kSyntaxError);
-  if (auto refusal = refuse_size(call, call.word(1), call.word(2))) return std::move(*refusal);
+  if (Refusal no = call.node.grants().refuse_size(call.word(1), call.word(2))) return no;
   Duration remaining{};
   if (options.ttl_word) {
     TtlReading ttl = read_ttl(call, *options.ttl_word, options.ttl_form, NonPositive::refused);
-    if (ttl.refusal) return std::move(*ttl.refusal);
+    if (ttl.refusal) return std::move(ttl.refusal);
     remaining = ttl.remaining;
   }
   Node& node = call.node;
@@ -113,21 +113,18 @@ Reply set(Call& call) {
   if (options.ttl_word) deadline = later(call.instant(), remaining);
   if (options.keep_ttl && old != nullptr) deadline = old->deadline;
   if (deadline == kNever && node.settings().require_ttl) return no_ttl(call);
-  if (auto refusal = node.refuse_grant(call)) {
+  Grants& grants = node.grants();
+  if (Refusal no = grants.refuse(call.instant())) {
     const bool is_plain_try = options.only_if_absent && !options.answer_old_value;
-    if (is_plain_try && answers_held_while_recovering(call)) return Reply::null();
-    return std::move(*refusal);
+    if (is_plain_try && grants.answers_held(call.instant())) return Reply::null();
+    return no;
   }
-  if (options.ttl_word) node.note_own_ttl(call.word(1));
+  if (options.ttl_word) grants.note_own_ttl(call.word(1));
   const bool is_over_at_once = deadline <= call.instant();
   if (is_over_at_once) {
-    if (old == nullptr) {
-      node.notify(kNewKeyEvent, "new", call.word(1));
-      node.locks().note_came_and_went(call.word(1));
-    }
-    node.locks().erase(call.word(1), call.instant());
-  } else if (auto failure = put(call, call.word(2), deadline)) {
-    return std::move(*failure);
+    grants.grant_in_the_past(call.word(1), call.instant());
+  } else if (Refusal no = put(call, call.word(2), deadline)) {
+    return no;
   }
   node.notify(kStringEvent, "set", call.word(1));
   if (options.ttl_word) node.notify(kGenericEvent, "expire", call.word(1));
@@ -137,16 +134,17 @@ Reply set(Call& call) {
 
 // SETNX key value: made without a TTL, so it gets max-ttl where TTLs are required (rule L2).
 Reply setnx(Call& call) {
-  if (auto refusal = refuse_size(call, call.word(1), call.word(2))) return std::move(*refusal);
+  if (Refusal no = call.node.grants().refuse_size(call.word(1), call.word(2))) return no;
   Node& node = call.node;
   if (node.locks().find(call.word(1), call.instant()) != nullptr) {
     ++node.stats().refused_held;
     return Reply::integer(0);
   }
-  if (auto refusal = node.refuse_grant(call)) {
-    return answers_held_while_recovering(call) ? Reply::integer(0) : std::move(*refusal);
+  if (Refusal no = node.grants().refuse(call.instant())) {
+    if (node.grants().answers_held(call.instant())) return Reply::integer(0);
+    return no;
   }
-  if (grant_without_ttl(call, call.word(1), call.word(2)) == nullptr) {
+  if (node.grants().grant_without_ttl(call.word(1), call.word(2), call.instant()) == nullptr) {
     return Reply::error_view(kNoMemory);
   }
   node.notify(kStringEvent, "set", call.word(1));
@@ -163,17 +161,14 @@ Reply get(Call& call) {
 Reply del(Call& call) {
   std::int64_t released = 0;
   for (const std::string_view key : call.words.subspan(1)) {
-    if (!call.node.locks().erase(key, call.instant())) continue;
-    ++released;
-    call.node.notify(kGenericEvent, "del", key);
+    if (call.node.grants().release(key, call.instant())) ++released;
   }
-  call.node.stats().released += static_cast<std::uint64_t>(released);
   return Reply::integer(released);
 }
 
 // REQUIRES: there is such a lock.
 Reply released(Call& call) {
-  release(call, call.word(1));
+  call.node.grants().release(call.word(1), call.instant());
   return Reply::integer(1);
 }
 

@@ -73,7 +73,7 @@ Reply object_help(Call& call) {
 }
 
 // The options of MEMORY USAGE. SAMPLES has no meaning here: what a lock takes is known exactly.
-std::optional<Reply> read_samples(Request options) {
+Refusal read_samples(Request options) {
   for (std::size_t i = 0; i < options.size(); i += 2) {
     if (!equals_ignoring_case(options[i], "SAMPLES") || i + 1 == options.size()) {
       return Reply::error_view(kSyntaxError);
@@ -86,7 +86,7 @@ std::optional<Reply> read_samples(Request options) {
 }
 
 Reply memory_usage(Call& call) {
-  if (auto refusal = read_samples(call.words.subspan(3))) return std::move(*refusal);
+  if (Refusal no = read_samples(call.words.subspan(3))) return no;
   const Lock* lock = find(call, 2);
   if (lock == nullptr) return Reply::null();
   return Reply::integer(static_cast<std::int64_t>(LockTable::bytes_of(*lock)));

@@ -5,9 +5,9 @@
 #include "protocol/catalogue/command_docs.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
+#include "server/grants/refusals.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
-#include "server/node/refusals.h"
 
 #include <fmt/format.h>
 
@@ -83,7 +83,7 @@ Reply publish(Call& call) {
   if (call.word(2).size() > bytes_max) {
     return value_too_large("message", call.word(2).size(), bytes_max);
   }
-  call.node.tell_expired();  // what the script around it came upon stands before
+  call.node.events().tell_expired();  // what the script around it came upon stands before
   PubSub& pubsub = call.node.pubsub();
   const bool must_answer = call.from_script || call.in_transaction;
   if (pubsub.is_full()) {

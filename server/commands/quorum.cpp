@@ -8,8 +8,8 @@
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
 #include "server/commands/ttl.h"
+#include "server/grants/grants.h"
 #include "server/node/command.h"
-#include "server/node/grants.h"
 #include "server/node/node.h"
 
 #include <algorithm>
@@ -46,9 +46,9 @@ bool is_held_by(const Lock* lock, std::string_view value) {
 }
 
 // A release or a confirm that a recovering node answered with 0 would count as a vote (rule R10).
-std::optional<Reply> refuse_recovering(const Call& call) {
-  if (!call.node.is_recovering(call.instant())) return std::nullopt;
-  return call.node.refuse_grant(call);
+Refusal refuse_recovering(const Call& call) {
+  if (!call.node.grants().is_recovering(call.instant())) return std::nullopt;
+  return call.node.grants().refuse(call.instant());
 }
 
 // The TTL of "PX ttl", which stands at word `at`.
@@ -59,7 +59,7 @@ TtlReading read_px(const Call& call, std::size_t at) {
   return read_ttl(call, call.word(at + 1), TtlForm::milliseconds, NonPositive::refused);
 }
 
-std::optional<Reply> read_token(std::string_view word, std::uint64_t least, std::uint64_t& token) {
+Refusal read_token(std::string_view word, std::uint64_t least, std::uint64_t& token) {
   const auto number = parse_int64(word);
   if (!number || *number < static_cast<std::int64_t>(least) ||
       *number > static_cast<std::int64_t>(kTokenMax)) {
@@ -70,8 +70,8 @@ std::optional<Reply> read_token(std::string_view word, std::uint64_t least, std:
 }
 
 // One request must not use up the numbers of a node's life (rule F1).
-std::optional<Reply> refuse_leap(const Call& call, std::uint64_t token) {
-  if (!call.node.fence().leaps_too_far(call.word(1), token)) return std::nullopt;
+Refusal refuse_leap(const Call& call, std::uint64_t token) {
+  if (!call.node.grants().fence().leaps_too_far(call.word(1), token)) return std::nullopt;
   return Reply::error(
       fmt::format("ERR token {} is more than {} above this node's counter: no group gives such a "
                   "number; redlock status names the counters that are far from the others",
@@ -86,32 +86,25 @@ Reply held(const Call& call, const Lock& lock) {
 // Its holder has released it for good (rule Q3). Only LOCK.ACQUIRE and a top-up ask: these bring
 // back a value that was to be used once. A plain SET of it is an order of its own, as in Redis.
 bool is_released(const Call& call) {
-  return call.node.release_marks().has(call.word(1), call.word(2), call.instant());
-}
-
-// Whoever still believes in the lock, and would extend it, is past its validity by then (rule Q2).
-void mark_released(const Call& call) {
-  const Settings& settings = call.node.settings();
-  const Duration length = stretch(settings.max_ttl, settings.clock_drift);
-  call.node.release_marks().add(call.word(1), call.word(2), later(call.instant(), length));
+  return call.node.grants().is_released(call.word(1), call.word(2), call.instant());
 }
 
 // LOCK.ACQUIRE key value PX ttl: [1, proposal, ms], [0, ms until it is free]; [0, 0] for a value
 // that was released for good.
 Reply acquire(Call& call) {
   const std::string_view key = call.word(1);
-  if (auto refusal = refuse_size(call, key, call.word(2))) return std::move(*refusal);
+  if (Refusal no = call.node.grants().refuse_size(key, call.word(2))) return no;
   TtlReading ttl = read_px(call, 3);
-  if (ttl.refusal) return std::move(*ttl.refusal);
+  if (ttl.refusal) return std::move(ttl.refusal);
   Node& node = call.node;
   if (const Lock* lock = node.locks().find(key, call.instant())) return held(call, *lock);
-  if (auto refusal = node.refuse_grant(call)) return std::move(*refusal);
+  if (Refusal no = node.grants().refuse(call.instant())) return no;
   if (is_released(call)) return list(Reply::integer(0), Reply::integer(0));
   const Instant deadline = later(call.instant(), ttl.remaining);
-  const Lock* lock = node.grant(key, call.word(2), deadline, call.instant());
+  const Lock* lock = node.grants().grant(key, call.word(2), deadline, call.instant());
   if (lock == nullptr) return Reply::error_view(kNoMemory);
   tell_of_grant(call, key);
-  return list(Reply::integer(1), number_reply(node.fence().proposal_of(lock->token)),
+  return list(Reply::integer(1), number_reply(node.grants().fence().proposal_of(lock->token)),
               ms_left(call, *lock));
 }
 
@@ -127,8 +120,8 @@ Reply extend_held(Call& call, Duration ttl, std::optional<std::uint64_t> token) 
   const std::string_view key = call.word(1);
   const Lock* lock = node.locks().find(key, call.instant());
   const Instant deadline = std::max(later(call.instant(), ttl), lock->deadline);
-  if (token && *token > lock->token) node.locks().set_token(key, *token);
-  node.extend(key, deadline, call.instant());
+  if (token && *token > lock->token) node.grants().set_token(key, *token);
+  node.grants().extend(key, deadline, call.instant());
   node.notify(kGenericEvent, "expire", key);
   return extended(call, 1, *node.locks().find(key, call.instant()));
 }
@@ -139,14 +132,14 @@ Reply top_up(Call& call, Duration ttl, std::uint64_t token) {
   Node& node = call.node;
   const std::string_view key = call.word(1);
   const Instant deadline = later(call.instant(), ttl);
-  const Lock* lock = node.top_up(key, call.word(2), deadline, token, call.instant());
+  const Lock* lock = node.grants().top_up(key, call.word(2), deadline, token, call.instant());
   if (lock == nullptr) return Reply::error_view(kNoMemory);
   tell_of_grant(call, key);
   return extended(call, 2, *lock);
 }
 
 // The words after the TTL: nothing, or TOKEN t.
-std::optional<Reply> read_token_option(const Call& call, std::optional<std::uint64_t>& token) {
+Refusal read_token_option(const Call& call, std::optional<std::uint64_t>& token) {
   if (call.words.size() == 5) return std::nullopt;
   if (call.words.size() != 7 || !equals_ignoring_case(call.word(5), "TOKEN")) {
     return Reply::error_view(kSyntaxError);
@@ -157,29 +150,29 @@ std::optional<Reply> read_token_option(const Call& call, std::optional<std::uint
 // LOCK.EXTEND key value PX ttl [TOKEN t]: [1, token, ms], [0], or [2, t, ms] for a top-up.
 Reply extend(Call& call) {
   const std::string_view key = call.word(1);
-  if (auto refusal = refuse_size(call, key)) return std::move(*refusal);
+  if (Refusal no = call.node.grants().refuse_size(key)) return no;
   TtlReading ttl = read_px(call, 3);
-  if (ttl.refusal) return std::move(*ttl.refusal);
+  if (ttl.refusal) return std::move(ttl.refusal);
   std::optional<std::uint64_t> token;
-  if (auto refusal = read_token_option(call, token)) return std::move(*refusal);
+  if (Refusal no = read_token_option(call, token)) return no;
   Node& node = call.node;
-  if (auto refusal = node.refuse_grant(call)) return std::move(*refusal);
+  if (Refusal no = node.grants().refuse(call.instant())) return no;
   const Lock* lock = node.locks().find(key, call.instant());
   if (is_hash(lock)) return Reply::error_view(kWrongType);
   const bool is_its_own = is_held_by(lock, call.word(2));
   const bool may_top_up = lock == nullptr && token && !is_released(call);
   if (!is_its_own && !may_top_up) return list(Reply::integer(0));
   if (may_top_up) {
-    if (auto refusal = refuse_size(call, key, call.word(2))) return std::move(*refusal);
+    if (Refusal no = call.node.grants().refuse_size(key, call.word(2))) return no;
   }
   if (token) {
-    if (auto refusal = refuse_leap(call, *token)) return std::move(*refusal);
-    const Node::Bound bound = node.cover_token(*token, call.now);
-    if (bound == Node::Bound::postpone) return Reply::postponed();
-    if (bound == Node::Bound::disk_refuses) {
+    if (Refusal no = refuse_leap(call, *token)) return no;
+    const Coverage::Bound bound = node.coverage().cover_token(*token, call.instant());
+    if (bound == Coverage::Bound::postpone) return Reply::postponed();
+    if (bound == Coverage::Bound::disk_refuses) {
       return Reply::error_view("ERR the fencing bound cannot be raised: the ledger's disk refuses");
     }
-    node.fence().reach(key, *token);
+    node.grants().reach(key, *token);
   }
   return is_its_own ? extend_held(call, ttl.remaining, token) : top_up(call, ttl.remaining, *token);
 }
@@ -189,20 +182,20 @@ Reply extend(Call& call) {
 Reply release(Call& call) {
   const bool is_final = call.words.size() == 4 && equals_ignoring_case(call.word(3), "FINAL");
   if (call.words.size() > 3 && !is_final) return Reply::error_view(kSyntaxError);
-  if (is_final) mark_released(call);
-  if (auto refusal = refuse_recovering(call)) return std::move(*refusal);
+  if (is_final) call.node.grants().mark_released(call.word(1), call.word(2), call.instant());
+  if (Refusal no = refuse_recovering(call)) return no;
   const Lock* lock = call.node.locks().find(call.word(1), call.instant());
   if (is_hash(lock)) return Reply::error_view(kWrongType);
   if (!is_held_by(lock, call.word(2))) return Reply::integer(0);
-  server::release(call, call.word(1));
+  call.node.grants().release(call.word(1), call.instant());
   return Reply::integer(1);
 }
 
 // A node that lost its ledger may have accepted a token for a lock that still lives, and cannot
 // know that it would do so twice (rule F7).
-std::optional<Reply> refuse_too_early(const Call& call) {
+Refusal refuse_too_early(const Call& call) {
   const Duration early = call.node.start().admit_from - call.instant();
-  if (call.node.fence().is_fenced() || early <= 0ns) return std::nullopt;
+  if (call.node.grants().fence().is_fenced() || early <= 0ns) return std::nullopt;
   return Reply::error(fmt::format(
       "ERR too early: locks that this node granted before it lost its ledger may live for {} ms",
       ceil_ms(early)));
@@ -212,30 +205,29 @@ std::optional<Reply> refuse_too_early(const Call& call) {
 // given for it since (rule F3).
 Reply confirm(Call& call) {
   std::uint64_t token = 0;
-  if (auto refusal = read_token(call.word(3), 1, token)) return std::move(*refusal);
-  if (auto refusal = refuse_recovering(call)) return std::move(*refusal);
-  if (auto refusal = refuse_too_early(call)) return std::move(*refusal);
+  if (Refusal no = read_token(call.word(3), 1, token)) return no;
+  if (Refusal no = refuse_recovering(call)) return no;
+  if (Refusal no = refuse_too_early(call)) return no;
   Node& node = call.node;
   const Lock* lock = node.locks().find(call.word(1), call.instant());
   if (is_hash(lock)) return Reply::error_view(kWrongType);
   if (!is_held_by(lock, call.word(2)) || token < lock->token) return Reply::integer(0);
-  if (auto refusal = refuse_leap(call, token)) return std::move(*refusal);
-  switch (node.cover_token(token, call.now)) {
-    case Node::Bound::postpone:
+  if (Refusal no = refuse_leap(call, token)) return no;
+  switch (node.coverage().cover_token(token, call.instant())) {
+    case Coverage::Bound::postpone:
       return Reply::postponed();
-    case Node::Bound::disk_refuses:
+    case Coverage::Bound::disk_refuses:
       return Reply::integer(0);
-    case Node::Bound::covers:
+    case Coverage::Bound::covers:
       break;
   }
-  node.fence().reach(call.word(1), token);
-  node.locks().set_token(call.word(1), token);
+  node.grants().set_token(call.word(1), token);
   return Reply::integer(1);
 }
 
 // LOCK.HOLDER key: [value, ms, token].
 Reply holder(Call& call) {
-  if (auto refusal = refuse_recovering(call)) return std::move(*refusal);
+  if (Refusal no = refuse_recovering(call)) return no;
   const Lock* lock = call.node.locks().find(call.word(1), call.instant());
   if (lock == nullptr) return Reply::null();
   if (is_hash(lock)) return Reply::error_view(kWrongType);
@@ -243,21 +235,21 @@ Reply holder(Call& call) {
 }
 
 Reply fence_read(Call& call) {
-  const Fence& fence = call.node.fence();
+  const Fence& fence = call.node.grants().fence();
   return list(number_reply(fence.largest()), Reply::integer(fence.is_fenced() ? 1 : 0));
 }
 
 // A node that has its ledger needs no floor, and nobody's word may move its counters (rule F1).
 // Coordinators read the beginning of the text: that the node is fenced is what they wanted.
-std::optional<Reply> refuse_fenced(const Call& call) {
-  if (!call.node.fence().is_fenced()) return std::nullopt;
+Refusal refuse_fenced(const Call& call) {
+  if (!call.node.grants().fence().is_fenced()) return std::nullopt;
   return Reply::error_view(
       "ERR already fenced: an admission is for a node that lost its ledger, and changes no other");
 }
 
 // A floor that one poisoned counter has raised must not spread by itself (rules F1, F6).
-std::optional<Reply> refuse_floor(const Call& call, std::uint64_t floor) {
-  const std::uint64_t largest = call.node.fence().largest();
+Refusal refuse_floor(const Call& call, std::uint64_t floor) {
+  const std::uint64_t largest = call.node.grants().fence().largest();
   const bool is_meant = call.words.size() == 4 && equals_ignoring_case(call.word(3), "BEYOND");
   if (call.words.size() > 3 && !is_meant) return Reply::error_view(kSyntaxError);
   if (is_meant || floor <= largest || floor - largest <= kLeapMax) return std::nullopt;
@@ -274,27 +266,28 @@ std::optional<Reply> refuse_floor(const Call& call, std::uint64_t floor) {
 Reply fence_admit(Call& call) {
   Node& node = call.node;
   std::uint64_t floor = 0;
-  if (auto refusal = read_token(call.word(2), 0, floor)) return std::move(*refusal);
-  if (auto refusal = refuse_fenced(call)) return std::move(*refusal);
-  if (auto refusal = refuse_floor(call, floor)) return std::move(*refusal);
-  if (auto refusal = refuse_recovering(call)) return std::move(*refusal);
-  if (auto refusal = refuse_too_early(call)) return std::move(*refusal);
+  if (Refusal no = read_token(call.word(2), 0, floor)) return no;
+  if (Refusal no = refuse_fenced(call)) return no;
+  if (Refusal no = refuse_floor(call, floor)) return no;
+  if (Refusal no = refuse_recovering(call)) return no;
+  if (Refusal no = refuse_too_early(call)) return no;
   const std::uint64_t next = std::min(floor + 1, kTokenMax);
+  Coverage& coverage = node.coverage();
   for (const bool is_mark : {false, true}) {
-    const auto covered = is_mark ? node.cover_fenced(call.now) : node.cover_token(next, call.now);
-    if (covered == Node::Bound::postpone) return Reply::postponed();
-    if (covered == Node::Bound::disk_refuses) {
+    const auto covered = is_mark ? coverage.cover_fenced(call.instant())
+                                 : coverage.cover_token(next, call.instant());
+    if (covered == Coverage::Bound::postpone) return Reply::postponed();
+    if (covered == Coverage::Bound::disk_refuses) {
       return Reply::error_view("ERR not admitted: the ledger's disk refuses");
     }
   }
-  node.fence().reach_everywhere(floor);
-  node.fence().set_fenced();
+  node.grants().admit(floor);
   return Reply::ok();
 }
 
 Reply status(Call& call) {
   Node& node = call.node;
-  const Fence& fence = node.fence();
+  const Fence& fence = node.grants().fence();
   const NodeStart& start = node.start();
   const Instant now = call.instant();
   const auto ms_until = [&](Instant when) {
@@ -302,9 +295,10 @@ Reply status(Call& call) {
   };
   Reply map = Reply::map({});
   map.add_field("node_id", Reply::bulk_view(start.node_id))
-      .add_field("state", Reply::bulk_view(node.is_recovering(now) ? "recovering" : "serving"))
+      .add_field("state",
+                 Reply::bulk_view(node.grants().is_recovering(now) ? "recovering" : "serving"))
       .add_field("cause", Reply::bulk_view(start.cause))
-      .add_field("delay_left_ms", Reply::integer(ceil_ms(node.delay_left(now))))
+      .add_field("delay_left_ms", Reply::integer(ceil_ms(node.grants().delay_left(now))))
       .add_field("locks", number_reply(node.locks().size()))
       .add_field("counter", number_reply(fence.largest()))
       .add_field("bound", number_reply(fence.bound()))

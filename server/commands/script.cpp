@@ -12,7 +12,7 @@ namespace {
 using namespace protocol;  // flags and error texts
 
 // "EVAL script numkeys key … argument …": where the keys end. Redis's order of checks.
-std::optional<Reply> read_key_count(const Call& call, std::size_t& count) {
+Refusal read_key_count(const Call& call, std::size_t& count) {
   const auto number = parse_int64(call.word(2));
   if (!number) return Reply::error_view(kNotAnInteger);
   const auto given = static_cast<std::int64_t>(call.words.size()) - 3;
@@ -46,7 +46,7 @@ Reply refuse_to_debug(Call& call) {
 Reply eval(Call& call) {
   if (call.session.is_in(protocol::Session::kDebugging)) return refuse_to_debug(call);
   std::size_t keys = 0;
-  if (auto refusal = read_key_count(call, keys)) return std::move(*refusal);
+  if (Refusal no = read_key_count(call, keys)) return no;
   lua::Engine::Loaded loaded = call.node.load_script(call.word(1));
   if (loaded.script == nullptr) return Reply::error(std::move(loaded.error));
   return run(call, *loaded.script, keys);
@@ -57,7 +57,7 @@ Reply evalsha(Call& call) {
     return Reply::error_view("ERR Please use EVAL instead of EVALSHA for debugging");
   }
   std::size_t keys = 0;
-  if (auto refusal = read_key_count(call, keys)) return std::move(*refusal);
+  if (Refusal no = read_key_count(call, keys)) return no;
   const lua::Script* script = call.node.engine().find(call.word(1));
   if (script == nullptr) return Reply::error_view("NOSCRIPT No matching script. Please use EVAL.");
   return run(call, *script, keys);

@@ -4,8 +4,8 @@
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
 #include "server/commands/ttl.h"
+#include "server/grants/grants.h"
 #include "server/node/command.h"
-#include "server/node/grants.h"
 #include "server/node/node.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ Reply text_of(const Lock* lock) {
 // GETSET key value: Redis leaves the key without a TTL.
 Reply getset(Call& call) {
   const std::string_view key = call.word(1);
-  if (auto refusal = refuse_size(call, key, call.word(2))) return std::move(*refusal);
+  if (Refusal no = call.node.grants().refuse_size(key, call.word(2))) return no;
   Node& node = call.node;
   const Lock* old = read(call, key);
   if (is_hash(old)) return Reply::error_view(kWrongType);
@@ -40,9 +40,9 @@ Reply getset(Call& call) {
     return needs_ttl(
         fmt::format("use SET {} value PX 30000 GET instead of GETSET", key_in_text(key)));
   }
-  if (auto refusal = node.refuse_grant(call)) return std::move(*refusal);
+  if (Refusal no = node.grants().refuse(call.instant())) return no;
   Reply old_value = text_of(old);
-  if (node.grant(key, call.word(2), kNever, call.instant()) == nullptr) {
+  if (node.grants().grant(key, call.word(2), kNever, call.instant()) == nullptr) {
     return Reply::error_view(kNoMemory);
   }
   node.notify(kStringEvent, "set", key);
@@ -54,7 +54,7 @@ Reply getdel(Call& call) {
   if (lock == nullptr) return Reply::null();
   if (lock->is_hash()) return Reply::error_view(kWrongType);
   Reply value = text_of(lock);
-  release(call, call.word(1));
+  call.node.grants().release(call.word(1), call.instant());
   return value;
 }
 
@@ -83,12 +83,13 @@ bool read_getex_options(Request words, GetexOptions& options) {
 }
 
 // REQUIRES: there is such a lock.
-std::optional<Reply> change_deadline(Call& call, const GetexOptions& options) {
+Refusal change_deadline(Call& call, const GetexOptions& options) {
   const std::string_view key = call.word(1);
-  if (options.persists) return take_deadline_away(call, key);
+  Grants& grants = call.node.grants();
+  if (options.persists) return grants.take_deadline_away(key, call.instant());
   TtlReading ttl = read_ttl(call, *options.ttl_word, options.ttl_form, NonPositive::refused);
   if (ttl.refusal) return std::move(ttl.refusal);
-  return move_deadline(call, key, later(call.instant(), ttl.remaining));
+  return grants.move_deadline(key, later(call.instant(), ttl.remaining), call.instant());
 }
 
 Reply getex(Call& call) {
@@ -99,7 +100,7 @@ Reply getex(Call& call) {
   if (lock->is_hash()) return Reply::error_view(kWrongType);
   Reply value = text_of(lock);
   if (options.persists || options.ttl_word) {
-    if (auto refusal = change_deadline(call, options)) return std::move(*refusal);
+    if (Refusal no = change_deadline(call, options)) return no;
   }
   return value;
 }
@@ -145,18 +146,19 @@ Reply mget(Call& call) {
 }
 
 // Words 1, 3, 5 … are keys, each with its value behind it.
-std::optional<Reply> refuse_pairs(const Call& call) {
+Refusal refuse_pairs(const Call& call) {
   if (call.words.size() % 2 == 0) return wrong_arity(call.command.spec.name);
   for (std::size_t i = 1; i < call.words.size(); i += 2) {
-    if (auto refusal = refuse_size(call, call.word(i), call.word(i + 1))) return refusal;
+    if (Refusal no = call.node.grants().refuse_size(call.word(i), call.word(i + 1))) return no;
   }
   return std::nullopt;
 }
 
-// REQUIRES: refuse_grant() let it pass.
-std::optional<Reply> grant_pairs(Call& call) {
+// REQUIRES: Grants::refuse() let it pass.
+Refusal grant_pairs(Call& call) {
   for (std::size_t i = 1; i < call.words.size(); i += 2) {
-    if (grant_without_ttl(call, call.word(i), call.word(i + 1)) == nullptr) {
+    if (call.node.grants().grant_without_ttl(call.word(i), call.word(i + 1), call.instant()) ==
+        nullptr) {
       return Reply::error_view(kNoMemory);
     }
     call.node.notify(kStringEvent, "set", call.word(i));
@@ -165,15 +167,15 @@ std::optional<Reply> grant_pairs(Call& call) {
 }
 
 Reply mset(Call& call) {
-  if (auto refusal = refuse_pairs(call)) return std::move(*refusal);
-  if (auto refusal = call.node.refuse_grant(call)) return std::move(*refusal);
-  if (auto failure = grant_pairs(call)) return std::move(*failure);
+  if (Refusal no = refuse_pairs(call)) return no;
+  if (Refusal no = call.node.grants().refuse(call.instant())) return no;
+  if (Refusal no = grant_pairs(call)) return no;
   return Reply::ok();
 }
 
 // All or none.
 Reply msetnx(Call& call) {
-  if (auto refusal = refuse_pairs(call)) return std::move(*refusal);
+  if (Refusal no = refuse_pairs(call)) return no;
   Node& node = call.node;
   for (std::size_t i = 1; i < call.words.size(); i += 2) {
     if (node.locks().find(call.word(i), call.instant()) != nullptr) {
@@ -181,14 +183,15 @@ Reply msetnx(Call& call) {
       return Reply::integer(0);
     }
   }
-  if (auto refusal = node.refuse_grant(call)) {
-    return answers_held_while_recovering(call) ? Reply::integer(0) : std::move(*refusal);
+  if (Refusal no = node.grants().refuse(call.instant())) {
+    if (node.grants().answers_held(call.instant())) return Reply::integer(0);
+    return no;
   }
-  if (auto failure = grant_pairs(call)) {
+  if (Refusal no = grant_pairs(call)) {
     for (std::size_t i = 1; i < call.words.size(); i += 2) {
-      node.locks().erase(call.word(i), call.instant());
+      node.grants().undo_grant(call.word(i), call.instant());
     }
-    return std::move(*failure);
+    return no;
   }
   return Reply::integer(1);
 }
@@ -196,15 +199,15 @@ Reply msetnx(Call& call) {
 // SETEX key seconds value
 Reply set_with_ttl(Call& call, TtlForm form) {
   const std::string_view key = call.word(1);
-  if (auto refusal = refuse_size(call, key, call.word(3))) return std::move(*refusal);
+  if (Refusal no = call.node.grants().refuse_size(key, call.word(3))) return no;
   TtlReading ttl = read_ttl(call, call.word(2), form, NonPositive::refused);
-  if (ttl.refusal) return std::move(*ttl.refusal);
+  if (ttl.refusal) return std::move(ttl.refusal);
   Node& node = call.node;
-  if (auto refusal = node.refuse_grant(call)) return std::move(*refusal);
+  if (Refusal no = node.grants().refuse(call.instant())) return no;
   const Instant deadline = later(call.instant(), ttl.remaining);
-  const Lock* lock = node.grant(key, call.word(3), deadline, call.instant());
+  const Lock* lock = node.grants().grant(key, call.word(3), deadline, call.instant());
   if (lock == nullptr) return Reply::error_view(kNoMemory);
-  node.note_own_ttl(key);
+  node.grants().note_own_ttl(key);
   tell_of_grant(call, key);
   return Reply::ok();
 }

@@ -53,6 +53,11 @@ std::optional<TtlForm> ttl_form_of(std::string_view option) {
   return std::nullopt;
 }
 
+void tell_of_grant(const Call& call, std::string_view key) {
+  call.node.notify(kStringEvent, "set", key);
+  call.node.notify(kGenericEvent, "expire", key);
+}
+
 TtlReading read_ttl(const Call& call, std::string_view word, TtlForm form,
                     NonPositive non_positive) {
   const auto number = parse_int64(word);

@@ -2,7 +2,7 @@
 // absolute times turned into what remains, once, on receipt (rule C6).
 #pragma once
 
-#include "protocol/resp/reply.h"
+#include "protocol/resp/refusal.h"
 #include "server/node/command.h"
 
 #include <cstdint>
@@ -25,13 +25,16 @@ std::optional<TtlForm> ttl_form_of(std::string_view option);
 // passed. Or why the word is refused.
 struct TtlReading {
   Duration remaining{};
-  std::optional<protocol::Reply> refusal;
+  protocol::Refusal refusal;
 };
 
 enum class NonPositive {
   refused,  // SET: "invalid expire time"
   taken,    // EXPIRE: the key is deleted
 };
+
+// Tells of a text that was put under a key with a TTL.
+void tell_of_grant(const Call& call, std::string_view key);
 
 TtlReading read_ttl(const Call& call, std::string_view word, TtlForm form,
                     NonPositive non_positive);

@@ -25,7 +25,7 @@ constexpr std::string_view kPushNeedsResp3 =
     "connection";
 
 struct TimeoutReading {
-  std::optional<Reply> refusal;
+  Refusal refusal;
   Duration timeout{};
 };
 
@@ -41,7 +41,7 @@ TimeoutReading read_timeout(std::string_view word) {
   return {std::nullopt, std::chrono::milliseconds(*ms)};
 }
 
-std::optional<Reply> arm(Call& call, Waiters::Form form, Duration timeout) {
+Refusal arm(Call& call, Waiters::Form form, Duration timeout) {
   Waiters::Wait wait{call.session.id(), form, std::string(call.word(1)),
                      later(call.instant(), timeout), &call.session};
   if (call.node.waiters().arm(std::move(wait))) return std::nullopt;
@@ -52,14 +52,14 @@ std::optional<Reply> arm(Call& call, Waiters::Form form, Duration timeout) {
 Reply wait_blocking(Call& call, Duration timeout, bool is_free) {
   if (is_free) return Reply::integer(1);
   if (timeout == 0ms) return Reply::integer(0);
-  if (auto refusal = arm(call, Waiters::Form::blocking, timeout)) return std::move(*refusal);
+  if (Refusal no = arm(call, Waiters::Form::blocking, timeout)) return no;
   return Reply::later();
 }
 
 Reply wait_by_push(Call& call, Duration timeout, bool is_free) {
   const bool is_cancel = timeout == 0ms;
   if (!is_cancel && !is_free) {
-    if (auto refusal = arm(call, Waiters::Form::push, timeout)) return std::move(*refusal);
+    if (Refusal no = arm(call, Waiters::Form::push, timeout)) return no;
     return Reply::ok();
   }
   call.node.waiters().cancel(call.session.id(), Waiters::Form::push, call.word(1));
@@ -78,8 +78,8 @@ Reply wait(Call& call) {
     return Reply::error_view(kPushNeedsResp3);
   }
   TimeoutReading reading = read_timeout(call.word(2));
-  if (reading.refusal) return std::move(*reading.refusal);
-  if (auto refusal = call.node.refuse_grant(call)) return std::move(*refusal);
+  if (reading.refusal) return std::move(reading.refusal);
+  if (Refusal no = call.node.grants().refuse(call.instant())) return no;
   const bool is_free = call.node.locks().find(call.word(1), call.instant()) == nullptr;
   return by_push ? wait_by_push(call, reading.timeout, is_free)
                  : wait_blocking(call, reading.timeout, is_free);

@@ -7,7 +7,7 @@
 
 namespace redlock::server {
 
-const Lock* LockTable::find(std::string_view key, Instant now) {
+const Lock* LockLookup::find(std::string_view key, Instant now) {
   const std::uint32_t hash = hash_of(key);
   const LockRef ref = find_ref(key, hash);
   if (ref == 0) return nullptr;
@@ -21,7 +21,7 @@ const Lock* LockTable::find(std::string_view key, Instant now) {
 // Three times memory answers before a lock is told or changed: for its slot, for its record, for
 // the end of its value and its neighbours on the wheel. Each step asks for the whole batch what the
 // step before it has found.
-void LockTable::expect(std::span<const std::string_view> keys) const {
+void LockLookup::expect(std::span<const std::string_view> keys) const {
   INVARIANT(keys.size() <= kExpectedMax, "more keys than are fetched at a time");
   std::array<std::uint32_t, kExpectedMax> hashes;
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -66,7 +66,7 @@ const Lock* LockTable::put(std::string_view key, std::string_view value, Instant
   lock.token = token;
   lock.set(kind, key, value);
   link(ref, now);
-  note_change(hash);
+  notes_.add_change(hash);
   return &lock;
 }
 
@@ -77,7 +77,7 @@ void LockTable::set_deadline(std::string_view key, Instant deadline, Instant now
   unlink(ref);
   arena_.at(ref).deadline = deadline;
   link(ref, now);
-  note_change(hash);
+  notes_.add_change(hash);
 }
 
 void LockTable::set_token(std::string_view key, std::uint64_t token) {
@@ -97,7 +97,7 @@ bool LockTable::erase(std::string_view key, Instant now) {
 }
 
 void LockTable::clear() {
-  if (notes_ != 0) {
+  if (notes_.any_wanted()) {
     for_each([this](const Lock& lock) { note_end(hash_of(lock.key())); });
   }
   index_.clear();
@@ -132,7 +132,7 @@ LockTable::Reclaimed LockTable::reclaim(Instant now, std::size_t budget) {
       reclaimed.last_deadline = lock.deadline;
       latest_deadline_.remove(lock.deadline);
       count_expired(lock);
-      if (notes_ != 0) note_end(hash);
+      note_end(hash);
       index_.erase(hash, ref);
       arena_.free(ref, lock.bytes());
     }
@@ -143,24 +143,19 @@ LockTable::Reclaimed LockTable::reclaim(Instant now, std::size_t budget) {
   return reclaimed;
 }
 
-void LockTable::count_expired(const Lock& lock) {
+void LockLookup::count_expired(const Lock& lock) {
   ++expired_;
-  if ((notes_ & kExpired) != 0) expired_keys_.emplace_back(lock.key());
+  if (notes_.any_wanted()) notes_.add_expired(lock.key());
 }
 
-void LockTable::note_end(std::uint32_t hash) {
-  if ((notes_ & kGivenUp) != 0) given_up_.push_back(hash);
-  if ((notes_ & kChanged) != 0) changed_.push_back(hash);
-}
-
-void LockTable::forget(LockRef ref, std::uint32_t hash) {
-  if (notes_ != 0) note_end(hash);
+void LockLookup::forget(LockRef ref, std::uint32_t hash) {
+  note_end(hash);
   unlink(ref);
   index_.erase(hash, ref);
   arena_.free(ref, arena_.at(ref).bytes());
 }
 
-void LockTable::unlink(LockRef ref) {
+void LockLookup::unlink(LockRef ref) {
   if (arena_.at(ref).has_deadline()) {
     wheel_.unlink(ref);
     latest_deadline_.remove(arena_.at(ref).deadline);

@@ -1,5 +1,9 @@
 // LockTable: the locks of a node, by key and by deadline.
 //
+// Two classes, so that who may change a lock is a fact of types. LockLookup is what everybody may
+// do: look. LockTable adds what makes, moves and ends locks; Grants alone (server/grants/grants.h)
+// has one that can be changed.
+//
 // Pure: time is an argument. A lock is over at its deadline for whoever looks: find() gives an
 // expired one back on the spot and answers that there is none (rule C5). reclaim() gives back the
 // memory of those that nobody looks at.
@@ -13,6 +17,7 @@
 #include "base/hash.h"
 #include "base/time.h"
 #include "server/locks/expiry_wheel.h"
+#include "server/locks/key_notes.h"
 #include "server/locks/latest_deadline.h"
 #include "server/locks/lock.h"
 #include "server/locks/lock_arena.h"
@@ -22,20 +27,15 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace redlock::server {
 
-class LockTable {
+class LockLookup {
  public:
-  // The seed keys the hash, so that clients cannot prepare keys that collide.
-  explicit LockTable(std::uint64_t hash_seed, Duration max_ttl = 60s)
-      : hash_seed_(hash_seed), wheel_(arena_), latest_deadline_(max_ttl) {}
-  LockTable(const LockTable&) = delete;
-  LockTable& operator=(const LockTable&) = delete;
+  LockLookup(const LockLookup&) = delete;
+  LockLookup& operator=(const LockLookup&) = delete;
 
   // nullptr when there is none, or it is over.
   const Lock* find(std::string_view key, Instant now);
@@ -45,6 +45,74 @@ class LockTable {
   bool is_worth_expecting() const { return bytes() > kCachedBytes; }
   void expect(std::span<const std::string_view> keys) const;
   static constexpr std::size_t kExpectedMax = 32;
+
+  // Of the key, as the notes tell it.
+  std::uint32_t hash_of(std::string_view key) const {
+    return static_cast<std::uint32_t>(keyed_hash(key, hash_seed_) >> 32);
+  }
+  // What others want to know of keys.
+  KeyNotes& notes() { return notes_; }
+  const KeyNotes& notes() const { return notes_; }
+
+  // Those not yet given back count.
+  std::size_t size() const { return index_.size(); }
+  std::size_t without_deadline() const { return without_deadline_; }
+  // Locks that ended by their deadline, since the start.
+  std::uint64_t expired() const { return expired_; }
+  std::size_t bytes() const { return arena_.bytes() + index_.bytes(); }
+  // What one lock takes: its record and its slot in the index.
+  static std::size_t bytes_of(const Lock& lock) {
+    return LockArena::room(lock.bytes()) + LockIndex::kSlotBytes;
+  }
+
+  // Every lock, in no order: look(const Lock&). The table must not be changed meanwhile.
+  template <class Look>
+  void for_each(Look look) const {
+    index_.for_each([&](LockRef ref) { look(arena_.at(ref)); });
+  }
+  // Every lock in several calls, between which the table may change (LockIndex::scan says how). A
+  // lock that is there all the time is met just once. Locks that are over are met too.
+  template <class Look>
+  std::uint32_t scan(std::uint32_t from, std::size_t count, Look look) const {
+    std::vector<LockRef> found;
+    const std::uint32_t next = index_.scan(from, count, found);
+    for (const LockRef ref : found) look(arena_.at(ref));
+    return next;
+  }
+
+ protected:
+  LockLookup(std::uint64_t hash_seed, Duration max_ttl)
+      : hash_seed_(hash_seed), wheel_(arena_), latest_deadline_(max_ttl) {}
+  ~LockLookup() = default;
+
+  LockRef find_ref(std::string_view key, std::uint32_t hash) const {
+    return index_.find(hash, [&](LockRef ref) { return arena_.at(ref).key() == key; });
+  }
+  void note_end(std::uint32_t hash) {
+    if (notes_.any_wanted()) notes_.add_end(hash);
+  }
+  void forget(LockRef ref, std::uint32_t hash);  // unlinks and gives back
+  void unlink(LockRef ref);
+  void count_expired(const Lock& lock);
+
+  std::uint64_t hash_seed_;
+  LockArena arena_;
+  LockIndex index_;
+  ExpiryWheel wheel_;
+  LatestDeadline latest_deadline_;
+  std::size_t without_deadline_ = 0;
+  std::uint64_t expired_ = 0;
+  KeyNotes notes_;
+
+ private:
+  static constexpr std::size_t kCachedBytes = 256 * 1024;
+};
+
+class LockTable final : public LockLookup {
+ public:
+  // The seed keys the hash, so that clients cannot prepare keys that collide.
+  explicit LockTable(std::uint64_t hash_seed, Duration max_ttl = 60s)
+      : LockLookup(hash_seed, max_ttl) {}
 
   // Makes or replaces it. nullptr when there is no memory for it; then what was there stays.
   // REQUIRES: key.size() <= kKeyBytesMax, value.size() <= kValueBytesMax; neither looks into the
@@ -74,103 +142,8 @@ class LockTable {
   LatestDeadline& latest_deadline() { return latest_deadline_; }
   const LatestDeadline& latest_deadline() const { return latest_deadline_; }
 
-  // What others want to know of keys is kept until it is taken. Whatever costs something here is
-  // behind one branch: where nothing is noted, there is nothing to take.
-  bool takes_notes() const { return notes_ != 0; }
-  // While somebody waits for a key (server/notify/waiters.h): the hashes of those that are given
-  // up.
-  void note_given_up(bool on) {
-    note(kGivenUp, on);
-    if (!on) given_up_.clear();
-  }
-  bool has_given_up() const { return !given_up_.empty(); }
-  void take_given_up(std::vector<std::uint32_t>& hashes) {
-    hashes.clear();
-    hashes.swap(given_up_);
-  }
-  // While keyspace events of kind x are told: the keys of locks that ended by their deadline.
-  void note_expired(bool on) {
-    note(kExpired, on);
-    if (!on) expired_keys_.clear();
-  }
-  bool has_expired() const { return !expired_keys_.empty(); }
-  void take_expired(std::vector<std::string>& keys) {
-    keys.clear();
-    keys.swap(expired_keys_);
-  }
-  // While somebody watches keys (server/notify/watches.h): the hashes of those that got a value or
-  // a deadline, or were given up.
-  void note_changed(bool on) {
-    note(kChanged, on);
-    if (!on) changed_.clear();
-  }
-  // It came and went at once: a SET whose moment had passed.
-  void note_came_and_went(std::string_view key) { note_change(hash_of(key)); }
-  bool has_changed() const { return !changed_.empty(); }
-  void take_changed(std::vector<std::uint32_t>& hashes) {
-    hashes.clear();
-    hashes.swap(changed_);
-  }
-  std::uint32_t hash_of(std::string_view key) const {
-    return static_cast<std::uint32_t>(keyed_hash(key, hash_seed_) >> 32);
-  }
-
-  // Those not yet given back count.
-  std::size_t size() const { return index_.size(); }
-  std::size_t without_deadline() const { return without_deadline_; }
-  // Locks that ended by their deadline, since the start.
-  std::uint64_t expired() const { return expired_; }
-  std::size_t bytes() const { return arena_.bytes() + index_.bytes(); }
-  // What one lock takes: its record and its slot in the index.
-  static std::size_t bytes_of(const Lock& lock) {
-    return LockArena::room(lock.bytes()) + LockIndex::kSlotBytes;
-  }
-
-  // Every lock, in no order: look(const Lock&). The table must not be changed meanwhile.
-  template <class Look>
-  void for_each(Look look) const {
-    index_.for_each([&](LockRef ref) { look(arena_.at(ref)); });
-  }
-  // The same a part a call, over a table that changes between the calls: see LockIndex::scan. A
-  // lock that is there all the time is met just once. Locks that are over are met too.
-  template <class Look>
-  std::uint32_t scan(std::uint32_t from, std::size_t count, Look look) const {
-    std::vector<LockRef> found;
-    const std::uint32_t next = index_.scan(from, count, found);
-    for (const LockRef ref : found) look(arena_.at(ref));
-    return next;
-  }
-
  private:
-  LockRef find_ref(std::string_view key, std::uint32_t hash) const {
-    return index_.find(hash, [&](LockRef ref) { return arena_.at(ref).key() == key; });
-  }
-  static constexpr std::size_t kCachedBytes = 256 * 1024;
-
-  enum Note : std::uint8_t { kGivenUp = 1u << 0, kChanged = 1u << 1, kExpired = 1u << 2 };
-  void note(Note what, bool on) {
-    notes_ = static_cast<std::uint8_t>(on ? notes_ | what : notes_ & ~what);
-  }
-  void note_change(std::uint32_t hash) {
-    if ((notes_ & kChanged) != 0) changed_.push_back(hash);
-  }
-  void note_end(std::uint32_t hash);
-  void forget(LockRef ref, std::uint32_t hash);  // unlinks and gives back
-  void unlink(LockRef ref);
-  void count_expired(const Lock& lock);
   void link(LockRef ref, Instant now);
-
-  std::uint64_t hash_seed_;
-  LockArena arena_;
-  LockIndex index_;
-  ExpiryWheel wheel_;
-  LatestDeadline latest_deadline_;
-  std::size_t without_deadline_ = 0;
-  std::uint64_t expired_ = 0;
-  std::uint8_t notes_ = 0;  // Note
-  std::vector<std::uint32_t> given_up_;
-  std::vector<std::uint32_t> changed_;
-  std::vector<std::string> expired_keys_;
 };
 
 }  // namespace redlock::server

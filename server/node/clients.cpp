@@ -10,7 +10,8 @@ using protocol::Session;
 void Node::tell_of_cut(const Session& session) {
   const auto tell = [&](ClientLog::Kind kind, std::string_view why) {
     client_log_.log(kind, LogLevel::warning,
-                    fmt::format("closing {}: {}", session.peer().address, why), clock_.latest());
+                    fmt::format("closing {}: {}", session.peer().address, why),
+                    grants_.clock().latest());
   };
   if (session.cut() == Session::Cut::reply_too_large) {
     tell(ClientLog::Kind::large_reply,

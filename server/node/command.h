@@ -5,6 +5,7 @@
 #pragma once
 
 #include "protocol/catalogue/command_spec.h"
+#include "protocol/resp/refusal.h"
 #include "protocol/resp/reply.h"
 #include "protocol/session/session_commands.h"
 
@@ -14,6 +15,7 @@
 
 namespace redlock::server {
 
+using protocol::Refusal;
 using protocol::Reply;
 
 class Node;

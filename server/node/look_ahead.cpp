@@ -38,22 +38,22 @@ class Node::ExpectedKeys {
 };
 
 void Node::expect(std::span<const Request> requests) {
-  if (!locks_.is_worth_expecting()) return;
+  if (!locks().is_worth_expecting()) return;
   ExpectedKeys keys;
   for (const Request request : requests.first(std::min(requests.size(), kExpectedMax))) {
     keys.add(commands_, request);
   }
-  locks_.expect(keys.view());
+  locks().expect(keys.view());
 }
 
 void Node::expect_first_of(std::span<const std::string_view> received) {
-  if (!locks_.is_worth_expecting()) return;
+  if (!locks().is_worth_expecting()) return;
   ExpectedKeys keys;
   RequestBatch batch;
   for (const std::string_view bytes : received.first(std::min(received.size(), kExpectedMax))) {
     if (batch.read(bytes, 1) > 0) keys.add(commands_, batch[0]);
   }
-  locks_.expect(keys.view());
+  locks().expect(keys.view());
 }
 
 }  // namespace redlock::server

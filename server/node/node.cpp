@@ -3,7 +3,7 @@
 #include "base/invariant.h"
 #include "base/text/number.h"
 #include "protocol/resp/errors.h"
-#include "server/node/refusals.h"
+#include "server/grants/refusals.h"
 
 #include <algorithm>
 #include <limits>
@@ -47,15 +47,13 @@ Node::Node(Families commands, Settings& settings, NodeStart start, World world)
       world_(std::move(world)),
       commands_(commands),
       script_session_(script_sessions_.open({}, true, start_.started_at)),
-      locks_(start_.hash_seed, settings_.max_ttl),
-      release_marks_(start_.hash_seed),
-      fence_(start_.fence),
       ledger_(start_.ledger, world_.ledger),
+      grants_({start_, settings_, ledger_, events_, stats_}),
+      coverage_({ledger_, grants_, stats_, client_log_, world_.log}, start_.snapshot_from),
+      events_(settings_.notify_keyspace_events, locks().notes(), pubsub_, client_log_),
       engine_(script_limits(settings_, start_.hash_seed), std::string(kRedisVersion)),
       observers_(world_.stopwatch),
       random_(start_.hash_seed) {
-  // A wait that an earlier run is owed stands in the ledger until it is over (rule R3).
-  lower_at_ = start_.snapshot_from;
   apply_settings();
 }
 
@@ -67,27 +65,26 @@ void Node::apply_settings() {
                               ? settings_.maxmemory_clients
                               : std::numeric_limits<std::size_t>::max());
   observers_.apply(settings_);
-  locks_.note_expired(are_told(settings_.notify_keyspace_events, kExpiredEvent));
+  events_.apply_settings();
 }
 
 bool Node::owes_work(const Session& session) const {
-  const auto is_of_it = [&session](const HeldReply& held) { return held.session == session.id(); };
   if (transaction_ && transaction_->caller == session.id()) return true;
   if (session.is_postponed() && !session.is_paused) return true;
   if (session.has_given_way() && !session.is_closing()) return true;
-  return std::any_of(held_.begin(), held_.end(), is_of_it);
+  return coverage_.withholds_reply_of(session.id());
 }
 
 void Node::receive(Session& session, std::string_view bytes, Now now) {
   work_ = 0;
   rates_.note(now.monotonic, counts_so_far());
   stats_.bytes_in += bytes.size();
-  clock_.observe(now.monotonic);
+  grants_.observe_clock(now.monotonic);
   const bool has_its_turn = !session.is_waiting() && !session.is_closing();
   if (now.monotonic < session.waits_behind_until && has_its_turn) [[unlikely]]
     give_turn(session);
   session.receive(bytes, now, *this);
-  settle_ended_write(now);
+  finish_ledger_write(now);
   deliver_late_replies();
   deliver_wakes(now);
   look_at_pause(now);
@@ -174,13 +171,15 @@ Reply Node::execute(Session& session, Request request, Now now) {
     --stats_.commands_processed;
     --found.entry->stats.calls;
   }
-  if (!imposed_ttls_.empty()) settle_imposed_ttls();
-  tell_expired();
+  events_.tell_expired();
   if (suspended_) {
-    cover_early();
+    coverage_.cover_before_yield(script_now_.monotonic);
     return reply;
   }
-  if (!uncovered_.empty()) reply = settle_uncovered(session.id(), std::move(reply), now);
+  grants_.count_imposed_ttls();
+  if (!grants_.uncovered().empty()) {
+    reply = coverage_.record_deadlines(session.id(), std::move(reply), now);
+  }
   look_at_notes(now.monotonic);
   return reply;
 }
@@ -197,122 +196,29 @@ Reply Node::run(Call& call, CommandTable::Entry& entry) {
   return reply;
 }
 
-std::optional<Reply> Node::refuse_grant(const Call& call) {
-  if (!clock_.is_sound()) {
-    return Reply::error(fmt::format(
-        "ERR this node's clock {}: no lock is granted or extended until the node is restarted",
-        clock_.text()));
-  }
-  if (!is_recovering(call.instant())) return std::nullopt;
-  ++stats_.refused_recovering;
-  return Reply::error(fmt::format("ERR recovering after a restart, no new locks for {} ms",
-                                  ceil_ms(delay_left(call.instant()))));
-}
-
-Duration Node::delay_left(Instant now) const {
-  return is_recovering(now) ? start_.grant_from - now : Duration::zero();
-}
-
 void Node::begin_run(Now now) {
   has_begun_ = true;
   retry_postponed(now);
 }
 
-bool Node::restore(const SavedLock& saved) {
-  return locks_.put(saved.key, saved.value, saved.deadline, saved.token, start_.started_at,
-                    saved.kind) != nullptr;
+std::optional<DurableRecord> Node::begin_ledger_write(Now now) {
+  if (!has_begun_) return std::nullopt;
+  return coverage_.begin_write(now.monotonic);
 }
 
-void Node::save(Instant copied_at, const SavedLockVisitor& keep,
-                const SavedMarkVisitor& mark) const {
-  locks_.for_each([&](const Lock& lock) {
-    if (lock.is_over(copied_at)) return;
-    keep({lock.key(), lock.value(), lock.deadline, lock.token, lock.kind()});
-  });
-  release_marks_.save(copied_at, mark);
+void Node::end_ledger_write(const Status& written, Now now) {
+  coverage_.note_write_end(written);
+  finish_ledger_write(now);
 }
 
-const Lock* Node::grant(std::string_view key, std::string_view value, Instant deadline,
-                        Instant now) {
-  const Lock* old = locks_.find(key, now);
-  const bool is_extension = old != nullptr && old->holds(value);
-  ++(is_extension ? stats_.extended : stats_.granted);
-  const bool is_new = old == nullptr;
-  const Lock* lock = put(key, value, deadline, is_extension ? old->token : fence_.grant(key), now);
-  if (is_new && lock != nullptr) notify(kNewKeyEvent, "new", key);
-  return lock;
-}
-
-const Lock* Node::grant_hash(std::string_view key, std::string_view packed, Instant deadline,
-                             Instant now) {
-  ++stats_.granted;
-  const Lock* lock = put(key, packed, deadline, fence_.grant(key), now, LockKind::hash);
-  if (lock != nullptr) notify(kNewKeyEvent, "new", key);
-  return lock;
-}
-
-const Lock* Node::change_hash(std::string_view key, std::string_view packed, Instant now) {
-  const Lock* old = locks_.find(key, now);
-  INVARIANT(old != nullptr && old->is_hash(), "a change to a hash that is not there");
-  return put(key, packed, old->deadline, old->token, now, LockKind::hash);
-}
-
-const Lock* Node::top_up(std::string_view key, std::string_view value, Instant deadline,
-                         std::uint64_t token, Instant now) {
-  ++stats_.granted;
-  const Lock* lock = put(key, value, deadline, token > 0 ? token : fence_.grant(key), now);
-  if (lock != nullptr) notify(kNewKeyEvent, "new", key);
-  return lock;
-}
-
-const Lock* Node::put(std::string_view key, std::string_view value, Instant deadline,
-                      std::uint64_t token, Instant now, LockKind kind) {
-  const Lock* lock = locks_.put(key, value, deadline, token, now, kind);
-  if (lock != nullptr) note_deadline(key, deadline, now);
-  return lock;
-}
-
-void Node::extend(std::string_view key, Instant deadline, Instant now) {
-  locks_.set_deadline(key, deadline, now);
-  ++stats_.extended;
-  note_deadline(key, deadline, now);
-}
-
-// What ran out before is told before.
-void Node::tell_event(EventFlag kind, std::string_view event, std::string_view key) {
-  tell_expired();
-  const EventFlags asked = settings_.notify_keyspace_events;
-  if (!are_told(asked, kind)) return;
-  if (pubsub_.is_full()) {
-    client_log_.log(ClientLog::Kind::events_dropped, LogLevel::warning,
-                    "keyspace events are dropped: their listeners cannot be told as fast",
-                    clock_.latest());
+void Node::finish_ledger_write(Now now) {
+  if (suspended_ || !coverage_.has_ended_write()) return;
+  const std::vector<LateReply> settled = coverage_.finish_write(now);
+  look_at_notes(now.monotonic);
+  for (const LateReply& late : settled) {
+    if (Session* session = sessions_.find(late.session)) session->resume(late.reply, now, *this);
   }
-  pubsub_.publish_event(asked, event, key);
-}
-
-void Node::tell_expired_keys() {
-  locks_.take_expired(expired_keys_);
-  for (const std::string& key : expired_keys_) {
-    pubsub_.publish_event(settings_.notify_keyspace_events, "expired", key);
-  }
-}
-
-void Node::note_imposed_ttl(std::string_view key) {
-  imposed_ttls_.emplace(key);
-}
-
-void Node::note_own_ttl(std::string_view key) {
-  if (imposed_ttls_.empty()) return;
-  if (const auto imposed = imposed_ttls_.find(key); imposed != imposed_ttls_.end()) {
-    imposed_ttls_.erase(imposed);
-  }
-}
-
-void Node::settle_imposed_ttls() {
-  if (suspended_ || imposed_ttls_.empty()) return;
-  stats_.ttl_imposed += imposed_ttls_.size();
-  imposed_ttls_.clear();
+  retry_postponed(now);
 }
 
 }  // namespace redlock::server

@@ -8,11 +8,9 @@
 //   node.sessions().for_each_touched(…);      // once per turn: write output, close
 //   node.begin_ledger_write(now);             // the same: what is to be made durable
 //
-// Safety. A lock is granted in one place, grant(), and only past refuse_grant(): not while
-// recovering (R10), not with a clock that went wrong (C3), never for longer than max-ttl (L1).
-// Deadlines count from the `now` of the request, read after its last byte (C4). When a command, or
-// a script, has ended, what it leaves behind is told to the ledger before its reply exists (R4);
-// where that takes the disk, the reply waits (R8).
+// Safety. Locks are granted by Grants alone. When a command, or a script, has ended, Coverage tells
+// the ledger what it leaves behind before its reply exists (R4); where that takes the disk, the
+// reply waits (R8).
 //
 // Thread safety: none, by design: a lock is a point of order.
 #pragma once
@@ -24,17 +22,15 @@
 #include "protocol/session/access_control.h"
 #include "protocol/session/session.h"
 #include "protocol/session/sessions.h"
-#include "server/locks/fence.h"
-#include "server/locks/lock_table.h"
-#include "server/locks/release_marks.h"
-#include "server/node/clock_watch.h"
+#include "server/grants/coverage.h"
+#include "server/grants/grants.h"
 #include "server/node/command_table.h"
-#include "server/node/key_list.h"
 #include "server/node/key_walks.h"
 #include "server/node/newcomers.h"
 #include "server/node/pause.h"
 #include "server/node/process_facts.h"
 #include "server/node/script_watch.h"
+#include "server/notify/keyspace_events.h"
 #include "server/notify/pubsub.h"
 #include "server/notify/waiters.h"
 #include "server/notify/watches.h"
@@ -146,28 +142,32 @@ class Node final : public protocol::Service, private lua::ScriptHost {
 
   // A lock of the last run (rule R9). REQUIRES: before begin_run; deadline as it is to be.
   // False when there is no memory for it.
-  bool restore(const SavedLock& saved);
+  bool restore(const SavedLock& saved) { return grants_.restore(saved); }
   // The same for the mark of a release (rule Q3).
-  void restore(const SavedMark& saved) { release_marks_.restore(saved); }
+  void restore(const SavedMark& saved) { grants_.restore(saved); }
 
   // Hands over the locks that a clean stop keeps, as of the instant of the copy, and the marks.
-  void save(Instant copied_at, const SavedLockVisitor& keep, const SavedMarkVisitor& mark) const;
+  void save(Instant copied_at, const SavedLockVisitor& keep, const SavedMarkVisitor& mark) const {
+    grants_.save(copied_at, keep, mark);
+  }
 
   // Set once SHUTDOWN was accepted; nothing executes from then on.
   const std::optional<StopRequest>& stop_request() const { return stop_; }
   void stop(StopRequest request) { stop_ = request; }
 
   protocol::Sessions& sessions() { return sessions_; }
-  LockTable& locks() { return locks_; }
-  const LockTable& locks() const { return locks_; }
-  ReleaseMarks& release_marks() { return release_marks_; }
-  const ReleaseMarks& release_marks() const { return release_marks_; }
+  Grants& grants() { return grants_; }
+  const Grants& grants() const { return grants_; }
+  LockLookup& locks() { return grants_.locks(); }
+  const LockLookup& locks() const { return grants_.locks(); }
+  Coverage& coverage() { return coverage_; }
   Waiters& waiters() { return waiters_; }
   const Waiters& waiters() const { return waiters_; }
   Watches& watches() { return watches_; }
   KeyWalks& key_walks() { return key_walks_; }
   Pause& pause() { return pause_; }
   Observers& observers() { return observers_; }
+  KeyspaceEvents& events() { return events_; }
   PubSub& pubsub() { return pubsub_; }
   const PubSub& pubsub() const { return pubsub_; }
   Settings& settings() { return settings_; }
@@ -184,7 +184,6 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   CommandTable& commands() { return commands_; }
   lua::Engine& engine() { return engine_; }
   const lua::Engine& engine() const { return engine_; }
-  const ClockWatch& clock() const { return clock_; }
   Random& random() { return random_; }  // for RANDOMKEY; nothing of safety is drawn from it
   protocol::AccessControl& access() { return access_; }
   ProcessFacts inspect_process() const { return world_.inspect(); }
@@ -195,55 +194,13 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   // What clients bring about goes through here, so that they cannot flood the log.
   ClientLog& client_log() { return client_log_; }
 
-  bool is_recovering(Instant now) const { return now < start_.grant_from; }
-  Duration delay_left(Instant now) const;
-
-  // Why no lock may be granted or extended at this moment; nullopt: it may. Every command that
-  // makes a key or moves a deadline asks.
-  std::optional<protocol::Reply> refuse_grant(const Call& call);
-
-  // The one place where a key gets another value (rule L4), or the same with another deadline. The
-  // same value keeps its token. nullptr: no memory for it. REQUIRES: refuse_grant() let it pass.
-  const Lock* grant(std::string_view key, std::string_view value, Instant deadline, Instant now);
-  // The same for a hash: its packed fields (packed_hash.h). REQUIRES: the same, no such lock.
-  const Lock* grant_hash(std::string_view key, std::string_view packed, Instant deadline,
-                         Instant now);
-  // Other fields in a hash that is there: no new holder, so deadline and token stay. nullptr: no
-  // memory for it. REQUIRES: there is such a hash; refuse_grant() let it pass, unless fields were
-  // only taken away, which is a release.
-  const Lock* change_hash(std::string_view key, std::string_view packed, Instant now);
-  // A lock that its holder brings to this node with its token; 0: it has none (rules Q4, F5).
-  // REQUIRES: refuse_grant() let it pass, no such lock.
-  const Lock* top_up(std::string_view key, std::string_view value, Instant deadline,
-                     std::uint64_t token, Instant now);
-  // The same value, another deadline. REQUIRES: refuse_grant() let it pass, and that there is such
-  // a lock.
-  void extend(std::string_view key, Instant deadline, Instant now);
-
-  // Whether the fencing bound covers this token. If not, a raise is wanted: the command is to be
-  // postponed, and comes again when it is durable, or when the disk has refused (rule F1).
-  enum class Bound { covers, postpone, disk_refuses };
-  Bound cover_token(std::uint64_t token, Now now);
-  Fence& fence() { return fence_; }
-  // Makes a mark durable that says fenced; the same three answers.
-  Bound cover_fenced(Now now);
   const LedgerKeeper& ledger() const { return ledger_; }
-
-  // A key that a command made without a TTL got max-ttl (rule L2). It counts unless the same call,
-  // or the script around it, goes on to give the key a TTL of its own.
-  void note_imposed_ttl(std::string_view key);
-  void note_own_ttl(std::string_view key);
 
   // A keyspace event (notify-keyspace-events), told by the command that brought it about, once the
   // key is as it is to be: notify(kGenericEvent, "del", key). The key may be a view of anything but
   // the lock.
   void notify(EventFlag kind, std::string_view event, std::string_view key) {
-    if (settings_.notify_keyspace_events != 0) tell_event(kind, event, key);
-  }
-
-  // The locks that ended by their deadline, if such events are asked for.
-  void tell_expired() {
-    if (locks_.takes_notes() && locks_.has_expired()) tell_expired_keys();
+    events_.tell(kind, event, key, grants_.clock().latest());
   }
 
   // The script of this body. The time to compile it is watched as that of a script.
@@ -276,8 +233,8 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   // CONFIG SET changed something that is also kept elsewhere.
   void apply_settings();
   std::uint64_t used_memory() const {
-    return locks_.bytes() + engine_.memory_bytes() + waiters_.bytes() + pubsub_.bytes() +
-           watches_.bytes() + release_marks_.bytes();
+    return locks().bytes() + engine_.memory_bytes() + waiters_.bytes() + pubsub_.bytes() +
+           watches_.bytes() + grants_.release_marks().bytes();
   }
 
  private:
@@ -298,20 +255,6 @@ class Node final : public protocol::Service, private lua::ScriptHost {
     Now now;           // stays the same (rule C4)
     Instant pause_at;  // from when on others are to be heard
     bool has_overrun = false;
-  };
-  // Its reply, on the way to the session that waits for it.
-  struct LateReply {
-    protocol::Session::Id session;
-    protocol::Reply reply;
-  };
-
-  // A reply that must not go out before the ledger covers what its command left behind.
-  struct HeldReply {
-    protocol::Session::Id session;
-    protocol::Reply reply;
-    std::vector<std::string> keys;
-    Instant executed_at;
-    std::string refusal = {};  // why a lock that it tells of was pulled back; empty: none was
   };
 
   bool is_turn_over(Now now);
@@ -359,27 +302,12 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   protocol::Reply continue_transaction_after(protocol::Reply script_reply);
   // What a command, a script or a turn of expiry did to keys that others wait for or watch.
   void look_at_notes(Instant now) {
-    if (!locks_.takes_notes()) return;
+    if (!locks().notes().any_wanted()) return;
     waiters_.look_at_given_up(now);
     watches_.look_at_changed();
   }
-  const Lock* put(std::string_view key, std::string_view value, Instant deadline,
-                  std::uint64_t token, Instant now, LockKind kind = LockKind::text);
-  void settle_imposed_ttls();
-  void tell_event(EventFlag kind, std::string_view event, std::string_view key);
-  void tell_expired_keys();
-  void note_deadline(std::string_view key, Instant deadline, Instant now);
-  void thin_out_uncovered();
-  protocol::Reply settle_uncovered(protocol::Session::Id caller, protocol::Reply reply, Now now);
-  protocol::Reply settle_deadlines(protocol::Session::Id caller, protocol::Reply reply,
-                                   std::span<const std::string> keys, Now now);
-  protocol::Reply pull_back(std::span<const std::string> keys, std::string_view why, Instant now);
-  protocol::Reply settle_held(HeldReply held, const Status& written, Now now);
-  void cover_early();
-  void settle_ended_write(Now now);
+  void finish_ledger_write(Now now);
   void retry_postponed(Now now);
-  Bound ask_ledger(Now now) const;
-  void lower_ledger(Instant now);
   bool is_told_as_held(const lua::Script& script) const;
   void resume_suspended(Now now);
   void finish_script();
@@ -404,23 +332,21 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   protocol::Sessions sessions_;
   protocol::Sessions script_sessions_;  // holds script_session_, which no client list shows
   protocol::Session& script_session_;   // in whose name scripts call
-  LockTable locks_;
-  ReleaseMarks release_marks_;
-  Waiters waiters_{locks_};
-  Watches watches_{locks_};
+  LedgerKeeper ledger_;
+  Stats stats_;
+  Grants grants_;
+  Coverage coverage_;
+  Waiters waiters_{grants_.locks()};
+  Watches watches_{grants_.locks()};
   KeyWalks key_walks_;
   Pause pause_;
   Newcomers newcomers_;
   std::deque<std::pair<Instant, LateReply>> late_refusals_;  // of passwords; the first is due first
   PubSub pubsub_;
-  std::vector<std::string> expired_keys_;  // kept for its memory
-  Fence fence_;
-  LedgerKeeper ledger_;
+  KeyspaceEvents events_;
   lua::Engine engine_;
   Observers observers_;
-  ClockWatch clock_;
   Random random_;
-  Stats stats_;
   RecentRates rates_;
   std::uint64_t peak_memory_ = 0;        // as turns left it
   Now script_now_{};                     // stays the same inside a script, or an EXEC (rule C4)
@@ -439,14 +365,6 @@ class Node final : public protocol::Service, private lua::ScriptHost {
   bool is_in_turn_ = false;                     // one of those who gave way goes on
   Duration worked_{};                           // on what is timed, of what came at worked_at_
   Instant worked_at_{};
-  std::set<std::string, std::less<>> imposed_ttls_;  // keys of the call under way; EXEC's are many
-  KeyList uncovered_;              // the same: their deadlines may not be in the ledger
-  std::size_t covered_early_ = 0;  // so many of uncovered_, by a script that is suspended
-  static constexpr std::size_t kThinOutAt = 1024 * 1024;
-  std::size_t thin_out_at_ = kThinOutAt;  // bytes of uncovered_
-  std::vector<HeldReply> held_;
-  std::optional<Status> ended_write_;  // of the ledger, while a script is suspended
-  Instant lower_at_{};                 // not before (rules R3, R5)
   static constexpr Duration kIdleCheckInterval = 1s;
   Instant idle_check_{};
   bool has_begun_ = false;

@@ -1,8 +1,8 @@
 // EVAL's scripts: their commands, their time, their end.
 #include "lua/scripts/known_scripts.h"
 #include "protocol/resp/errors.h"
+#include "server/grants/refusals.h"
 #include "server/node/node.h"
-#include "server/node/refusals.h"
 
 #include <utility>
 
@@ -35,7 +35,7 @@ Reply Node::run_script(Call& call, const lua::Script& script,
   if (progress == lua::Engine::Progress::suspended) {
     script.note_quick(false);
     // Of a transaction it may be the second script, which began later than its `now`.
-    const Instant began = transaction_ ? clock_.latest() : call.instant();
+    const Instant began = transaction_ ? grants_.clock().latest() : call.instant();
     suspended_ = Suspended{call.session.id(), began, std::nullopt};
     client_log_.log(
         ClientLog::Kind::script_overrun, LogLevel::warning,
@@ -95,8 +95,8 @@ void Node::finish_script() {
 
 void Node::finish_suspended(Session::Id caller, Reply reply) {
   if (suspended_) return;  // the next script of the same transaction, or its next piece
-  settle_imposed_ttls();
-  reply = settle_uncovered(caller, std::move(reply), script_now_);
+  grants_.count_imposed_ttls();
+  reply = coverage_.record_deadlines(caller, std::move(reply), script_now_);
   if (!reply.is(Reply::Kind::later)) late_replies_.push_back({caller, std::move(reply)});
 }
 
@@ -121,8 +121,7 @@ Reply Node::call(Request request) {
     return Reply::error_view(kOutOfMemory);
   }
   if (writes) script_wrote_ = true;
-  if (uncovered_.bytes() > thin_out_at_) [[unlikely]]
-    thin_out_uncovered();
+  coverage_.bound_uncovered(script_now_.monotonic);
   Call call{{script_session_, sessions_, access_, kRedisVersion, request, script_now_},
             *this,
             *found.entry->command,

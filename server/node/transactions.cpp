@@ -1,8 +1,8 @@
 // The node and its transactions: what is queued instead of executed, and EXEC.
 #include "base/invariant.h"
 #include "protocol/resp/errors.h"
+#include "server/grants/refusals.h"
 #include "server/node/node.h"
-#include "server/node/refusals.h"
 
 #include <utility>
 
@@ -103,8 +103,7 @@ Reply Node::execute_queued(Session& session, Request request) {
   ++stats_.commands_processed;
   work_ += request.size();
   session.last_command = entry->command->spec.name;
-  if (uncovered_.bytes() > thin_out_at_) [[unlikely]]
-    thin_out_uncovered();
+  coverage_.bound_uncovered(script_now_.monotonic);
   Call call{{session, sessions_, access_, kRedisVersion, request, transaction_->now},
             *this,
             *entry->command,

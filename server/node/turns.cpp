@@ -29,7 +29,7 @@ bool Node::is_turn_over(Now now) {
 // for its turn, with one such turn between two looks at the sockets. The wait counts from the end
 // of the work, which may take longer than the wait.
 void Node::have_it_wait_behind(Session& session) {
-  const Instant end = world_.stopwatch != nullptr ? world_.stopwatch() : clock_.latest();
+  const Instant end = world_.stopwatch != nullptr ? world_.stopwatch() : grants_.clock().latest();
   session.waits_behind_until = later(end, kWaitsBehind);
   has_worked_long_ = is_crowded_ = true;
 }
@@ -117,7 +117,7 @@ void Node::deliver_late_replies() {
     Session* const session = sessions_.find(late.session);
     if (session == nullptr) continue;
     session->answer_and_give_way(late.reply);  // the next script that it sent may overrun, too
-    session->waits_behind_until = later(clock_.latest(), kWaitsBehind);
+    session->waits_behind_until = later(grants_.clock().latest(), kWaitsBehind);
     wait_for_turn(*session);
   }
 }
@@ -154,11 +154,9 @@ std::optional<Instant> Node::next_work() const {
   const bool has_more = pubsub_.has_unfinished() || waiters_.has_more();
   if (!gave_way_.empty() || has_more) return Instant{};  // at once
   if (suspended_) return Instant{};  // and expiry stands still, as the script's time does
-  std::optional<Instant> next = locks_.next_reclaim();
+  std::optional<Instant> next = grants_.next_reclaim();
   const auto sooner = [&next](Instant other) { next = next ? std::min(*next, other) : other; };
-  if (has_begun_ && locks_.latest_deadline().has_fallen()) sooner(lower_at_);
-  if (const auto window_end = ledger_.window_end()) sooner(std::max(*window_end, lower_at_));
-  if (const auto end = release_marks_.next_reclaim()) sooner(*end);
+  if (const auto lower = coverage_.next_lower(); lower && has_begun_) sooner(*lower);
   if (const auto telling = client_log_.next_work()) sooner(*telling);
   if (const auto wait = waiters_.next_deadline()) sooner(*wait);
   if (const auto newcomer = newcomers_.next_deadline()) sooner(*newcomer);
@@ -171,23 +169,26 @@ std::optional<Instant> Node::next_work() const {
 }
 
 std::optional<Instant> Node::do_due_work(Now now) {
-  clock_.observe(now.monotonic);
+  grants_.observe_clock(now.monotonic);
   if (suspended_) {
     resume_suspended(now);
     tell_more_listeners(now);
     let_one_go_on(now);
-    suspended_ ? cover_early() : look_at_notes(now.monotonic);
-    settle_ended_write(now);
+    if (suspended_) {
+      coverage_.cover_before_yield(script_now_.monotonic);
+    } else {
+      look_at_notes(now.monotonic);
+    }
+    finish_ledger_write(now);
     deliver_late_replies();
     deliver_wakes(now);
     return std::nullopt;
   }
   close_idle_sessions(now.monotonic);
   close_late_newcomers(now.monotonic);
-  lower_ledger(now.monotonic);
-  const LockTable::Reclaimed reclaimed = locks_.reclaim(now.monotonic, kReclaimBudget);
-  tell_expired();
-  release_marks_.reclaim(now.monotonic);
+  if (has_begun_) coverage_.lower(now.monotonic);
+  const LockTable::Reclaimed reclaimed = grants_.reclaim(now.monotonic, kReclaimBudget);
+  events_.tell_expired();
   client_log_.tell_left_out(now.monotonic);
   waiters_.go_on(now.monotonic);
   look_at_notes(now.monotonic);

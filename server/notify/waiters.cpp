@@ -32,7 +32,7 @@ bool Waiters::arm(Wait wait) {
   by_deadline_.emplace(kept.deadline, number);
   key_bytes_ += kept.key.size();
   if (kept.client != nullptr) kept.client->kept_bytes += bytes_of(kept.key);
-  locks_.note_given_up(true);
+  locks_.notes().want(KeyNotes::given_up, true);
   return true;
 }
 
@@ -64,7 +64,7 @@ void Waiters::look_again(Instant now) {
 }
 
 void Waiters::take_given_up() {
-  locks_.take_given_up(new_given_up_);
+  locks_.notes().take_given_up(new_given_up_);
   given_up_.insert(given_up_.end(), new_given_up_.begin(), new_given_up_.end());
 }
 
@@ -73,7 +73,7 @@ void Waiters::look_at_some(Instant now, std::size_t steps_max) {
   for (std::size_t steps = 0; has_more() && steps < steps_max; ++steps) {
     if (!wake_all_of(given_up_.front(), now, steps, steps_max)) return;
     if (has_more()) given_up_.pop_front();  // the last wake forgets them all
-    if (locks_.has_given_up()) take_given_up();
+    if (locks_.notes().has_given_up()) take_given_up();
   }
 }
 
@@ -132,7 +132,7 @@ Waiters::Wait Waiters::remove(Number number) {
   Wait removed = std::move(found->second);
   waits_.erase(found);
   if (waits_.empty()) {
-    locks_.note_given_up(false);
+    locks_.notes().want(KeyNotes::given_up, false);
     given_up_.clear();
   }
   return removed;

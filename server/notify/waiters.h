@@ -66,7 +66,7 @@ class Waiters {
   };
 
   // The table outlives the waiters.
-  explicit Waiters(LockTable& locks) : locks_(locks) {}
+  explicit Waiters(LockLookup& locks) : locks_(locks) {}
   Waiters(const Waiters&) = delete;
   Waiters& operator=(const Waiters&) = delete;
 
@@ -80,7 +80,7 @@ class Waiters {
 
   // After each command, script and turn of expiry. What is more than a piece waits for go_on().
   void look_at_given_up(Instant now) {
-    if (locks_.has_given_up()) look_again(now);
+    if (locks_.notes().has_given_up()) look_again(now);
   }
   // Once a turn: the next piece, of those whose keys were given up and of those whose time is over.
   void go_on(Instant now);
@@ -109,7 +109,7 @@ class Waiters {
   void wake(Number number, bool is_free);
   Wait remove(Number number);
 
-  LockTable& locks_;
+  LockLookup& locks_;
   std::map<Number, Wait> waits_;
   std::map<SessionId, OfSession> by_session_;
   std::set<std::pair<std::uint32_t, Number>> by_key_;  // by its hash

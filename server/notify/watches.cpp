@@ -29,7 +29,7 @@ bool Watches::add(Session& session, std::string_view key, Instant now) {
   bytes_ += bytes_of(key);
   session.kept_bytes += bytes_of(key);
   session.watched_keys = static_cast<std::uint32_t>(watched.keys.size());
-  locks_.note_changed(true);
+  locks_.notes().want(KeyNotes::changed, true);
   return true;
 }
 
@@ -50,11 +50,11 @@ void Watches::drop_keys(Watched& watched) {
   watched.bytes = 0;
   watched.keys.clear();
   watched.session.watched_keys = 0;
-  if (by_hash_.empty()) locks_.note_changed(false);
+  if (by_hash_.empty()) locks_.notes().want(KeyNotes::changed, false);
 }
 
 void Watches::find_broken() {
-  locks_.take_changed(changed_);
+  locks_.notes().take_changed(changed_);
   for (const std::uint32_t hash : changed_) {
     auto next = by_hash_.lower_bound({hash, 0});
     while (next != by_hash_.end() && next->first == hash) {

@@ -6,7 +6,7 @@
 //   watches.forget(session);            // EXEC, DISCARD, UNWATCH, and the end of the session
 //
 // Changed is a key that got a value or a deadline, was released, or ran out: while somebody
-// watches, the lock table keeps the hash of each such key (LockTable::note_changed). Two keys that
+// watches, the lock table keeps the hash of each such key (locks/key_notes.h). Two keys that
 // share their hash, one in four thousand million, are taken for each other: then EXEC does nothing
 // for no reason, and its client tries again, as it has to be able to anyway.
 //
@@ -39,7 +39,7 @@ class Watches {
   using SessionId = protocol::Session::Id;
 
   // The table outlives the watches.
-  explicit Watches(LockTable& locks) : locks_(locks) {}
+  explicit Watches(LockLookup& locks) : locks_(locks) {}
   Watches(const Watches&) = delete;
   Watches& operator=(const Watches&) = delete;
 
@@ -51,7 +51,7 @@ class Watches {
   void forget(protocol::Session& session);
 
   void look_at_changed() {
-    if (locks_.has_changed()) find_broken();
+    if (locks_.notes().has_changed()) find_broken();
   }
   // Whether a key that the session watches has changed, or is over by now.
   bool is_broken(const protocol::Session& session, Instant now);
@@ -70,7 +70,7 @@ class Watches {
   void find_broken();
   void drop_keys(Watched& watched);
 
-  LockTable& locks_;
+  LockLookup& locks_;
   std::map<SessionId, Watched> by_session_;
   std::set<std::pair<std::uint32_t, SessionId>> by_hash_;
   std::size_t bytes_ = 0;

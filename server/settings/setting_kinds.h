@@ -278,7 +278,7 @@ struct OutputBufferLimit {
   }
 };
 
-struct KeyspaceEvents {
+struct EventLetters {
   static Result<Applied> read(Settings& settings, const Words& words) {
     const auto flags = read_event_flags(words[0]);
     if (!flags) return flags.error();

@@ -74,7 +74,7 @@ constexpr std::array kTable = {
         "script-memory-limit", "bytes from 1mb, such as 16mb", Change::at_start),
     row<Memory<&Settings::script_size_limit, kScriptSizeMin>>(
         "script-size-limit", "bytes from 16kb, such as 64kb", Change::at_start),
-    row<KeyspaceEvents>("notify-keyspace-events", "letters of 'Ag$lshzxeKEtmdn', such as KEA",
+    row<EventLetters>("notify-keyspace-events", "letters of 'Ag$lshzxeKEtmdn', such as KEA",
                         Change::running),
     row<DebugCommand>("enable-debug-command", "no, local or yes", Change::at_start),
     row<Integer<&Settings::slowlog_log_slower_than, -1, kInt64Max>>(

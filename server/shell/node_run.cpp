@@ -106,7 +106,7 @@ Status NodeRun::serve(const Hooks& hooks) {
   const auto begin = [&] {
     tell_start();
     node_->begin_run(net::read_now());
-    if (node_->is_recovering(now())) recovered.set(node_->start().grant_from);
+    if (node_->grants().is_recovering(now())) recovered.set(node_->start().grant_from);
     if (hooks.begun) hooks.begun();
   };
   Status durable = Done{};

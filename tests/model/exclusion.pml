@@ -21,7 +21,7 @@
  *   -DEXTENSIONS=1                 acquisition 1 may be extended once; or 0
  *   -DTWIN_…                       the same text less one rule, which spin must refute
  *
- * The code that it mirrors: server/recovery/recovery.cpp, server/node/coverage.cpp, and in coordinator/
+ * The code that it mirrors: server/recovery/recovery.cpp, server/grants/coverage.cpp, and in coordinator/
  * acquisition.cpp, extension.cpp, validity.h.
  */
 #define NODES 3

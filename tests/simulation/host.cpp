@@ -279,7 +279,7 @@ void Host::turn(const std::function<void(server::Node&, Now)>& what) {
   const Now now = read_clocks();
   const std::uint64_t before = given(node);
   what(node, now);
-  if (node.is_recovering(now.monotonic) && given(node) > before) {
+  if (node.grants().is_recovering(now.monotonic) && given(node) > before) {
     world_.referee.found(Breach::recovering,
                          fmt::format("node {} grants a lock while it is recovering", number_));
   }
@@ -401,11 +401,11 @@ void Host::heal() {
 }
 
 bool Host::is_fenced() const {
-  return process_ && process_->node->fence().is_fenced();
+  return process_ && process_->node->grants().fence().is_fenced();
 }
 
 bool Host::is_serving() const {
-  return process_ && !process_->node->is_recovering(read_clocks().monotonic);
+  return process_ && !process_->node->grants().is_recovering(read_clocks().monotonic);
 }
 
 std::vector<std::string> Host::values() const {

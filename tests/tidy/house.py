@@ -8,7 +8,7 @@ _NET = {"base", "base/net", "base/net/process", "base/net/turn", "base/net/socke
 _PROTOCOL = {"base", "protocol/resp", "protocol/catalogue", "protocol/session"}
 _LUA = {"base", "protocol/resp", "lua/scripts", "lua/library", "lua/engine"}
 _NODE = {*_PROTOCOL, "server/locks", "server/settings", "server/recovery", "server/notify",
-         "server/observe", "server/node"}
+         "server/observe", "server/grants", "server/node"}
 _GROUP = {"base", "protocol/resp", "coordinator/quorum", "coordinator/link", "coordinator/group"}
 _CLIENT = {*_NET, "coordinator/include", "coordinator/quorum", "coordinator/client"}
 _DRILL = {"coordinator/drill/plan", "coordinator/drill/history", "coordinator/drill/timeline",
@@ -28,8 +28,9 @@ ROOMS = {
     "server/locks": {"base"},
     "server/settings": {"base", "protocol/resp", "protocol/catalogue"},
     "server/recovery": {"base", "server/locks", "server/settings"},
-    "server/notify": {*_PROTOCOL, "server/locks", "server/settings"},
     "server/observe": {*_PROTOCOL, "server/settings"},
+    "server/notify": {*_PROTOCOL, "server/locks", "server/settings", "server/observe"},
+    "server/grants": _NODE - {"server/node"},
     "server/node": {*_NODE, *_LUA},
     "server/commands": _NODE - {"server/recovery", "server/observe"},
     "server/shell": {*_NODE, *_LUA, *_NET, "server/commands"},

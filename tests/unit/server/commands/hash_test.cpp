@@ -126,7 +126,7 @@ TEST_CASE("a text over a hash and a hash's bytes as a text are grants to another
   node("HSET k f v");
   const std::uint64_t token = token_of(node, "k");
   const std::string bytes(node.node().locks().find("k", node.now().monotonic)->value());
-  node.node().grant("k", bytes, node.now().monotonic + 1s, node.now().monotonic);
+  node.node().grants().grant("k", bytes, node.now().monotonic + 1s, node.now().monotonic);
   CHECK(token_of(node, "k") > token);
   CHECK(node("TYPE k") == "+string");
   CHECK(node("HGET k f") == "-WRONGTYPE Operation against a key holding the wrong kind of value");

@@ -114,7 +114,7 @@ TEST_CASE("RANDOMKEY comes upon every key") {
 TEST_CASE("FLUSHALL frees every lock and wakes who waits; the counters of tokens stay (rule F8)") {
   NodeFixture node;
   for (int i = 0; i < 1000; ++i) node(fmt::format("SET key:{} v PX 60000", i));
-  const std::uint64_t largest = node.node().fence().largest();
+  const std::uint64_t largest = node.node().grants().fence().largest();
   TestClient bob = node.connect();
   bob.send("LOCK.WAIT key:7 1000", node.now());
   CHECK(node("FLUSHALL") == "+OK");
@@ -122,7 +122,7 @@ TEST_CASE("FLUSHALL frees every lock and wakes who waits; the counters of tokens
   CHECK(node("DBSIZE") == "(integer) 0");
   CHECK(node("KEYS *") == "[]");
   CHECK(node.node().stats().released == 1000);
-  CHECK(node.node().fence().largest() == largest);
+  CHECK(node.node().grants().fence().largest() == largest);
   CHECK(node("SET key:7 w NX PX 1000") == "+OK");
   node.advance(1s);
   node.do_due_work();

@@ -127,7 +127,7 @@ TEST_CASE("a value that was released for good comes back by nobody (rule Q3)") {
   CHECK(node("LOCK.EXTEND printer alice PX 10000 TOKEN 500") == "[(integer) 0]");
   CHECK(node("LOCK.EXTEND printer alice PX 10000") == "[(integer) 0]");
   CHECK(node("LOCK.HOLDER printer") == "(nil)");
-  CHECK(node.node().fence().largest() == 101);  // a refused top-up raises no counter
+  CHECK(node.node().grants().fence().largest() == 101);  // a refused top-up raises no counter
   CHECK(node("LOCK.ACQUIRE printer bob PX 10000") ==
         "[(integer) 1, (integer) 102, (integer) 10000]");
   CHECK(node("LOCK.ACQUIRE lamp alice PX 10000") ==
@@ -160,7 +160,7 @@ TEST_CASE("a release without FINAL leaves its value free to come back: the undo 
         "[(integer) 2, (integer) 500, (integer) 10000]");
   CHECK(node("LOCK.RELEASE printer alice LAST") == "-ERR syntax error");
   CHECK(node("LOCK.RELEASE printer alice FINAL x") == "-ERR syntax error");
-  CHECK(node.node().release_marks().size() == 0);
+  CHECK(node.node().grants().release_marks().size() == 0);
 }
 
 TEST_CASE("a plain SET of a released value is an order of its own, and its lock is extended") {
@@ -204,11 +204,11 @@ TEST_CASE("a confirm above the bound is answered when the raise is durable (rule
   FencedFixture node;
   node("LOCK.ACQUIRE printer alice PX 10000");
   CHECK(node("LOCK.CONFIRM printer alice 5000") == "(none)");
-  CHECK(node.node().fence().largest() == 101);
+  CHECK(node.node().grants().fence().largest() == 101);
   node.write();
   CHECK(node("LOCK.HOLDER printer") == "(integer) 1");
   CHECK(node("PING") == "[\"alice\", (integer) 10000, (integer) 5000]");
-  CHECK(node.node().fence().bound() == 7'000);
+  CHECK(node.node().grants().fence().bound() == 7'000);
 }
 
 TEST_CASE("a confirm above the bound is refused if the disk refuses (rule F1)") {
@@ -217,7 +217,7 @@ TEST_CASE("a confirm above the bound is refused if the disk refuses (rule F1)") 
   CHECK(node("LOCK.CONFIRM printer alice 5000") == "(none)");
   node.write(Failure{"No space left on device"});
   CHECK(node("PING") == "(integer) 0");
-  CHECK(node.node().fence().largest() == 101);
+  CHECK(node.node().grants().fence().largest() == 101);
 }
 
 TEST_CASE("the key is looked at again when the raise is durable (rule F1)") {
@@ -228,7 +228,7 @@ TEST_CASE("the key is looked at again when the raise is durable (rule F1)") {
   other.send("LOCK.RELEASE printer alice", node.now());
   node.write();
   CHECK(node("PING") == "(integer) 0");
-  CHECK(node.node().fence().largest() == 101);
+  CHECK(node.node().grants().fence().largest() == 101);
 }
 
 TEST_CASE("a token more than 2^32 above the counter is refused (rule F1)") {
@@ -303,7 +303,7 @@ TEST_CASE("an admission that the disk refuses leaves the node unfenced (rule F6)
   CHECK(node("LOCK.FENCE ADMIT 500") == "(none)");
   node.write(Failure{"No space left on device"});
   CHECK_THAT(node("PING"), Contains("not admitted"));
-  CHECK_FALSE(node.node().fence().is_fenced());
+  CHECK_FALSE(node.node().grants().fence().is_fenced());
 }
 
 TEST_CASE("no confirm counts before every lock from before has run out (rule F7)") {

@@ -251,9 +251,9 @@ TEST_CASE("a session that goes away takes its waits along") {
   CHECK(world.waiters() == 2);
   world.node.node().close_session(world.bob.session().id());
   CHECK(world.waiters() == 0);
-  CHECK_FALSE(world.node.node().locks().has_given_up());
+  CHECK_FALSE(world.node.node().locks().notes().has_given_up());
   CHECK(world.node("DEL printer scanner") == "(integer) 2");
-  CHECK_FALSE(world.node.node().locks().has_given_up());  // nobody waits: nothing is noted
+  CHECK_FALSE(world.node.node().locks().notes().has_given_up());  // nobody waits: nothing is noted
 }
 
 TEST_CASE("RESET ends the waits, and one that went back to RESP2 is pushed nothing") {

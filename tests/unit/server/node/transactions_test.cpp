@@ -356,7 +356,7 @@ TEST_CASE("nothing is kept of a watcher that is gone or whose watch is broken") 
   CHECK(node.node().watches().count() == 0);
   CHECK(node.node().watches().bytes() == 0);
   node("SET lamp alice PX 10000");
-  CHECK_FALSE(node.node().locks().has_changed());
+  CHECK_FALSE(node.node().locks().notes().has_changed());
 }
 
 // --- a script that is suspended inside EXEC

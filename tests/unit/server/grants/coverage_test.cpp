@@ -290,7 +290,7 @@ TEST_CASE("the fencing bound is raised in the background, and grants go on (rule
   CHECK(node("LOCK.ACQUIRE printer alice PX 1000") ==
         "[(integer) 1, (integer) 502, (integer) 1000]");
   node.end_write();
-  CHECK(node.node().fence().bound() == 2'501);
+  CHECK(node.node().grants().fence().bound() == 2'501);
 }
 
 TEST_CASE(

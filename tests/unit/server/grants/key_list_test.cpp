@@ -1,4 +1,4 @@
-#include "server/node/key_list.h"
+#include "server/grants/key_list.h"
 
 #include <string>
 

@@ -1,0 +1,222 @@
+#include "server/grants/grants.h"
+
+#include "base/invariant.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace redlock::server {
+
+using protocol::Refusal;
+using protocol::Reply;
+
+Grants::Grants(Parts parts)
+    : start_(parts.start),
+      settings_(parts.settings),
+      ledger_(parts.ledger),
+      events_(parts.events),
+      stats_(parts.stats),
+      table_(start_.hash_seed, settings_.max_ttl),
+      marks_(start_.hash_seed),
+      fence_(start_.fence) {}
+
+Refusal Grants::refuse(Instant now) {
+  if (!clock_.is_sound()) {
+    return Reply::error(fmt::format(
+        "ERR this node's clock {}: no lock is granted or extended until the node is restarted",
+        clock_.text()));
+  }
+  if (!is_recovering(now)) return {};
+  ++stats_.refused_recovering;
+  return Reply::error(fmt::format("ERR recovering after a restart, no new locks for {} ms",
+                                  ceil_ms(delay_left(now))));
+}
+
+bool Grants::may_grant(Instant now) const {
+  return clock_.is_sound() && !is_recovering(now);
+}
+
+Duration Grants::delay_left(Instant now) const {
+  return is_recovering(now) ? start_.grant_from - now : Duration::zero();
+}
+
+const Lock* Grants::grant(std::string_view key, std::string_view value, Instant deadline,
+                          Instant now) {
+  INVARIANT(may_grant(now), "a grant that refuse() would have refused");
+  const Lock* old = table_.find(key, now);
+  const bool is_extension = old != nullptr && old->holds(value);
+  ++(is_extension ? stats_.extended : stats_.granted);
+  const bool is_new = old == nullptr;
+  const Lock* lock = put(key, value, deadline, is_extension ? old->token : fence_.grant(key), now);
+  if (is_new) tell_new(lock, key);
+  return lock;
+}
+
+const Lock* Grants::grant_hash(std::string_view key, std::string_view packed, Instant deadline,
+                               Instant now) {
+  INVARIANT(may_grant(now), "a grant that refuse() would have refused");
+  ++stats_.granted;
+  const Lock* lock = put(key, packed, deadline, fence_.grant(key), now, LockKind::hash);
+  tell_new(lock, key);
+  return lock;
+}
+
+const Lock* Grants::grant_without_ttl(std::string_view key, std::string_view value, Instant now,
+                                      LockKind kind) {
+  const bool imposes = settings_.require_ttl;
+  const Instant deadline = imposes ? later(now, settings_.max_ttl) : kNever;
+  const bool is_hash = kind == LockKind::hash;
+  const Lock* lock =
+      is_hash ? grant_hash(key, value, deadline, now) : grant(key, value, deadline, now);
+  if (lock != nullptr && imposes) imposed_ttls_.emplace(key);
+  return lock;
+}
+
+void Grants::grant_in_the_past(std::string_view key, Instant now) {
+  if (table_.find(key, now) == nullptr) {
+    events_.tell(kNewKeyEvent, "new", key, clock_.latest());
+    table_.notes().add_change(table_.hash_of(key));
+  }
+  table_.erase(key, now);
+}
+
+const Lock* Grants::top_up(std::string_view key, std::string_view value, Instant deadline,
+                           std::uint64_t token, Instant now) {
+  INVARIANT(may_grant(now), "a top-up that refuse() would have refused");
+  ++stats_.granted;
+  const Lock* lock = put(key, value, deadline, token > 0 ? token : fence_.grant(key), now);
+  tell_new(lock, key);
+  return lock;
+}
+
+void Grants::extend(std::string_view key, Instant deadline, Instant now) {
+  INVARIANT(may_grant(now), "an extension that refuse() would have refused");
+  table_.set_deadline(key, deadline, now);
+  ++stats_.extended;
+  note_deadline(key, deadline, now);
+}
+
+Refusal Grants::move_deadline(std::string_view key, Instant deadline, Instant now) {
+  if (deadline <= now) {
+    release(key, now);
+    return {};
+  }
+  if (Refusal no = refuse(now)) return no;
+  extend(key, deadline, now);
+  note_own_ttl(key);
+  events_.tell(kGenericEvent, "expire", key, clock_.latest());
+  return {};
+}
+
+Refusal Grants::take_deadline_away(std::string_view key, Instant now) {
+  const Lock* lock = table_.find(key, now);
+  INVARIANT(lock != nullptr, "PERSIST of a lock that is not there");
+  if (!lock->has_deadline()) return {};
+  if (settings_.require_ttl) {
+    return needs_ttl(
+        fmt::format("{} has one and keeps it; use PEXPIRE to extend it instead of PERSIST to take "
+                    "it away",
+                    key_in_text(key)));
+  }
+  if (Refusal no = refuse(now)) return no;
+  extend(key, kNever, now);
+  events_.tell(kGenericEvent, "persist", key, clock_.latest());
+  return {};
+}
+
+const Lock* Grants::change_hash(std::string_view key, std::string_view packed, Instant now) {
+  const Lock* old = table_.find(key, now);
+  INVARIANT(old != nullptr && old->is_hash(), "a change to a hash that is not there");
+  return put(key, packed, old->deadline, old->token, now, LockKind::hash);
+}
+
+const Lock* Grants::put(std::string_view key, std::string_view value, Instant deadline,
+                        std::uint64_t token, Instant now, LockKind kind) {
+  const Lock* lock = table_.put(key, value, deadline, token, now, kind);
+  if (lock != nullptr) note_deadline(key, deadline, now);
+  return lock;
+}
+
+// A key without a deadline is outside every promise (rule L3).
+void Grants::note_deadline(std::string_view key, Instant deadline, Instant now) {
+  if (deadline == kNever) return;
+  const Duration left = deadline - now;
+  stats_.max_ttl_granted = std::max(stats_.max_ttl_granted, left);
+  ledger_.note_ttl(left);
+  if (deadline > ledger_.told() || left > ledger_.largest_ttl()) uncovered_.add(key);
+}
+
+bool Grants::release(std::string_view key, Instant now) {
+  if (!table_.erase(key, now)) return false;
+  ++stats_.released;
+  events_.tell(kGenericEvent, "del", key, clock_.latest());
+  return true;
+}
+
+void Grants::release_all() {
+  stats_.released += table_.size();
+  table_.clear();
+}
+
+void Grants::cut_short(std::string_view key, Instant end, Instant now) {
+  const Lock* lock = table_.find(key, now);
+  if (lock == nullptr || !lock->has_deadline() || lock->deadline <= end) return;
+  if (end <= now) {
+    table_.erase(key, now);
+  } else {
+    table_.set_deadline(key, end, now);
+  }
+  events_.tell(kGenericEvent, end <= now ? "del" : "expire", key, clock_.latest());
+}
+
+LockTable::Reclaimed Grants::reclaim(Instant now, std::size_t budget) {
+  const LockTable::Reclaimed reclaimed = table_.reclaim(now, budget);
+  marks_.reclaim(now);
+  return reclaimed;
+}
+
+std::optional<Instant> Grants::next_reclaim() const {
+  const auto lock = table_.next_reclaim();
+  const auto mark = marks_.next_reclaim();
+  if (!lock || !mark) return lock ? lock : mark;
+  return std::min(*lock, *mark);
+}
+
+void Grants::set_token(std::string_view key, std::uint64_t token) {
+  reach(key, token);
+  table_.set_token(key, token);
+}
+
+void Grants::admit(std::uint64_t floor) {
+  fence_.reach_everywhere(floor);
+  fence_.set_fenced();
+}
+
+// Whoever still believes in the lock, and would extend it, is past its validity by then.
+void Grants::mark_released(std::string_view key, std::string_view value, Instant now) {
+  const Duration length = stretch(settings_.max_ttl, settings_.clock_drift);
+  marks_.add(key, value, later(now, length));
+}
+
+void Grants::forget_imposed_ttl(std::string_view key) {
+  if (const auto imposed = imposed_ttls_.find(key); imposed != imposed_ttls_.end()) {
+    imposed_ttls_.erase(imposed);
+  }
+}
+
+bool Grants::restore(const SavedLock& saved) {
+  return table_.put(saved.key, saved.value, saved.deadline, saved.token, start_.started_at,
+                    saved.kind) != nullptr;
+}
+
+void Grants::save(Instant copied_at, const SavedLockVisitor& keep,
+                  const SavedMarkVisitor& mark) const {
+  table_.for_each([&](const Lock& lock) {
+    if (lock.is_over(copied_at)) return;
+    keep({lock.key(), lock.value(), lock.deadline, lock.token, lock.kind()});
+  });
+  marks_.save(copied_at, mark);
+}
+
+}  // namespace redlock::server
