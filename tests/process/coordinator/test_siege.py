@@ -157,11 +157,61 @@ def newcomers(client):
             raw.sendall(request("AUTH", "guess") + b"GET / HTTP/1.1\r\n")
 
 
+def formats(client):
+    """As much as one call of a script may format, and a reply as long as it may be."""
+    long_text = "local t = {} for i = 1, 1000 do t[i] = 1e300 end " \
+        "return string.format(string.rep('%.99e', 1000), table.unpack(t))"
+    many_items = "local t = {} for i = 1, 32000 do t[i] = i end return t"
+    answers_of(client, (request("EVAL", long_text, "0") + request("EVAL", many_items, "0")) * 5)
+
+
+def later_deadlines(client):
+    """Whatever a script does to two long keys is to be covered by the ledger at its end."""
+    body = "for i = 1, 20000 do redis.call('SET', KEYS[1 + i % 2], 'v', 'PX', 100 + i % 900) end"
+    answers_of(client, request("EVAL", body, "2", "a" * 60_000, "b" * 60_000) * 2)
+
+
+def waits_that_end_together(client):
+    client("HELLO", "3")
+    names = [f"waited{os.getpid()}-{i}" for i in range(3000)]
+    for first in range(0, len(names), 100):
+        some = names[first:first + 100]
+        answers_of(client, b"".join(request("SET", name, "v", "PX", TTL_MS) for name in some)
+                   + b"".join(request("LOCK.WAIT", name, 60_000, "PUSH") for name in some))
+    answers_of(client, request("DEL", *names))
+
+
+def listeners_that_leave_together(client):
+    port = client.socket.getpeername()[1]
+    names = [f"left{i}" for i in range(10_000)]
+    with contextlib.ExitStack() as opened:
+        for _ in range(10):
+            opened.enter_context(Client(port)).send(request("SUBSCRIBE", *names))
+        time.sleep(0.5)
+
+
+def hard_lists(client):
+    pattern = "*" + "a*" * 400 + "z"
+    answers_of(client, (request("COMMAND", "LIST", "FILTERBY", "PATTERN", pattern)
+                        + request("CONFIG", "GET", pattern)
+                        + request("PUBSUB", "CHANNELS", pattern)) * 50)
+
+
+def scripts_of_new_clients(client):
+    """Each by a connection of its own, so that none of them has a past."""
+    port = client.socket.getpeername()[1]
+    for _ in range(200):
+        with socket.create_connection(("127.0.0.1", port), 5) as raw:
+            raw.sendall(request("EVAL", "for i = 1, 300000 do end", "0"))
+            raw.recv(100)
+
+
 ATTACKS = (
     many_requests, keys, scan, publish_to_patterns, publish_to_listeners, many_words,
     many_subscriptions, long_transaction, short_scripts, endless_script, endless_sort,
     endless_pattern, compiled, large_values_unread, large_reply_unread, large_transaction_unread,
-    half_requests, newcomers)
+    half_requests, newcomers, formats, later_deadlines, waits_that_end_together,
+    listeners_that_leave_together, hard_lists, scripts_of_new_clients)
 
 
 def keep_attacking(attack, port, over, rounds):
