@@ -19,11 +19,12 @@ Reply client_help(Call& call) {
 template <Reply (*SessionCommand)(SessionCall&)>
 Reply at_the_door(Call& call) {
   const std::uint32_t refused_before = call.session.refused_passwords;
-  return call.node.settle_password(call, refused_before, SessionCommand(call));
+  return call.node.door().settle_password(call.session, refused_before, SessionCommand(call),
+                                          call.in_transaction, call.instant());
 }
 
 Reply reset_all(Call& call) {
-  call.node.forget_wishes(call.session);
+  call.node.drop_subscriptions(call.session);
   return at_the_door<reset>(call);
 }
 

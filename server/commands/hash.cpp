@@ -38,8 +38,8 @@ struct Found {
 
 bool is_to_wait(const Call& call, std::size_t bytes) {
   if (bytes <= kSmallHashBytes || call.from_script || call.in_transaction) return false;
-  if (call.node.others_come_first()) return true;
-  call.node.note_work(static_cast<std::int64_t>(bytes) * kTimePerByte, call.now);
+  if (call.node.turns().others_come_first()) return true;
+  call.node.turns().note_work(static_cast<std::int64_t>(bytes) * kTimePerByte, call.now);
   return false;
 }
 
@@ -48,7 +48,7 @@ Found find(const Call& call) {
   if (lock == nullptr) return {};
   if (!lock->is_hash()) return {std::nullopt, Reply::error_view(kWrongType)};
   if (is_to_wait(call, lock->value().size())) [[unlikely]]
-    return {std::nullopt, call.node.behind_others(call.session)};
+    return {std::nullopt, call.node.turns().behind_others(call.session)};
   return {PackedHash(lock->value()), std::nullopt};
 }
 

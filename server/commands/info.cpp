@@ -103,8 +103,8 @@ void memory_section(Section& s) {
   s.field("used_memory_rss", s.process.resident_bytes);
   s.field("used_memory_rss_human", human_bytes(s.process.resident_bytes));
   s.field("used_memory_locks", s.node.locks().bytes());
-  s.field("used_memory_lua", s.node.engine().memory_bytes());
-  s.field("number_of_cached_scripts", s.node.engine().script_count());
+  s.field("used_memory_lua", s.node.scripts().engine().memory_bytes());
+  s.field("number_of_cached_scripts", s.node.scripts().engine().script_count());
   s.field("used_memory_overhead", used - std::min(used, s.node.locks().bytes()));
   s.field("used_memory_dataset", s.node.locks().bytes());
   s.field("mem_clients_normal", clients_memory(s));

@@ -65,7 +65,7 @@ Reply keys(Call& call) {
         "transaction: use SCAN");
   }
   call.node.key_walks().keep(call.session, std::move(walk));
-  return call.node.in_next_turn(call.session);
+  return call.node.turns().in_next_turn(call.session, call.instant());
 }
 
 // SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]

@@ -87,7 +87,8 @@ Reply publish(Call& call) {
   PubSub& pubsub = call.node.pubsub();
   const bool must_answer = call.from_script || call.in_transaction;
   if (pubsub.is_full()) {
-    return must_answer ? Reply::error_view(kTooManyMessages) : call.node.in_next_turn(call.session);
+    return must_answer ? Reply::error_view(kTooManyMessages)
+                       : call.node.turns().in_next_turn(call.session, call.instant());
   }
   const PubSub::Published published = pubsub.publish(call.word(1), call.word(2), kind);
   if (published.is_whole || must_answer) {

@@ -47,7 +47,7 @@ Reply eval(Call& call) {
   if (call.session.is_in(protocol::Session::kDebugging)) return refuse_to_debug(call);
   std::size_t keys = 0;
   if (Refusal no = read_key_count(call, keys)) return no;
-  lua::Engine::Loaded loaded = call.node.load_script(call.word(1));
+  lua::Engine::Loaded loaded = call.node.scripts().load(call.word(1), lua::Engine::Keep::recent);
   if (loaded.script == nullptr) return Reply::error(std::move(loaded.error));
   return run(call, *loaded.script, keys);
 }
@@ -58,13 +58,14 @@ Reply evalsha(Call& call) {
   }
   std::size_t keys = 0;
   if (Refusal no = read_key_count(call, keys)) return no;
-  const lua::Script* script = call.node.engine().find(call.word(1));
+  const lua::Script* script = call.node.scripts().engine().find(call.word(1));
   if (script == nullptr) return Reply::error_view("NOSCRIPT No matching script. Please use EVAL.");
   return run(call, *script, keys);
 }
 
 Reply script_load(Call& call) {
-  lua::Engine::Loaded loaded = call.node.load_script(call.word(2), lua::Engine::Keep::until_flush);
+  lua::Engine::Loaded loaded =
+      call.node.scripts().load(call.word(2), lua::Engine::Keep::until_flush);
   if (loaded.script == nullptr) return Reply::error(std::move(loaded.error));
   return Reply::bulk(std::string(loaded.script->sha1()));
 }
@@ -72,7 +73,7 @@ Reply script_load(Call& call) {
 Reply script_exists(Call& call) {
   Reply answer = Reply::array();
   for (const std::string_view sha1 : call.words.subspan(2)) {
-    answer.add(Reply::integer(call.node.engine().find(sha1) != nullptr ? 1 : 0));
+    answer.add(Reply::integer(call.node.scripts().engine().find(sha1) != nullptr ? 1 : 0));
   }
   return answer;
 }
@@ -84,7 +85,7 @@ Reply script_flush(Call& call) {
   if (call.words.size() > 3 || (has_mode && !is_known)) {
     return Reply::error_view("ERR SCRIPT FLUSH only support SYNC|ASYNC option");
   }
-  call.node.engine().flush();
+  call.node.scripts().engine().flush();
   return Reply::ok();
 }
 

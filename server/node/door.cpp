@@ -1,8 +1,8 @@
-// Who is let in: connections, passwords, and what those cost that give none or a wrong one.
-#include "protocol/resp/errors.h"
-#include "server/node/node.h"
+#include "server/node/door.h"
 
-#include <utility>
+#include "protocol/resp/errors.h"
+
+#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -20,44 +20,54 @@ constexpr Duration kRefusalDelay = 1s;
 
 }  // namespace
 
-Session& Node::open_session(protocol::Peer peer, Now now) {
+Session& Door::open(protocol::Peer peer, Instant now) {
   const bool is_local = peer.is_local;
-  Session& session = sessions_.open(std::move(peer), !access_.is_required(), now.monotonic);
-  ++stats_.connections_received;
-  const bool is_full = sessions_.count() > settings_.maxclients;
-  if (is_full || access_.refuses_peer(is_local)) {
-    ++stats_.connections_rejected;
+  Session& session = parts_.sessions.open(std::move(peer), !parts_.access.is_required(), now);
+  ++parts_.stats.connections_received;
+  const bool is_full = parts_.sessions.count() > parts_.settings.maxclients;
+  if (is_full || parts_.access.refuses_peer(is_local)) {
+    ++parts_.stats.connections_rejected;
     session.write(
         Reply::error_view(is_full ? protocol::kMaxClients : protocol::kProtectedModeError));
     session.close_after_output();
     return session;
   }
-  note_newcomer(session, now.monotonic);
+  note_newcomer(session, now);
   return session;
 }
 
-void Node::close_session(Session::Id id) {
-  newcomers_.remove(id);
-  if (Session* session = sessions_.find(id)) {
-    tell_of_cut(*session);
-    forget_wishes(*session);
+void Door::close(const Session& session, Instant now) {
+  newcomers_.remove(session.id());
+  const auto tell = [&](ClientLog::Kind kind, std::string_view why) {
+    parts_.client_log.log(kind, LogLevel::warning,
+                          fmt::format("closing {}: {}", session.peer().address, why), now);
+  };
+  if (session.cut() == Session::Cut::reply_too_large) {
+    tell(ClientLog::Kind::large_reply,
+         fmt::format("the reply to its {} would take more than a client may be told at once",
+                     session.last_command));
+  } else if (session.cut() == Session::Cut::took_most) {
+    ++parts_.stats.clients_evicted;
+    tell(ClientLog::Kind::evicted,
+         fmt::format("it took {} bytes, the most of all clients, and together they took more than "
+                     "maxmemory-clients",
+                     session.bytes_when_cut()));
   }
-  sessions_.close(id);
 }
 
-void Node::note_newcomer(Session& session, Instant now) {
+void Door::note_newcomer(Session& session, Instant now) {
   if (session.is_authenticated()) return newcomers_.remove(session.id());
   newcomers_.add(session.id(), now);
-  if (newcomers_.are_too_many(settings_.maxclients)) {
+  if (newcomers_.are_too_many(parts_.settings.maxclients)) {
     close_newcomer("others without a password came after it", now);
   }
 }
 
 // A password that was taken away since is asked of nobody.
-void Node::close_late_newcomers(Instant now) {
+void Door::close_late_newcomers(Instant now) {
   for (auto next = newcomers_.next_deadline(); next && *next <= now;
        next = newcomers_.next_deadline()) {
-    if (access_.is_required()) {
+    if (parts_.access.is_required()) {
       close_newcomer("it gave no password in time", now);
     } else {
       newcomers_.take_first();
@@ -65,39 +75,46 @@ void Node::close_late_newcomers(Instant now) {
   }
 }
 
-void Node::close_newcomer(std::string_view why, Instant now) {
-  Session* session = sessions_.find(newcomers_.take_first());
+void Door::close_newcomer(std::string_view why, Instant now) {
+  Session* session = parts_.sessions.find(newcomers_.take_first());
   if (session == nullptr) return;
-  ++stats_.newcomers_closed;
-  client_log_.log(ClientLog::Kind::newcomer, LogLevel::notice,
-                  fmt::format("closing {}: {}", session->peer().address, why), now);
+  ++parts_.stats.newcomers_closed;
+  parts_.client_log.log(ClientLog::Kind::newcomer, LogLevel::notice,
+                        fmt::format("closing {}: {}", session->peer().address, why), now);
   session->close_after_output();
 }
 
 // A transaction answers at once; only who gave the password has one.
-Reply Node::settle_password(Call& call, std::uint32_t refused_before, Reply reply) {
-  Session& session = call.session;
-  note_newcomer(session, call.instant());
+Reply Door::settle_password(Session& session, std::uint32_t refused_before, Reply reply,
+                            bool in_transaction, Instant now) {
+  note_newcomer(session, now);
   if (session.refused_passwords > refused_before) {
-    ++stats_.passwords_refused;
-    client_log_.log(ClientLog::Kind::password, LogLevel::warning,
-                    fmt::format("{} gave a wrong password", session.peer().address),
-                    call.instant());
+    ++parts_.stats.passwords_refused;
+    parts_.client_log.log(ClientLog::Kind::password, LogLevel::warning,
+                          fmt::format("{} gave a wrong password", session.peer().address), now);
   }
-  if (refused_before < kQuickRefusals || call.in_transaction) return reply;
-  if (reply.is_error()) stats_.count_error(reply.text());
-  late_refusals_.emplace_back(later(call.instant(), kRefusalDelay),
-                              LateReply{session.id(), reply.owned()});
+  if (refused_before < kQuickRefusals || in_transaction) return reply;
+  if (reply.is_error()) parts_.stats.count_error(reply.text());
+  late_refusals_.emplace_back(later(now, kRefusalDelay), LateReply{session.id(), reply.owned()});
   return Reply::later();
 }
 
 // In the order in which they began to wait, which all do for the same time.
-void Node::tell_late_refusals(Now now) {
-  while (!late_refusals_.empty() && late_refusals_.front().first <= now.monotonic) {
-    LateReply late = std::move(late_refusals_.front().second);
-    late_refusals_.pop_front();
-    if (Session* session = sessions_.find(late.session)) session->resume(late.reply, now, *this);
+std::optional<LateReply> Door::take_late_refusal(Instant now) {
+  if (late_refusals_.empty() || late_refusals_.front().first > now) return std::nullopt;
+  LateReply late = std::move(late_refusals_.front().second);
+  late_refusals_.pop_front();
+  return late;
+}
+
+std::optional<Instant> Door::next_work() const {
+  std::optional<Instant> next = newcomers_.next_deadline();
+  const auto sooner = [&next](Instant other) { next = next ? std::min(*next, other) : other; };
+  if (!late_refusals_.empty()) sooner(late_refusals_.front().first);
+  if (parts_.settings.timeout > 0ns && parts_.sessions.count() > 0) {
+    sooner(idle_check_ + kIdleCheckInterval);
   }
+  return next;
 }
 
 }  // namespace redlock::server

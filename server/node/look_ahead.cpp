@@ -1,6 +1,4 @@
-// What the node does before it executes: it has memory fetch the locks that will be looked at.
-#include "protocol/resp/request_batch.h"
-#include "server/node/node.h"
+#include "server/node/look_ahead.h"
 
 #include <algorithm>
 #include <array>
@@ -21,7 +19,7 @@ std::size_t first_key_place(const protocol::CommandSpec& spec) {
 }  // namespace
 
 // The keys of some requests. The first of each is enough: few have more.
-class Node::ExpectedKeys {
+class LookAhead::Keys {
  public:
   void add(CommandTable& commands, Request request) {
     const CommandTable::Entry* entry = commands.find(request).entry;
@@ -33,27 +31,27 @@ class Node::ExpectedKeys {
   std::span<const std::string_view> view() const { return std::span(keys_).first(count_); }
 
  private:
-  std::array<std::string_view, LockTable::kExpectedMax> keys_;
+  std::array<std::string_view, LockLookup::kExpectedMax> keys_;
   std::size_t count_ = 0;
 };
 
-void Node::expect(std::span<const Request> requests) {
-  if (!locks().is_worth_expecting()) return;
-  ExpectedKeys keys;
+void LookAhead::expect(std::span<const Request> requests) const {
+  if (!locks_.is_worth_expecting()) return;
+  Keys keys;
   for (const Request request : requests.first(std::min(requests.size(), kExpectedMax))) {
     keys.add(commands_, request);
   }
-  locks().expect(keys.view());
+  locks_.expect(keys.view());
 }
 
-void Node::expect_first_of(std::span<const std::string_view> received) {
-  if (!locks().is_worth_expecting()) return;
-  ExpectedKeys keys;
+void LookAhead::expect_first_of(std::span<const std::string_view> received) const {
+  if (!locks_.is_worth_expecting()) return;
+  Keys keys;
   RequestBatch batch;
   for (const std::string_view bytes : received.first(std::min(received.size(), kExpectedMax))) {
     if (batch.read(bytes, 1) > 0) keys.add(commands_, batch[0]);
   }
-  locks().expect(keys.view());
+  locks_.expect(keys.view());
 }
 
 }  // namespace redlock::server

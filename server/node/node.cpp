@@ -5,11 +5,8 @@
 #include "protocol/resp/errors.h"
 #include "server/grants/refusals.h"
 
-#include <algorithm>
 #include <limits>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace redlock::server {
 
@@ -19,7 +16,7 @@ using protocol::Session;
 namespace {
 
 // Tells nothing of a lock and changes nothing but its own session.
-bool is_harmless(const protocol::CommandSpec& spec) {
+bool is_served_before_begin(const protocol::CommandSpec& spec) {
   return spec.group == "connection" ||
          (spec.has(protocol::kLoading) && !spec.has(protocol::kAdmin));
 }
@@ -31,14 +28,6 @@ bool is_http(Request request) {
   return equals_ignoring_case(request[0], "POST") || equals_ignoring_case(request[0], "Host:");
 }
 
-lua::Limits script_limits(const Settings& settings, std::uint64_t hash_seed) {
-  lua::Limits limits;
-  limits.memory_bytes_max = settings.script_memory_limit;
-  limits.script_bytes_max = settings.script_size_limit;
-  limits.hash_seed = hash_seed;
-  return limits;
-}
-
 }  // namespace
 
 Node::Node(Families commands, Settings& settings, NodeStart start, World world)
@@ -46,12 +35,15 @@ Node::Node(Families commands, Settings& settings, NodeStart start, World world)
       start_(std::move(start)),
       world_(std::move(world)),
       commands_(commands),
-      script_session_(script_sessions_.open({}, true, start_.started_at)),
       ledger_(start_.ledger, world_.ledger),
       grants_({start_, settings_, ledger_, events_, stats_}),
       coverage_({ledger_, grants_, stats_, client_log_, world_.log}, start_.snapshot_from),
       events_(settings_.notify_keyspace_events, locks().notes(), pubsub_, client_log_),
-      engine_(script_limits(settings_, start_.hash_seed), std::string(kRedisVersion)),
+      door_({sessions_, access_, settings_, stats_, client_log_}),
+      scripts_({*this, commands_, coverage_, settings_, stats_, client_log_, world_.script_watch},
+               start_.hash_seed, std::string(kRedisVersion), start_.started_at),
+      transactions_(
+          {*this, commands_, sessions_, watches_, coverage_, turns_, stats_, client_log_}),
       observers_(world_.stopwatch),
       random_(start_.hash_seed) {
   apply_settings();
@@ -68,54 +60,36 @@ void Node::apply_settings() {
   events_.apply_settings();
 }
 
-bool Node::owes_work(const Session& session) const {
-  if (transaction_ && transaction_->caller == session.id()) return true;
-  if (session.is_postponed() && !session.is_paused) return true;
-  if (session.has_given_way() && !session.is_closing()) return true;
-  return coverage_.withholds_reply_of(session.id());
-}
-
 void Node::receive(Session& session, std::string_view bytes, Now now) {
-  work_ = 0;
+  turns_.begin();
   rates_.note(now.monotonic, counts_so_far());
   stats_.bytes_in += bytes.size();
   grants_.observe_clock(now.monotonic);
   const bool has_its_turn = !session.is_waiting() && !session.is_closing();
   if (now.monotonic < session.waits_behind_until && has_its_turn) [[unlikely]]
-    give_turn(session);
+    turns_.give_way(session);
   session.receive(bytes, now, *this);
-  finish_ledger_write(now);
-  deliver_late_replies();
-  deliver_wakes(now);
-  look_at_pause(now);
+  finish_turn(now);
   peak_memory_ = peak_memory();
 }
 
-bool Node::is_above_maxmemory() const {
-  return settings_.maxmemory > 0 && used_memory() > settings_.maxmemory;
-}
-
-bool Node::lacks_memory_for(const protocol::CommandSpec& spec) const {
-  return spec.has(protocol::kDenyOom) && is_above_maxmemory();
-}
-
 // Before a command runs: is it known, well formed, and allowed to this session now?
-std::optional<Reply> Node::refuse(const Session& session, const protocol::CommandSpec& spec,
-                                  Request request) const {
+Refusal Node::refuse(const Session& session, const protocol::CommandSpec& spec,
+                     Request request) const {
   if (!spec.takes(request.size())) return protocol::wrong_arity(spec.name);
   if (access_.is_required() && !session.is_authenticated() && !spec.has(protocol::kNoAuth)) {
     return Reply::error_view(protocol::kAuthenticationRequired);
   }
   if (session.is_listening()) {
-    if (auto refusal = refuse_to_listener(session, spec)) return refusal;
+    if (auto refusal = refuse_to_listener(session, spec)) return std::move(*refusal);
   }
   if (suspended_ && !spec.has(protocol::kAllowBusy)) {
     return Reply::error_view(kBusyRunningScript);
   }
-  if (lacks_memory_for(spec)) {
+  if (spec.has(protocol::kDenyOom) && is_above_maxmemory()) {
     return Reply::error_view(kOutOfMemory);
   }
-  return std::nullopt;
+  return {};
 }
 
 Reply Node::refuse_unknown(Session& session, const CommandTable::Entry* container, Request request,
@@ -134,38 +108,42 @@ Reply Node::refuse_unknown(Session& session, const CommandTable::Entry* containe
   return refused(session, nullptr, request, now, std::move(refusal));
 }
 
-// spec: nullptr for a command that is not known.
-Reply Node::refused(Session& session, const protocol::CommandSpec* spec, Request request, Now now,
+// EXEC that is refused is over; monitors, which saw MULTI, see that it came.
+Reply Node::refused(Session& session, const CommandTable::Entry* entry, Request request, Now now,
                     Reply refusal) {
   stats_.count_error(refusal.text());
   key_walks_.forget(session);
-  return refuse_in_transaction(session, spec, request, now, std::move(refusal));
+  const bool is_exec = entry != nullptr && entry->command->spec.name == "exec";
+  Reply reply = transactions_.note_refusal(session, is_exec, std::move(refusal));
+  if (is_exec) {
+    show_to_monitors(call_of(session, request, now, *entry->command, Origin::client), &reply);
+  }
+  return reply;
 }
 
 Reply Node::execute(Session& session, Request request, Now now) {
-  if (work_ >= kWordsBetweenLooks && is_turn_over(now)) return in_next_turn(session);
-  work_ += request.size();
+  if (turns_.is_due_to_look() && turns_.is_over(now)) {
+    return turns_.in_next_turn(session, now.monotonic);
+  }
+  turns_.count(request.size());
   if (stop_) return Reply::none();
   const CommandTable::Found found = commands_.find(request);
   if (found.entry == nullptr) return refuse_unknown(session, found.container, request, now);
-  if (auto refusal = refuse(session, found.entry->command->spec, request)) {
+  const protocol::CommandSpec& spec = found.entry->command->spec;
+  if (Refusal no = refuse(session, spec, request)) {
     ++found.entry->stats.rejected;
-    return refused(session, &found.entry->command->spec, request, now, std::move(*refusal));
+    return refused(session, found.entry, request, now, std::move(no));
   }
-  if (!has_begun_ && !is_harmless(found.entry->command->spec)) return Reply::postponed();
-  session.last_command = found.entry->command->spec.name;
+  if (!has_begun_ && !is_served_before_begin(spec)) return Reply::postponed();
+  session.last_command = spec.name;
   if (!session.is_plain() || pause_.is_on()) {
-    auto reply = divert(session, found.entry->command->spec, request, now);
+    auto reply = queue_or_pause(session, *found.entry, request, now);
     if (reply) return std::move(*reply);
   }
-  if (others_come_first() && may_take_long(session, found.entry->command->spec, request))
-      [[unlikely]]
-    return behind_others(session);
+  if (turns_.others_come_first() && may_take_long(session, spec, request)) [[unlikely]]
+    return turns_.behind_others(session);
   ++stats_.commands_processed;
-  Call call{{session, sessions_, access_, kRedisVersion, request, now},
-            *this,
-            *found.entry->command,
-            false};
+  Call call = call_of(session, request, now, *found.entry->command, Origin::client);
   Reply reply = run(call, *found.entry);
   if (reply.is(Reply::Kind::postponed)) {  // it comes again, and counts then
     --stats_.commands_processed;
@@ -173,14 +151,14 @@ Reply Node::execute(Session& session, Request request, Now now) {
   }
   events_.tell_expired();
   if (suspended_) {
-    coverage_.cover_before_yield(script_now_.monotonic);
+    coverage_.cover_before_yield(suspended_->now.monotonic);
     return reply;
   }
   grants_.count_imposed_ttls();
   if (!grants_.uncovered().empty()) {
     reply = coverage_.record_deadlines(session.id(), std::move(reply), now);
   }
-  look_at_notes(now.monotonic);
+  wake_and_break(now.monotonic);
   return reply;
 }
 
@@ -196,29 +174,81 @@ Reply Node::run(Call& call, CommandTable::Entry& entry) {
   return reply;
 }
 
-void Node::begin_run(Now now) {
-  has_begun_ = true;
-  retry_postponed(now);
+Reply Node::run(Session& session, Request request, Now now, CommandTable::Entry& entry,
+                Origin origin) {
+  Call call = call_of(session, request, now, *entry.command, origin);
+  return run(call, entry);
 }
 
-std::optional<DurableRecord> Node::begin_ledger_write(Now now) {
-  if (!has_begun_) return std::nullopt;
-  return coverage_.begin_write(now.monotonic);
+// A script may take any time, but for one that was quick so far. Decided before the command begins,
+// as a monitor sees scripts when they begin.
+bool Node::may_take_long(const Session& session, const protocol::CommandSpec& spec,
+                         Request request) {
+  if (!spec.has(protocol::kTimed)) return false;
+  if (spec.name == "eval" || spec.name == "evalsha") return scripts_.may_take_long(spec, request);
+  if (spec.name != "exec") return true;
+  return session.transaction() != nullptr &&
+         session.transaction()->size() > TurnOrder::kWordsBetweenLooks;
 }
 
-void Node::end_ledger_write(const Status& written, Now now) {
-  coverage_.note_write_end(written);
-  finish_ledger_write(now);
-}
-
-void Node::finish_ledger_write(Now now) {
-  if (suspended_ || !coverage_.has_ended_write()) return;
-  const std::vector<LateReply> settled = coverage_.finish_write(now);
-  look_at_notes(now.monotonic);
-  for (const LateReply& late : settled) {
-    if (Session* session = sessions_.find(late.session)) session->resume(late.reply, now, *this);
+// A session in a mode of its own, or a pause. nullopt: the command is executed all the same.
+std::optional<Reply> Node::queue_or_pause(Session& session, const CommandTable::Entry& entry,
+                                          Request request, Now now) {
+  constexpr std::uint32_t kOfKeys =
+      protocol::kWrite | protocol::kReadOnly | protocol::kMayReplicate;
+  const protocol::CommandSpec& spec = entry.command->spec;
+  const protocol::Transaction* queued = session.transaction();
+  const bool is_exec = queued != nullptr && spec.name == "exec";
+  const std::uint32_t flags = spec.flags | (is_exec ? queued->flags() : 0);
+  if (session.is_in(Session::kMonitoring) && (flags & kOfKeys) != 0) {
+    return refused(session, &entry, request, now,
+                   Reply::error_view("ERR Replica can't interact with the keyspace"));
   }
-  retry_postponed(now);
+  if (pause_.holds(flags, now.monotonic)) {
+    session.is_paused = true;
+    return Reply::postponed();
+  }
+  if (queued == nullptr || spec.has(protocol::kNotQueued)) return std::nullopt;
+  return transactions_.queue(session, spec, request);
+}
+
+void Node::drop_subscriptions(Session& session) {
+  key_walks_.forget(session);
+  waiters_.forget(session.id());
+  watches_.forget(session);
+  pubsub_.forget(session);
+  observers_.leave(session);
+}
+
+std::size_t Node::subscriptions_of(const Session& session) const {
+  const Session::ListensTo& to = session.listens_to;
+  return std::size_t{to.channels} + to.patterns + to.shard_channels + session.watched_keys +
+         waiters_.count_of(session.id());
+}
+
+void Node::close_session(Session::Id id) {
+  if (Session* session = sessions_.find(id)) {
+    door_.close(*session, grants_.clock().latest());
+    drop_subscriptions(*session);
+  }
+  sessions_.close(id);
+}
+
+bool Node::has_unfinished_request(const Session& session) const {
+  if (transactions_.is_of(session)) return true;
+  if (session.is_postponed() && !session.is_paused) return true;
+  if (session.has_given_way() && !session.is_closing()) return true;
+  return coverage_.withholds_reply_of(session.id());
+}
+
+void Node::note_unsent(Session& session, std::size_t bytes) {
+  session.note_unsent(bytes);
+  if (session.is_held_back() && session.has_room()) turns_.give_way(session);
+}
+
+void Node::forget_stats() {
+  stats_ = {};
+  rates_ = {};
 }
 
 }  // namespace redlock::server

@@ -24,9 +24,9 @@ Observers::Subject subject_of(const Call& call) {
 // Scripts are shown before what they call, all others when they are done.
 Reply Node::run_observed(Call& call) {
   const bool is_script = call.command.spec.has(protocol::kSkipMonitor);
-  if (is_script) show(call, nullptr);
+  if (is_script) show_to_monitors(call, nullptr);
   Reply reply = run_timed(call);
-  if (!is_script) show(call, &reply);
+  if (!is_script) show_to_monitors(call, &reply);
   return reply;
 }
 
@@ -35,27 +35,24 @@ Reply Node::run_timed(Call& call) {
   const Instant now = call.instant();
   const std::uint64_t nth = stats_.commands_processed;
   const Instant began = observers_.read_beginning(now, nth);
-  ran_ = nullptr;
+  scripts_.forget_ran();
   Reply reply = call.command.run(call);
   const bool goes_on_later = reply.is(Reply::Kind::later) && suspended_;
   const bool comes_again = reply.is(Reply::Kind::postponed);
   if (!goes_on_later && !comes_again) {
     const Instant end = observers_.read_end(now, stats_.commands_processed);
     observers_.note_time(subject_of(call), call.now.wall, end - began);
-    note_work(end - began, call.now);
-    // Of an EXEC around it the script's end is none: SCRIPT FLUSH may have come behind it.
-    const lua::Script* const ran = std::exchange(ran_, nullptr);
-    if (ran != nullptr) ran->note_quick(end - began < kQuickScript);
-    if (end - began >= kLongWork) have_it_wait_behind(call.session);
-    if (end - now >= kTurnMax) work_ = kWordsBetweenLooks;
+    turns_.note_work(end - began, call.now);
+    scripts_.note_time(end - began);  // of the script, not of EXEC around it
+    if (end - began >= TurnOrder::kLongWork) turns_.wait_behind_long_work(call.session, now);
+    if (end - now >= TurnOrder::kTurnMax) turns_.look_before_next();
   } else if (goes_on_later && !suspended_->observed) {  // the script, and not EXEC around it
     suspended_->observed = Observers::keep(subject_of(call), call.now.wall, began);
   }
   return reply;
 }
 
-// reply: of the command, nullptr if it is to come. A monitor's own line stands behind it.
-void Node::show(const Call& call, Reply* reply) {
+void Node::show_to_monitors(const Call& call, Reply* reply) {
   if (observers_.monitors().is_empty() || call.command.spec.has(protocol::kAdmin)) return;
   if (reply != nullptr && reply->is(Reply::Kind::postponed)) return;
   const std::string_view address = call.session.peer().address;
@@ -67,34 +64,6 @@ void Node::show(const Call& call, Reply* reply) {
   Reply both = Reply::sequence();
   both.add(std::move(*reply)).add(Reply::status(std::move(line)));
   *reply = std::move(both);
-}
-
-// A session in a mode of its own, or a pause. nullopt: the command is executed all the same.
-std::optional<Reply> Node::divert(Session& session, const protocol::CommandSpec& spec,
-                                  protocol::Request request, Now now) {
-  constexpr std::uint32_t kOfKeys =
-      protocol::kWrite | protocol::kReadOnly | protocol::kMayReplicate;
-  const protocol::Transaction* queued = session.transaction();
-  const bool is_exec = queued != nullptr && spec.name == "exec";
-  const std::uint32_t flags = spec.flags | (is_exec ? queued->flags() : 0);
-  if (session.is_in(Session::kMonitoring) && (flags & kOfKeys) != 0) {
-    Reply refusal = Reply::error_view("ERR Replica can't interact with the keyspace");
-    stats_.count_error(refusal.text());
-    return refuse_in_transaction(session, &spec, request, now, std::move(refusal));
-  }
-  if (pause_.holds(flags, now.monotonic)) {
-    session.is_paused = true;
-    return Reply::postponed();
-  }
-  if (queued != nullptr && !spec.has(protocol::kNotQueued)) {
-    return queue(session, spec, request, now);
-  }
-  return std::nullopt;
-}
-
-// From a turn of its own, not from inside the command that ended it.
-void Node::look_at_pause(Now now) {
-  if (pause_.take_end(now.monotonic)) retry_postponed(now);
 }
 
 }  // namespace redlock::server

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace redlock::server {
@@ -33,6 +34,10 @@ class Pause {
 
   bool is_on() const { return of_ != Of::nothing; }
   Instant ends_at() const { return end_; }
+  // When take_end() will have something to say.
+  std::optional<Instant> next_work() const {
+    return is_on() && end_ != kNever ? std::optional(end_) : std::nullopt;
+  }
   // flags: the command's, and of EXEC those of what is queued, too.
   bool holds(std::uint32_t flags, Instant now) const {
     if (!is_on() || now >= end_) return false;

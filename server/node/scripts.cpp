@@ -1,108 +1,103 @@
-// EVAL's scripts: their commands, their time, their end.
+#include "server/node/scripts.h"
+
 #include "lua/scripts/known_scripts.h"
 #include "protocol/resp/errors.h"
 #include "server/grants/refusals.h"
-#include "server/node/node.h"
-
-#include <utility>
 
 namespace redlock::server {
 
+using protocol::Refusal;
+using protocol::Reply;
 using protocol::Request;
-using protocol::Session;
 
-lua::Engine::Loaded Node::load_script(std::string_view body, lua::Engine::Keep keep) {
-  if (world_.script_watch != nullptr) world_.script_watch->script_began(engine_);
+namespace {
+
+lua::Limits limits_of(const Settings& settings, std::uint64_t hash_seed) {
+  lua::Limits limits;
+  limits.memory_bytes_max = settings.script_memory_limit;
+  limits.script_bytes_max = settings.script_size_limit;
+  limits.hash_seed = hash_seed;
+  return limits;
+}
+
+}  // namespace
+
+Scripts::Scripts(Parts parts, std::uint64_t hash_seed, std::string redis_version,
+                 Instant started_at)
+    : parts_(parts),
+      session_(sessions_.open({}, true, started_at)),
+      engine_(limits_of(parts.settings, hash_seed), std::move(redis_version)) {}
+
+lua::Engine::Loaded Scripts::load(std::string_view body, lua::Engine::Keep keep) {
+  if (parts_.watch != nullptr) parts_.watch->script_began(engine_);
   lua::Engine::Loaded loaded = engine_.load(body, keep);
-  if (world_.script_watch != nullptr) world_.script_watch->script_ended();
+  watch_end();
   return loaded;
+}
+
+bool Scripts::may_take_long(const protocol::CommandSpec& spec, Request request) {
+  if (spec.name == "eval") return !engine_.is_quick(request[1]);
+  const lua::Script* const script = engine_.find(request[1]);
+  return script != nullptr && !script->is_quick();
 }
 
 // Whether there is memory for a script's writes is decided when it begins, and only the first write
 // is refused for lack of it: half of a script's writes would be worse than all. A first line "#!lua
 // flags=…" decides for the whole script.
-Reply Node::run_script(Call& call, const lua::Script& script,
-                       std::span<const std::string_view> keys,
-                       std::span<const std::string_view> arguments) {
-  script_lacks_memory_ = !script.allows_oom() && is_above_maxmemory();
-  if (script_lacks_memory_ && script.has_header()) return Reply::error_view(kOutOfMemory);
-  script_now_ = call.now;
+Reply Scripts::run(const lua::Script& script, std::span<const std::string_view> keys,
+                   std::span<const std::string_view> arguments, Now now) {
+  lacks_memory_ = !script.allows_oom() && parts_.runner.is_above_maxmemory();
+  if (lacks_memory_ && script.has_header()) return Reply::error_view(kOutOfMemory);
+  now_ = now;
   script_ = &script;
-  script_wrote_ = false;
-  const std::uint64_t refused = stats_.refused_recovering;
-  if (world_.script_watch != nullptr) world_.script_watch->script_began(engine_);
+  has_written_ = false;
+  const std::uint64_t refused = parts_.stats.refused_recovering;
+  if (parts_.watch != nullptr) parts_.watch->script_began(engine_);
   const auto progress = engine_.start(script, keys, arguments, *this);
   if (progress == lua::Engine::Progress::suspended) {
     script.note_quick(false);
-    // Of a transaction it may be the second script, which began later than its `now`.
-    const Instant began = transaction_ ? grants_.clock().latest() : call.instant();
-    suspended_ = Suspended{call.session.id(), began, std::nullopt};
-    client_log_.log(
-        ClientLog::Kind::script_overrun, LogLevel::warning,
-        "a script runs longer than busy-reply-threshold: other clients are answered -BUSY; SCRIPT "
-        "KILL ends it if it has not written yet",
-        began);
     return Reply::later();
   }
-  if (world_.script_watch != nullptr) world_.script_watch->script_ended();
+  watch_end();
   ran_ = &script;
   Reply reply = engine_.take_reply();
-  const bool is_refused = stats_.refused_recovering != refused && reply.is_error();
+  const bool is_refused = parts_.stats.refused_recovering != refused && reply.is_error();
   if (is_refused && is_told_as_held(script)) [[unlikely]]
     return Reply::null();
   return reply;
 }
 
 // restart-reply held for a script that acquires by a plain SET, which is refused (rule R10).
-bool Node::is_told_as_held(const lua::Script& script) const {
-  if (settings_.restart_reply != RestartReply::held) return false;
+bool Scripts::is_told_as_held(const lua::Script& script) const {
+  if (parts_.settings.restart_reply != RestartReply::held) return false;
   const lua::KnownScript* const known = lua::known_script_of(script.body());
   return known != nullptr && known->is_nil_if_held;
 }
 
-Reply Node::kill_script() {
-  if (!suspended_) return Reply::error_view("NOTBUSY No scripts in execution right now.");
-  if (script_wrote_ || !engine_.is_suspended()) {
-    return Reply::error_view(
-        "UNKILLABLE Sorry the script already executed write commands against the dataset. You can "
-        "either wait the script termination or kill the server in a hard way using the SHUTDOWN "
-        "NOSAVE command.");
-  }
-  engine_.kill(lua::kKilledByUser);
-  finish_script();
-  return Reply::ok();
+std::optional<Reply> Scripts::resume(Now now, Instant began) {
+  if (now.monotonic - began >= parts_.settings.script_time_limit) return stop(lua::kTimeLimitError);
+  if (engine_.resume() != lua::Engine::Progress::finished) return std::nullopt;
+  watch_end();
+  return engine_.take_reply();
 }
 
-void Node::resume_suspended(Now now) {
-  if (!engine_.is_suspended()) return resume_transaction(now);
-  if (now.monotonic - suspended_->began >= settings_.script_time_limit) {
-    engine_.kill(lua::kTimeLimitError);
-    return finish_script();
-  }
-  if (engine_.resume() == lua::Engine::Progress::finished) finish_script();
+Refusal Scripts::refuse_kill() const {
+  if (!has_written_ && engine_.is_suspended()) return {};
+  return Reply::error_view(
+      "UNKILLABLE Sorry the script already executed write commands against the dataset. You can "
+      "either wait the script termination or kill the server in a hard way using the SHUTDOWN "
+      "NOSAVE command.");
 }
 
-// The reply is delivered at the end of the turn, not from inside the command that brought it about.
-void Node::finish_script() {
-  if (world_.script_watch != nullptr) world_.script_watch->script_ended();
-  const Session::Id caller = suspended_->caller;
-  if (suspended_->observed) observers_.note_time(std::move(*suspended_->observed));
-  suspended_.reset();
-  Reply reply = engine_.take_reply();
-  if (transaction_) reply = continue_transaction_after(std::move(reply));
-  finish_suspended(caller, std::move(reply));
-}
-
-void Node::finish_suspended(Session::Id caller, Reply reply) {
-  if (suspended_) return;  // the next script of the same transaction, or its next piece
-  grants_.count_imposed_ttls();
-  reply = coverage_.record_deadlines(caller, std::move(reply), script_now_);
-  if (!reply.is(Reply::Kind::later)) late_replies_.push_back({caller, std::move(reply)});
+Reply Scripts::stop(std::string_view why) {
+  engine_.kill(why);
+  watch_end();
+  return engine_.take_reply();
 }
 
 // redis.call: the same commands by the same way, at the script's own instant.
-Reply Node::call(Request request) {
-  const CommandTable::Found found = commands_.find(request);
+Reply Scripts::call(Request request) {
+  const CommandTable::Found found = parts_.commands.find(request);
   if (found.entry == nullptr) {
     return Reply::error_view("ERR Unknown Redis command called from script");
   }
@@ -117,16 +112,13 @@ Reply Node::call(Request request) {
   if (script_->is_read_only() && (writes || spec.has(protocol::kMayReplicate))) {
     return Reply::error_view("ERR Write commands are not allowed from read-only scripts.");
   }
-  if (script_lacks_memory_ && !script_wrote_ && spec.has(protocol::kDenyOom)) {
+  if (lacks_memory_ && !has_written_ && spec.has(protocol::kDenyOom)) {
     return Reply::error_view(kOutOfMemory);
   }
-  if (writes) script_wrote_ = true;
-  coverage_.bound_uncovered(script_now_.monotonic);
-  Call call{{script_session_, sessions_, access_, kRedisVersion, request, script_now_},
-            *this,
-            *found.entry->command,
-            true};
-  Reply reply = run(call, *found.entry);
+  if (writes) has_written_ = true;
+  parts_.coverage.bound_uncovered(now_.monotonic);
+  Reply reply =
+      parts_.runner.run(session_, request, now_, *found.entry, CommandRunner::Origin::script);
   if (reply.is(Reply::Kind::too_large)) return Reply::error_view("ERR the reply is too large");
   return reply;
 }

@@ -1,16 +1,16 @@
-// The node and its transactions: what is queued instead of executed, and EXEC.
+#include "server/node/transactions.h"
+
 #include "base/invariant.h"
 #include "protocol/resp/errors.h"
 #include "server/grants/refusals.h"
-#include "server/node/node.h"
 
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace redlock::server {
 
-using protocol::CommandSpec;
 using protocol::Reply;
 using protocol::Request;
 using protocol::Session;
@@ -20,141 +20,117 @@ namespace {
 
 constexpr std::string_view kAborted = "EXECABORT Transaction discarded because of previous errors.";
 
-// All of them may take as much as the requests; beyond that none is kept, and the rest is executed
-// all the same.
-void keep(Reply& replies, Reply reply) {
-  replies.add(std::move(reply));
-  if (replies.memory_bytes() > protocol::kTransactionBytesMax) replies = Reply::too_large();
+Reply aborted(std::string_view why) {
+  return Reply::error(fmt::format("EXECABORT Transaction discarded because of: {}", why));
 }
 
 }  // namespace
 
-// A refusal between MULTI and EXEC: then EXEC must execute nothing. EXEC that is refused itself is
-// over, and says why, without the general "ERR"; monitors, which saw MULTI, see that it came.
-Reply Node::refuse_in_transaction(Session& session, const CommandSpec* spec, Request request,
-                                  Now now, Reply refusal) {
-  if (spec == nullptr || spec->name != "exec") {
+// EXEC that is refused itself is over, and says why, without the general "ERR".
+Reply Transactions::note_refusal(Session& session, bool is_exec, Reply refusal) {
+  if (!is_exec) {
     if (Transaction* queue = session.transaction()) queue->break_off();
     return refusal;
   }
   session.take_transaction();
-  watches_.forget(session);
+  parts_.watches.forget(session);
   std::string_view why = refusal.text();
   if (why.starts_with("ERR ")) why.remove_prefix(4);
-  Reply aborted = Reply::error(fmt::format("EXECABORT Transaction discarded because of: {}", why));
-  const Command& exec = *commands_.find(request).entry->command;
-  show({{session, sessions_, access_, kRedisVersion, request, now}, *this, exec, false}, &aborted);
-  return aborted;
+  return aborted(why);
 }
 
-Reply Node::queue(Session& session, const CommandSpec& spec, Request request, Now now) {
+Reply Transactions::queue(Session& session, const protocol::CommandSpec& spec, Request request) {
   Transaction& queue = *session.transaction();
   const auto refuse = [&](std::string_view why) {
-    stats_.count_error(why);
-    return refuse_in_transaction(session, &spec, request, now, Reply::error_view(why));
+    parts_.stats.count_error(why);
+    return note_refusal(session, false, Reply::error_view(why));
   };
   if (spec.has(protocol::kNoMulti)) return refuse("ERR Command not allowed inside a transaction");
-  if (is_above_maxmemory()) return refuse(kOutOfMemory);
+  if (parts_.runner.is_above_maxmemory()) return refuse(kOutOfMemory);
   if (queue.add(request, spec.flags)) return Reply::status_view("QUEUED");
   return refuse("ERR this transaction is longer than this node takes");
 }
 
-Reply Node::execute_transaction(Call& call) {
-  Session& session = call.session;
+Reply Transactions::execute(Session& session, Now now, Instant pause_at) {
   if (session.transaction() == nullptr) return Reply::error_view("ERR EXEC without MULTI");
   std::unique_ptr<Transaction> queue = session.take_transaction();
-  const bool is_broken = watches_.is_broken(session, call.instant());
-  watches_.forget(session);
+  const bool is_broken = parts_.watches.is_broken(session, now.monotonic);
+  parts_.watches.forget(session);
   if (queue->is_broken()) return Reply::error_view(kAborted);
   if (is_broken) return Reply::null_array();
-  if ((queue->flags() & protocol::kDenyOom) != 0 && is_above_maxmemory()) {
-    return Reply::error(
-        fmt::format("EXECABORT Transaction discarded because of: {}", kOutOfMemory));
-  }
-  transaction_ = RunningTransaction{
-      session.id(),   std::move(queue), 0,
-      Reply::array(), call.now,         later(call.instant(), settings_.busy_reply_threshold)};
-  script_now_ = call.now;
-  return continue_transaction(session);
+  const bool may_grow = (queue->flags() & protocol::kDenyOom) != 0;
+  if (may_grow && parts_.runner.is_above_maxmemory()) return aborted(kOutOfMemory);
+  INVARIANT(!running_, "an EXEC in the middle of another");
+  running_ = Running{session.id(), std::move(queue), 0, Reply::array(), now, pause_at};
+  return go_on();
 }
 
-// Kind::later when a script among them was suspended, or the transaction itself: finish_script() or
-// resume_transaction() comes back here.
-Reply Node::continue_transaction(Session& session) {
-  while (transaction_->next < transaction_->queue->size()) {
-    Reply reply = execute_queued(session, transaction_->queue->request(transaction_->next++));
-    if (suspended_) return Reply::later();
-    INVARIANT(!reply.is(Reply::Kind::later) && !reply.is(Reply::Kind::postponed),
-              "a command that may answer later, in a transaction");
-    if (!transaction_->replies.is(Reply::Kind::too_large)) {
-      keep(transaction_->replies, reply.owned());
-    }
-    if (is_transaction_due_to_pause()) return pause_transaction(session);
+Reply Transactions::go_on(Instant pause_at) {
+  running_->pause_at = pause_at;
+  return go_on();
+}
+
+Reply Transactions::go_on_after(Reply script_reply) {
+  keep(std::move(script_reply));
+  return go_on(Instant{});  // the script has had its time: others first
+}
+
+Session& Transactions::session() {
+  Session* session = parts_.sessions.find(running_->caller);
+  INVARIANT(session != nullptr, "a session was closed that owed the rest of a transaction");
+  return *session;
+}
+
+Reply Transactions::go_on() {
+  Session& caller = session();
+  while (running_->next < running_->queue->size()) {
+    Reply reply = execute_next(caller);
+    if (reply.is(Reply::Kind::later)) return reply;  // a script was suspended
+    INVARIANT(!reply.is(Reply::Kind::postponed), "a command that comes again, in a transaction");
+    if (!running_->replies.is(Reply::Kind::too_large)) keep(reply.owned());
+    if (is_due_to_pause()) return pause();
   }
-  session.last_command = "exec";
-  Reply replies = std::move(transaction_->replies);
-  transaction_.reset();
+  caller.last_command = "exec";
+  Reply replies = std::move(running_->replies);
+  running_.reset();
   return replies;
 }
 
-Reply Node::execute_queued(Session& session, Request request) {
-  CommandTable::Entry* entry = commands_.find(request).entry;
+Reply Transactions::execute_next(Session& session) {
+  const Request request = running_->queue->request(running_->next++);
+  CommandTable::Entry* entry = parts_.commands.find(request).entry;
   INVARIANT(entry != nullptr, "a queued command that is unknown");
-  ++stats_.commands_processed;
-  work_ += request.size();
+  ++parts_.stats.commands_processed;
+  parts_.turns.count(request.size());
   session.last_command = entry->command->spec.name;
-  coverage_.bound_uncovered(script_now_.monotonic);
-  Call call{{session, sessions_, access_, kRedisVersion, request, transaction_->now},
-            *this,
-            *entry->command,
-            false,
-            true};
-  return run(call, *entry);
+  parts_.coverage.bound_uncovered(running_->now.monotonic);
+  return parts_.runner.run(session, request, running_->now, *entry,
+                           CommandRunner::Origin::transaction);
+}
+
+// All replies may take as much as the requests; beyond that none is kept, and the rest is executed
+// all the same.
+void Transactions::keep(Reply reply) {
+  running_->replies.add(std::move(reply));
+  if (running_->replies.memory_bytes() > protocol::kTransactionBytesMax) {
+    running_->replies = Reply::too_large();
+  }
 }
 
 // Nothing to pause for, when it has come to its end.
-bool Node::is_transaction_due_to_pause() {
-  if (work_ < kWordsBetweenLooks || world_.stopwatch == nullptr) return false;
-  work_ = 0;
-  return transaction_->next < transaction_->queue->size() &&
-         world_.stopwatch() >= transaction_->pause_at;
+bool Transactions::is_due_to_pause() {
+  if (!parts_.turns.is_due_to_look() || !parts_.turns.has_stopwatch()) return false;
+  const bool is_past = parts_.turns.is_past(running_->pause_at);
+  return is_past && running_->next < running_->queue->size();
 }
 
-Reply Node::pause_transaction(Session& session) {
-  const Instant began = transaction_->now.monotonic;
-  suspended_ = Suspended{session.id(), began, std::nullopt};
-  if (std::exchange(transaction_->has_overrun, true)) return Reply::later();
-  client_log_.log(ClientLog::Kind::script_overrun, LogLevel::warning,
-                  "a transaction runs longer than busy-reply-threshold: other clients are answered "
-                  "-BUSY until it has ended",
-                  began);
+Reply Transactions::pause() {
+  if (std::exchange(running_->has_overrun, true)) return Reply::later();
+  parts_.client_log.log(ClientLog::Kind::script_overrun, LogLevel::warning,
+                        "a transaction runs longer than busy-reply-threshold: other clients are "
+                        "answered -BUSY until it has ended",
+                        running_->now.monotonic);
   return Reply::later();
-}
-
-// The next piece, as long as a session's turn. What observes the EXEC sees it end with the last.
-void Node::resume_transaction(Now now) {
-  Suspended before = std::move(*std::exchange(suspended_, std::nullopt));
-  Session* session = sessions_.find(before.caller);
-  INVARIANT(session != nullptr, "a session was closed that owed the rest of a transaction");
-  transaction_->pause_at = now.monotonic + kTurnMax;
-  Reply reply = continue_transaction(*session);
-  if (suspended_ && !engine_.is_suspended()) {
-    suspended_ = std::move(before);
-  } else if (!suspended_ && before.observed) {
-    observers_.note_time(std::move(*before.observed));
-  }
-  finish_suspended(session->id(), std::move(reply));
-}
-
-// All or nothing, also when the client is gone by now: owes_work() keeps its session.
-Reply Node::continue_transaction_after(Reply script_reply) {
-  if (!transaction_->replies.is(Reply::Kind::too_large)) {
-    keep(transaction_->replies, std::move(script_reply));
-  }
-  transaction_->pause_at = Instant{};  // the script has had its time: others first
-  Session* session = sessions_.find(transaction_->caller);
-  INVARIANT(session != nullptr, "a session was closed that owed the rest of a transaction");
-  return continue_transaction(*session);
 }
 
 }  // namespace redlock::server

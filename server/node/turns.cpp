@@ -1,4 +1,6 @@
-// The node's turns: what it does when no request has come, and whose turn it is when many have.
+// The node's turns: what it does when no request has come, what is answered later, and in which
+// order a turn ends.
+#include "base/invariant.h"
 #include "server/node/node.h"
 
 #include <algorithm>
@@ -17,87 +19,88 @@ constexpr std::size_t kReclaimBudget = 256;
 
 }  // namespace
 
-// Of the session that executes now: its time counts from the instant of what it was told to
-// execute.
-bool Node::is_turn_over(Now now) {
-  work_ = 0;
-  return world_.stopwatch != nullptr && world_.stopwatch() - now.monotonic >= kTurnMax;
+std::optional<Instant> Node::next_work() const {
+  const bool has_more = pubsub_.has_unfinished() || waiters_.has_more();
+  if (turns_.has_waiting() || has_more) return Instant{};  // at once
+  if (suspended_) return Instant{};  // and expiry stands still, as the script's time does
+  std::optional<Instant> next = grants_.next_reclaim();
+  const auto sooner = [&next](std::optional<Instant> other) {
+    if (other) next = next ? std::min(*next, *other) : *other;
+  };
+  if (has_begun_) sooner(coverage_.next_lower());
+  sooner(client_log_.next_work());
+  sooner(waiters_.next_deadline());
+  sooner(door_.next_work());
+  sooner(pause_.next_work());
+  return next;
 }
 
-// A client that sends such work again and again, each time once it was answered, would have it done
-// at once each time, and many such clients one after the other. So what the client sends next waits
-// for its turn, with one such turn between two looks at the sockets. The wait counts from the end
-// of the work, which may take longer than the wait.
-void Node::have_it_wait_behind(Session& session) {
-  const Instant end = world_.stopwatch != nullptr ? world_.stopwatch() : grants_.clock().latest();
-  session.waits_behind_until = later(end, kWaitsBehind);
-  has_worked_long_ = is_crowded_ = true;
-}
-
-// Behind those who wait for theirs.
-void Node::give_turn(Session& session) {
-  session.give_way();
-  wait_for_turn(session);
-}
-
-void Node::wait_for_turn(const Session& session) {
-  gave_way_.push_back(session.id());
-  is_crowded_ = true;
-}
-
-// A script may take any time, and so may its body to be compiled, but for one that was quick so
-// far. Decided before the command begins, as a monitor sees scripts when they begin.
-bool Node::may_take_long(Session& session, const protocol::CommandSpec& spec,
-                         protocol::Request request) {
-  if (!spec.has(protocol::kTimed)) return false;
-  if (spec.name == "eval") return !engine_.is_quick(request[1]);
-  if (spec.name == "evalsha") {
-    const lua::Script* const script = engine_.find(request[1]);
-    return script != nullptr && !script->is_quick();
+std::optional<Instant> Node::do_due_work(Now now) {
+  grants_.observe_clock(now.monotonic);
+  LockTable::Reclaimed reclaimed;
+  if (suspended_) {
+    resume_suspended(now);
+  } else {
+    door_.close_idle(now.monotonic, [this](const Session& session) {
+      const bool is_told = session.is_listening() || session.is_in(Session::kMonitoring);
+      return session.is_waiting() || waiters_.count_of(session.id()) > 0 || is_told;
+    });
+    door_.close_late_newcomers(now.monotonic);
+    if (has_begun_) coverage_.lower(now.monotonic);
+    reclaimed = grants_.reclaim(now.monotonic, kReclaimBudget);
+    events_.tell_expired();
+    client_log_.tell_left_out(now.monotonic);
+    waiters_.go_on(now.monotonic);
+    wake_and_break(now.monotonic);
+    // What sessions execute comes last: a script among it may be suspended, and time stands still.
+    tell_late_refusals(now);
   }
-  if (spec.name != "exec") return true;
-  return session.transaction() != nullptr && session.transaction()->size() > kWordsBetweenLooks;
-}
-
-// Of all together: many connections, or a new one for each request, get around waits_behind_until,
-// and not around this.
-void Node::note_work(Duration took, Now now) {
-  if (now.monotonic != worked_at_) worked_ = {};
-  worked_at_ = now.monotonic;
-  worked_ += took;
-  if (worked_ >= kLongWork) has_worked_long_ = is_crowded_ = true;
-}
-
-Reply Node::behind_others(Session& session) {
-  give_turn(session);
-  return Reply::postponed();
-}
-
-Reply Node::in_next_turn(Session& session) {
-  have_it_wait_behind(session);
-  return behind_others(session);
-}
-
-// One a turn, and none in a turn in which one who sent something new worked for long: between any
-// two of them the sockets are looked at. Not twice in a row, or those who wait could wait for ever.
-void Node::let_one_go_on(Now now) {
-  has_skipped_ = std::exchange(has_worked_long_, false) && !has_skipped_;
-  if (!has_skipped_) let_next_go_on(now);
-  is_crowded_ = !gave_way_.empty();
-}
-
-void Node::let_next_go_on(Now now) {
-  while (!gave_way_.empty()) {
-    Session* session = sessions_.find(gave_way_.front());
-    gave_way_.pop_front();
-    if (session == nullptr || !session->has_given_way()) continue;
-    work_ = 0;  // one request at least
-    is_in_turn_ = true;
-    session->go_on(now, *this);
-    is_in_turn_ = false;
-    has_worked_long_ = false;
-    return;
+  tell_more_listeners(now);
+  turns_.let_one_go_on(sessions_, *this, now);
+  if (suspended_) {
+    coverage_.cover_before_yield(suspended_->now.monotonic);
+  } else {
+    wake_and_break(now.monotonic);
   }
+  finish_turn(now);
+  if (reclaimed.count == 0) return std::nullopt;
+  return reclaimed.last_deadline;
+}
+
+void Node::begin_run(Now now) {
+  has_begun_ = true;
+  retry_postponed(now);
+  finish_turn(now);
+}
+
+std::optional<DurableRecord> Node::begin_ledger_write(Now now) {
+  if (!has_begun_) return std::nullopt;
+  return coverage_.begin_write(now.monotonic);
+}
+
+void Node::end_ledger_write(const Status& written, Now now) {
+  coverage_.note_write_end(written);
+  finish_turn(now);
+}
+
+// From here, and not from inside the command that brought it about: a session that goes on may
+// execute anything.
+void Node::finish_turn(Now now) {
+  if (coverage_.has_ended_write()) finish_ledger_write(now);
+  if (pause_.take_end(now.monotonic)) retry_postponed(now);
+  if (!late_replies_.empty()) deliver_late_replies();
+  if (waiters_.has_wakes()) deliver_wakes(now);
+}
+
+// Not while a script is suspended, which may have looked at a lock that is taken back.
+void Node::finish_ledger_write(Now now) {
+  if (suspended_) return;
+  const std::vector<LateReply> settled = coverage_.finish_write(now);
+  wake_and_break(now.monotonic);
+  for (const LateReply& late : settled) {
+    if (Session* session = sessions_.find(late.session)) session->resume(late.reply, now, *this);
+  }
+  retry_postponed(now);
 }
 
 void Node::retry_postponed(Now now) {
@@ -106,8 +109,6 @@ void Node::retry_postponed(Now now) {
     session->is_paused = false;
     session->retry(now, *this);
   }
-  deliver_late_replies();
-  deliver_wakes(now);
 }
 
 // Several where one look at the sessions resumed several that each ended a script.
@@ -117,13 +118,12 @@ void Node::deliver_late_replies() {
     Session* const session = sessions_.find(late.session);
     if (session == nullptr) continue;
     session->answer_and_give_way(late.reply);  // the next script that it sent may overrun, too
-    session->waits_behind_until = later(grants_.clock().latest(), kWaitsBehind);
-    wait_for_turn(*session);
+    TurnOrder::wait_behind(*session, grants_.clock().latest());
+    turns_.wait_for_turn(*session);
   }
 }
 
-// From a loop of its own, not from inside the command that freed the key: a session that goes on
-// may free others.
+// A loop: a session that goes on may free keys that others wait for.
 void Node::deliver_wakes(Now now) {
   while (waiters_.has_wakes()) {
     for (Waiters::Wake& wake : waiters_.take_wakes()) {
@@ -150,57 +150,84 @@ void Node::tell_more_listeners(Now now) {
   }
 }
 
-std::optional<Instant> Node::next_work() const {
-  const bool has_more = pubsub_.has_unfinished() || waiters_.has_more();
-  if (!gave_way_.empty() || has_more) return Instant{};  // at once
-  if (suspended_) return Instant{};  // and expiry stands still, as the script's time does
-  std::optional<Instant> next = grants_.next_reclaim();
-  const auto sooner = [&next](Instant other) { next = next ? std::min(*next, other) : other; };
-  if (const auto lower = coverage_.next_lower(); lower && has_begun_) sooner(*lower);
-  if (const auto telling = client_log_.next_work()) sooner(*telling);
-  if (const auto wait = waiters_.next_deadline()) sooner(*wait);
-  if (const auto newcomer = newcomers_.next_deadline()) sooner(*newcomer);
-  if (!late_refusals_.empty()) sooner(late_refusals_.front().first);
-  if (pause_.is_on() && pause_.ends_at() != kNever) sooner(pause_.ends_at());
-  if (settings_.timeout > 0ns && sessions_.count() > 0) {
-    sooner(idle_check_ + kIdleCheckInterval);
+void Node::tell_late_refusals(Now now) {
+  while (const std::optional<LateReply> late = door_.take_late_refusal(now.monotonic)) {
+    if (Session* session = sessions_.find(late->session)) session->resume(late->reply, now, *this);
   }
-  return next;
 }
 
-std::optional<Instant> Node::do_due_work(Now now) {
-  grants_.observe_clock(now.monotonic);
-  if (suspended_) {
-    resume_suspended(now);
-    tell_more_listeners(now);
-    let_one_go_on(now);
-    if (suspended_) {
-      coverage_.cover_before_yield(script_now_.monotonic);
-    } else {
-      look_at_notes(now.monotonic);
-    }
-    finish_ledger_write(now);
-    deliver_late_replies();
-    deliver_wakes(now);
-    return std::nullopt;
+// Of a transaction it may be the second script, which began later than its `now`.
+Reply Node::run_script(Call& call, const lua::Script& script,
+                       std::span<const std::string_view> keys,
+                       std::span<const std::string_view> arguments) {
+  Reply reply = scripts_.run(script, keys, arguments, call.now);
+  if (!reply.is(Reply::Kind::later)) return reply;
+  const Instant began = call.in_transaction ? grants_.clock().latest() : call.instant();
+  suspended_ = Suspended{call.session.id(), call.now, began, std::nullopt};
+  client_log_.log(
+      ClientLog::Kind::script_overrun, LogLevel::warning,
+      "a script runs longer than busy-reply-threshold: other clients are answered -BUSY; SCRIPT "
+      "KILL ends it if it has not written yet",
+      began);
+  return reply;
+}
+
+Reply Node::execute_transaction(Call& call) {
+  const Instant pause_at = later(call.instant(), settings_.busy_reply_threshold);
+  Reply reply = transactions_.execute(call.session, call.now, pause_at);
+  if (reply.is(Reply::Kind::later)) suspend_transaction(call.session.id(), call.now);
+  return reply;
+}
+
+// Unless a script among its commands is what was suspended.
+void Node::suspend_transaction(Session::Id caller, Now now) {
+  if (!suspended_) suspended_ = Suspended{caller, now, now.monotonic, std::nullopt};
+}
+
+Reply Node::kill_script() {
+  if (!suspended_) return Reply::error_view("NOTBUSY No scripts in execution right now.");
+  if (Refusal no = scripts_.refuse_kill()) return no;
+  finish_script(scripts_.stop(lua::kKilledByUser));
+  return Reply::ok();
+}
+
+// The next piece of a transaction is as long as a session's turn. What observes the EXEC sees it
+// end with the last.
+void Node::resume_suspended(Now now) {
+  if (scripts_.is_suspended()) {
+    auto reply = scripts_.resume(now, suspended_->began);
+    if (reply) finish_script(std::move(*reply));
+    return;
   }
-  close_idle_sessions(now.monotonic);
-  close_late_newcomers(now.monotonic);
-  if (has_begun_) coverage_.lower(now.monotonic);
-  const LockTable::Reclaimed reclaimed = grants_.reclaim(now.monotonic, kReclaimBudget);
-  events_.tell_expired();
-  client_log_.tell_left_out(now.monotonic);
-  waiters_.go_on(now.monotonic);
-  look_at_notes(now.monotonic);
-  // What sessions execute comes last: a script among it may be suspended, and time stands still.
-  look_at_pause(now);
-  tell_late_refusals(now);
-  tell_more_listeners(now);
-  let_one_go_on(now);
-  deliver_late_replies();
-  deliver_wakes(now);
-  if (reclaimed.count == 0) return std::nullopt;
-  return reclaimed.last_deadline;
+  Suspended before = std::move(*std::exchange(suspended_, std::nullopt));
+  Reply reply = transactions_.go_on(now.monotonic + TurnOrder::kTurnMax);
+  const bool goes_on = reply.is(Reply::Kind::later) && !suspended_;
+  if (!suspended_ && !goes_on && before.observed) {
+    observers_.note_time(std::move(*before.observed));
+  }
+  if (goes_on) {
+    suspended_ = std::move(before);
+    return;
+  }
+  finish_suspended(before.caller, std::move(reply), before.now);
+}
+
+void Node::finish_script(Reply reply) {
+  Suspended before = std::move(*std::exchange(suspended_, std::nullopt));
+  if (before.observed) observers_.note_time(std::move(*before.observed));
+  if (transactions_.is_under_way()) {
+    reply = transactions_.go_on_after(std::move(reply));
+    if (reply.is(Reply::Kind::later)) suspend_transaction(before.caller, before.now);
+  }
+  finish_suspended(before.caller, std::move(reply), before.now);
+}
+
+// The reply is delivered at the end of the turn, not from inside the command that brought it about.
+void Node::finish_suspended(Session::Id caller, Reply reply, Now now) {
+  if (suspended_) return;  // the next script of the same transaction, or its next piece
+  grants_.count_imposed_ttls();
+  reply = coverage_.record_deadlines(caller, std::move(reply), now);
+  if (!reply.is(Reply::Kind::later)) late_replies_.push_back({caller, std::move(reply)});
 }
 
 }  // namespace redlock::server

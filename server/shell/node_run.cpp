@@ -86,8 +86,9 @@ Status NodeRun::restore() {
   if (!folder_) return Done{};
   bool has_room = true;
   auto restored = folder_->restore(
-      decision_, [&](const SavedLock& lock) { has_room = node_->restore(lock) && has_room; },
-      [&](const SavedMark& mark) { node_->restore(mark); });
+      decision_,
+      [&](const SavedLock& lock) { has_room = node_->grants().restore(lock) && has_room; },
+      [&](const SavedMark& mark) { node_->grants().restore(mark); });
   if (restored && !has_room) return Failure{"no memory for the locks of the last run"};
   return restored;
 }
@@ -163,7 +164,7 @@ Status NodeRun::finish() {
     return Done{};
   }
   auto written = folder_->write_snapshot(copied_at, [&](SnapshotWriter& snapshot) {
-    node_->save(
+    node_->grants().save(
         copied_at, [&](const SavedLock& lock) { snapshot.add(lock); },
         [&](const SavedMark& mark) { snapshot.add(mark); });
   });

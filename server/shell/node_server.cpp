@@ -49,10 +49,10 @@ class NodeServer::Connection final : public net::Stream::User, public protocol::
     if (!may_send_more()) stream_->stop_reading();
   }
 
-  // The session may outlive the stream: see Node::owes_work.
+  // The session may outlive the stream: see Node::has_unfinished_request.
   void on_end(std::string_view) override {
     server_.execute_held();  // what it sent before it went may be among it
-    if (!server_.node_.owes_work(session_)) return server_.forget(*this);
+    if (!server_.node_.has_unfinished_request(session_)) return server_.forget(*this);
     stream_.reset();
   }
 
@@ -119,7 +119,7 @@ class NodeServer::Connection final : public net::Stream::User, public protocol::
 
   // As at its own end: the session may outlive the stream.
   void cut_off() {
-    if (!server_.node_.owes_work(session_)) return server_.forget(*this);
+    if (!server_.node_.has_unfinished_request(session_)) return server_.forget(*this);
     stream_.reset();
   }
 
@@ -134,7 +134,7 @@ class NodeServer::Connection final : public net::Stream::User, public protocol::
 
   void flush_to_nobody() {
     session_.output().clear();
-    if (!server_.node_.owes_work(session_)) server_.forget(*this);
+    if (!server_.node_.has_unfinished_request(session_)) server_.forget(*this);
   }
 
   protocol::Peer peer() const {
@@ -225,7 +225,7 @@ void NodeServer::forget(Connection& connection) {
   INVARIANT(!connection.is_held, "a connection ends whose input is yet to be executed");
   if (connection.is_leaving()) return;
   const Session::Id id = connection.session().id();
-  const std::size_t wishes = node_.wishes_of(connection.session());
+  const std::size_t wishes = node_.subscriptions_of(connection.session());
   if (wishes == 0 || forgotten_ + wishes <= kForgottenAtOnce) return end_session(id);
   connection.leave();
   leaving_.push_back(id);
@@ -233,7 +233,7 @@ void NodeServer::forget(Connection& connection) {
 
 void NodeServer::end_session(Session::Id id) {
   const auto connection = connections_.find(id);
-  forgotten_ += node_.wishes_of(connection->second->session());
+  forgotten_ += node_.subscriptions_of(connection->second->session());
   node_.close_session(id);
   connections_.erase(connection);
 }
@@ -261,7 +261,7 @@ void NodeServer::take(Connection& connection, std::string_view bytes) {
 
 void NodeServer::execute_held() {
   if (held_.is_empty()) return;
-  if (held_.bytes().size() > 1) node_.expect_first_of(held_.bytes());
+  if (held_.bytes().size() > 1) node_.look_ahead().expect_first_of(held_.bytes());
   const Now now = net::read_now();
   for (std::size_t i = 0; i < held_.bytes().size(); ++i) {
     Connection& connection = *held_.connections()[i];
@@ -290,7 +290,7 @@ void NodeServer::do_due_work() {
   drop_last_words(now.monotonic);
   const auto last_deadline = node_.do_due_work(now);
   if (!last_deadline) return;
-  node_.note_reclaimed(net::read_clock(net::ClockKind::monotonic) - *last_deadline);
+  node_.stats().reclaim_lag = net::read_clock(net::ClockKind::monotonic) - *last_deadline;
 }
 
 void NodeServer::write_output() {

@@ -2,7 +2,7 @@
 //
 // Clients that send a request at a time come many in a turn. Executed one by one, each waits for
 // memory to find its lock; held until some are read, memory is asked for all of them at once
-// (Node::expect_first_of), as for the requests of one client that pipelines.
+// (LookAhead::expect_first_of), as for the requests of one client that pipelines.
 //
 // One buffer for all connections, so that a connection costs no memory for it. Thread safety: none.
 #pragma once

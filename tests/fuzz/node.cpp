@@ -126,7 +126,7 @@ class World {
 
   void come_anew(std::string_view who) {
     const auto number = static_cast<std::size_t>(take_byte(who) - 'A');
-    if (number >= kClients || node_.owes_work(*clients_[number].session)) return;
+    if (number >= kClients || node_.has_unfinished_request(*clients_[number].session)) return;
     node_.close_session(clients_[number].session->id());
     open(clients_[number]);
   }
@@ -151,7 +151,7 @@ class World {
     }
     node_.sessions().for_each_touched([](protocol::Session& session) { look(session); });
     for (Client& client : clients_) {
-      if (!client.session->is_closing() || node_.owes_work(*client.session)) continue;
+      if (!client.session->is_closing() || node_.has_unfinished_request(*client.session)) continue;
       node_.close_session(client.session->id());
       open(client);
     }

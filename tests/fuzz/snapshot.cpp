@@ -74,12 +74,12 @@ void restore(std::string_view file, const Decision& decision, Instant start) {
   const auto visit = [&](const SavedLock& saved) {
     const auto deadline = decision.restoration->deadline(saved.deadline);
     if (!deadline) return;
-    node.restore({saved.key, saved.value, *deadline, saved.token, saved.kind});
+    node.grants().restore({saved.key, saved.value, *deadline, saved.token, saved.kind});
     if (keys.size() < kKeysAskedMax) keys.emplace_back(saved.key);
   };
   const auto visit_mark = [&](const SavedMark& saved) {
     const auto end = decision.restoration->deadline(saved.end);
-    if (end) node.restore({saved.hash_key, saved.hash, *end});
+    if (end) node.grants().restore({saved.hash_key, saved.hash, *end});
   };
   static_cast<void>(read(file, visit, visit_mark));
   node.begin_run(now);

@@ -119,11 +119,12 @@ void Host::restore(server::Node& node, const server::Decision& decision) {
   disk_.snapshot(
       [&](const server::SavedLock& saved) {
         const auto deadline = restoration.deadline(saved.deadline);
-        if (deadline) node.restore({saved.key, saved.value, *deadline, saved.token, saved.kind});
+        if (deadline)
+          node.grants().restore({saved.key, saved.value, *deadline, saved.token, saved.kind});
       },
       [&](const server::SavedMark& saved) {
         const auto end = restoration.deadline(saved.end);
-        if (end) node.restore({saved.hash_key, saved.hash, *end});
+        if (end) node.grants().restore({saved.hash_key, saved.hash, *end});
       });
 }
 
@@ -217,7 +218,7 @@ std::string Host::snapshot(Instant copied_at) {
   };
   const server::DurableRecord& record = process_->decision.record;
   server::SnapshotWriter writer({record.node_id, record.run, process_->boot, copied_at}, sink);
-  process_->node->save(
+  process_->node->grants().save(
       copied_at, [&](const server::SavedLock& lock) { writer.add(lock); },
       [&](const server::SavedMark& mark) { writer.add(mark); });
   return writer.finish() ? bytes : std::string();
@@ -301,7 +302,7 @@ void Host::flush(protocol::Session& session) {
   if (client.is_there && !bytes.empty()) {
     world_.network.send(client.connection, Network::to_client, std::move(bytes));
   }
-  if (client.is_there || process_->node->owes_work(session)) return;
+  if (client.is_there || process_->node->has_unfinished_request(session)) return;
   const ConnectionId connection = client.connection;
   process_->node->close_session(session.id());
   process_->clients.erase(connection);
@@ -357,7 +358,7 @@ void Host::on_end(ConnectionId connection) {
     const auto found = process_->clients.find(connection);
     if (found == process_->clients.end()) return;
     found->second.is_there = false;
-    if (node.owes_work(*found->second.session)) return;
+    if (node.has_unfinished_request(*found->second.session)) return;
     node.close_session(found->second.session->id());
     process_->clients.erase(found);
   });

@@ -50,7 +50,7 @@ std::vector<Saved> saved_by(NodeFixture& node) {
     all.push_back(
         {std::string(lock.key), std::string(lock.value), lock.deadline, lock.token, lock.kind});
   };
-  node.node().save(node.now().monotonic, keep, [](const SavedMark&) {});
+  node.node().grants().save(node.now().monotonic, keep, [](const SavedMark&) {});
   return all;
 }
 
@@ -181,7 +181,7 @@ TEST_CASE("a clean stop keeps a hash, its deadline and its token (rule R9)") {
   Node node(all_families(), settings, start,
             {[] { return ProcessFacts{}; }, log, nullptr, nullptr});
   for (const Saved& lock : saved) {
-    REQUIRE(node.restore({lock.key, lock.value, lock.deadline, lock.token, lock.kind}));
+    REQUIRE(node.grants().restore({lock.key, lock.value, lock.deadline, lock.token, lock.kind}));
   }
   Now now{Instant(24h) + 1s, WallTime(0s)};
   node.begin_run(now);

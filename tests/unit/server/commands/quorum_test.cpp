@@ -409,7 +409,7 @@ TEST_CASE("marks of the last run refuse in the next (rules Q3, R9)") {
   FencedFixture before;
   before("LOCK.RELEASE printer alice FINAL");
   std::vector<SavedMark> marks;
-  before.node().save(
+  before.node().grants().save(
       before.now().monotonic, [](const SavedLock&) {},
       [&](const SavedMark& mark) { marks.push_back(mark); });
   REQUIRE(marks.size() == 1);
@@ -421,7 +421,7 @@ TEST_CASE("marks of the last run refuse in the next (rules Q3, R9)") {
   start.started_at = Instant(24h);
   Node node(all_families(), settings, start,
             {[] { return ProcessFacts{}; }, log, nullptr, nullptr});
-  node.restore(marks[0]);
+  node.grants().restore(marks[0]);
   Now now{Instant(24h) + 60s, WallTime(0s)};
   node.begin_run(now);
   TestClient client(node, now);

@@ -292,7 +292,7 @@ TEST_CASE("a value above value-size-limit is refused by each command that would 
 TEST_CASE("a value that came with a snapshot is whole, whatever the limit, and can be extended") {
   NodeFixture node;
   const std::string value(100'000, 'v');
-  REQUIRE(node.node().restore({"k", value, node.now().monotonic + 1s, 0}));
+  REQUIRE(node.node().grants().restore({"k", value, node.now().monotonic + 1s, 0}));
   CHECK(node("STRLEN k") == "(integer) 100000");
   TestClient alice = node.connect();
   alice.send({"LOCK.EXTEND", "k", value, "PX", "9000"}, node.now());

@@ -175,7 +175,7 @@ TEST_CASE("nothing is written to the ledger while the start still writes it (rul
   NodeStart start = with_largest_ttl(60s);
   start.ledger.latest_deadline = Instant(24h) + 30s;
   Node node(all_families(), settings, start, {[] { return ProcessFacts{}; }, log, nullptr, &page});
-  REQUIRE(node.restore({"printer", "alice", Instant(24h) + 1s, 1}));
+  REQUIRE(node.grants().restore({"printer", "alice", Instant(24h) + 1s, 1}));
   now.monotonic += 2s;
   node.do_due_work(now);  // gives the lock back
   node.do_due_work(now);

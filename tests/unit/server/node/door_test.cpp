@@ -76,7 +76,7 @@ TEST_CASE("one who guesses and goes leaves nothing behind that is told") {
   {
     TestClient guesser = node.connect();
     for (int i = 0; i < 11; ++i) guesser.send("AUTH wrong", node.now());
-    CHECK_FALSE(node.node().owes_work(guesser.session()));
+    CHECK_FALSE(node.node().has_unfinished_request(guesser.session()));
     node.node().close_session(guesser.session().id());
   }
   node.pass(1s);

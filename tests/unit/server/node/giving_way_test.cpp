@@ -60,10 +60,10 @@ TEST_CASE("a client that gave way and is closed has its requests executed, a kil
   SlowNode world;
   world.reading_takes = 1ms;
   world.send_many(world.alice, "GET printer", 1000);
-  CHECK(world.node.owes_work(world.alice.session()));
+  CHECK(world.node.has_unfinished_request(world.alice.session()));
   SECTION("killed") {
     world.alice.session().close_after_output();
-    CHECK_FALSE(world.node.owes_work(world.alice.session()));
+    CHECK_FALSE(world.node.has_unfinished_request(world.alice.session()));
     CHECK(world.turns() <= 1);
   }
   SECTION("gone") {
@@ -86,12 +86,12 @@ TEST_CASE("one whose command took long waits behind others for a while, however 
   CHECK(world.ask(world.bob, "PING") == "+PONG");
   world.turns();
   CHECK(world.alice.receive() == "+PONG");
-  world.now.monotonic += Node::kWaitsBehind / 2;
+  world.now.monotonic += TurnOrder::kWaitsBehind / 2;
   world.alice.send("PING", world.now);
   CHECK(world.alice.receive() == "(none)");
   world.turns();
   CHECK(world.alice.receive() == "+PONG");
-  world.now.monotonic += Node::kWaitsBehind / 2;
+  world.now.monotonic += TurnOrder::kWaitsBehind / 2;
   world.alice.send("PING", world.now);
   CHECK(world.alice.receive() == "+PONG");
 }
@@ -241,15 +241,15 @@ TEST_CASE("a script of a transaction may be forgotten by what comes behind it") 
     world.ask(world.alice, line);
   }
   CHECK(world.ask(world.alice, "EXEC") == "[(integer) 1, +OK]");
-  CHECK_FALSE(world.node.engine().is_quick("return 1"));
+  CHECK_FALSE(world.node.scripts().engine().is_quick("return 1"));
 }
 
 TEST_CASE("the scripts of lock libraries are quick before they ran") {
   SlowNode world;
   world.alice.send({"SCRIPT", "LOAD", std::string(lua::known_scripts().front().body)}, world.now);
   world.alice.send({"SCRIPT", "LOAD", "return 1"}, world.now);
-  CHECK(world.node.engine().is_quick(lua::known_scripts().front().body));
-  CHECK_FALSE(world.node.engine().is_quick("return 1"));
+  CHECK(world.node.scripts().engine().is_quick(lua::known_scripts().front().body));
+  CHECK_FALSE(world.node.scripts().engine().is_quick("return 1"));
 }
 
 TEST_CASE("clients that send a request at a time never give way") {

@@ -106,7 +106,7 @@ TEST_CASE("a paused client that leaves is let go, and its command with it") {
   PauseFixture node;
   node("CLIENT PAUSE 1000 WRITE");
   node.bob("SET printer bob NX PX 10000");
-  CHECK_FALSE(node.node().owes_work(node.other.session()));
+  CHECK_FALSE(node.node().has_unfinished_request(node.other.session()));
   node.node().close_session(node.other.session().id());
   node.pass(1s);
   CHECK(node("GET printer") == "(nil)");

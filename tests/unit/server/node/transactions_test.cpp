@@ -378,10 +378,10 @@ TEST_CASE("a transaction whose script overruns goes on when the script has ended
   busy.ask(busy.alice, "SET printer carol PX 10000");
   CHECK(busy.ask(busy.alice, "EXEC") == "(none)");
   CHECK(busy.ask(busy.bob, "GET printer").starts_with("-BUSY"));
-  CHECK(busy.node.owes_work(busy.alice.session()));
+  CHECK(busy.node.has_unfinished_request(busy.alice.session()));
   for (int slice = 0; slice < 20; ++slice) busy.pass(20ms);
   CHECK(busy.alice.receive() == R"([+OK, "alice", "alice", +OK])");
-  CHECK_FALSE(busy.node.owes_work(busy.alice.session()));
+  CHECK_FALSE(busy.node.has_unfinished_request(busy.alice.session()));
   CHECK(busy.ask(busy.bob, "PTTL printer") == "(integer) 9600");  // from EXEC's instant
 }
 

@@ -1,0 +1,102 @@
+// Scripts: EVAL's scripts, their commands, their time, their end.
+//
+// A script runs until it ends, or has run for busy-reply-threshold: then it is suspended, and the
+// node resumes it a slice a turn, while others are told BUSY.
+//
+//   Reply reply = scripts.run(script, keys, arguments, now);   // Kind::later: it is suspended
+//   if (auto reply = scripts.resume(now, began)) …             // a slice; its reply at its end
+//
+// Thread safety: none, but for what ScriptWatch says of the engine.
+#pragma once
+
+#include "base/random.h"
+#include "base/time.h"
+#include "lua/engine/engine.h"
+#include "protocol/resp/refusal.h"
+#include "protocol/resp/reply.h"
+#include "protocol/session/session.h"
+#include "protocol/session/sessions.h"
+#include "server/grants/coverage.h"
+#include "server/node/command_runner.h"
+#include "server/node/command_table.h"
+#include "server/node/script_watch.h"
+#include "server/observe/client_log.h"
+#include "server/observe/stats.h"
+#include "server/settings/settings.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace redlock::server {
+
+class Scripts final : private lua::ScriptHost {
+ public:
+  // What is quick is executed as it comes (TurnOrder).
+  static constexpr Duration kQuickScript = 250us;
+
+  // All outlive it. watch: nullptr: scripts may run for ever.
+  struct Parts {
+    CommandRunner& runner;
+    CommandTable& commands;
+    Coverage& coverage;
+    const Settings& settings;
+    const Stats& stats;
+    ClientLog& client_log;
+    ScriptWatch* watch;
+  };
+  Scripts(Parts parts, std::uint64_t hash_seed, std::string redis_version, Instant started_at);
+
+  lua::Engine& engine() { return engine_; }
+  const lua::Engine& engine() const { return engine_; }
+
+  // The script of this body. The time to compile it is watched as that of a script.
+  lua::Engine::Loaded load(std::string_view body, lua::Engine::Keep keep);
+  // Whether a script of this body or digest may take any time, and so may its body to be compiled:
+  // all but those that were quick so far.
+  bool may_take_long(const protocol::CommandSpec& spec, protocol::Request request);
+
+  // The script's reply, or Kind::later when it was suspended. now: stays the same in it (rule C4).
+  protocol::Reply run(const lua::Script& script, std::span<const std::string_view> keys,
+                      std::span<const std::string_view> arguments, Now now);
+  bool is_suspended() const { return engine_.is_suspended(); }
+  // A slice of the suspended script, which began then. Its reply, if it has ended.
+  std::optional<protocol::Reply> resume(Now now, Instant began);
+  // SCRIPT KILL: why the suspended script cannot be stopped. Half of what it does would stay, once
+  // it has written.
+  protocol::Refusal refuse_kill() const;
+  // The suspended script ends here. Returns its reply, an error that says why.
+  protocol::Reply stop(std::string_view why);
+
+  // What a command that ran just now took: whether the script in it counts as quick.
+  void note_time(Duration took) {
+    if (ran_ != nullptr) std::exchange(ran_, nullptr)->note_quick(took < kQuickScript);
+  }
+  // Before a command that may run one.
+  void forget_ran() { ran_ = nullptr; }
+
+ private:
+  protocol::Reply call(protocol::Request request) override;   // redis.call
+  void log(LogLevel level, std::string_view text) override {  // redis.log
+    parts_.client_log.log_of_script(level, text, now_.monotonic);
+  }
+  void watch_end() {
+    if (parts_.watch != nullptr) parts_.watch->script_ended();
+  }
+  bool is_told_as_held(const lua::Script& script) const;
+
+  Parts parts_;
+  protocol::Sessions sessions_;  // holds session_, which no client list shows
+  protocol::Session& session_;   // in whose name scripts call
+  lua::Engine engine_;
+  Now now_{};
+  const lua::Script* script_ = nullptr;  // the last that began
+  const lua::Script* ran_ = nullptr;     // and ended, in the command under way
+  bool lacks_memory_ = false;            // from its beginning
+  bool has_written_ = false;
+};
+
+}  // namespace redlock::server
