@@ -2,7 +2,7 @@
 //
 // These libraries send EVALSHA first, and some take NOSCRIPT for "not released". A node that was
 // restarted has an empty script cache but, through this table, answers them at once. A body is
-// compiled when it is first asked for.
+// compiled when it is first asked for. The scripts stand in known/, each in a file.
 #pragma once
 
 #include <span>

@@ -4,13 +4,13 @@
 // may move between calls. A request that arrived whole is handed out as views into those bytes;
 // nothing is copied but the words of an inline line that had quotes in it.
 //
-//   while (true) {
-//     switch (parser.parse(bytes)) {
-//       case State::complete: handle(parser.request()); bytes.remove_prefix(parser.consumed());
-//       break; case State::incomplete: keep `bytes`, come back with more behind them; case
-//       State::broken: answer parser.problem(), close;
-//     }
+//   State state = parser.parse(bytes);
+//   for (; state == State::complete; state = parser.parse(bytes)) {
+//     handle(parser.request());
+//     bytes.remove_prefix(parser.consumed());
 //   }
+//   if (state == State::broken) …      // answer parser.problem(), close
+//                                      // incomplete: keep `bytes`, come back with more behind them
 #pragma once
 
 #include "protocol/resp/limits.h"

@@ -106,6 +106,15 @@ def _continues(code, offset):
     return re.match(r"\s*[,{]", code[offset:]) is not None
 
 
+@check({"base/a.h": "//   case a: handle(); break; case b: keep it, come back; case\n"},
+       good=[{"base/a.h": "//   case a:\n//     handle();\n//     break;\n"},
+             {"base/a.h": "// A loop ends at its break; the rest is not read.\n"}])
+def examples_keep_their_lines(tree):
+    """An example in a comment, which stands further in, was not run together by a formatter."""
+    for path, line, _ in _search(tree, r"(?m)^ *// {2,}.*\b(break|continue);(?= +[a-z}])"):
+        yield f"{path}:{line}: an example whose lines were run together"
+
+
 @check(*({"base/a.h": f"// {word}: later\n"} for word in ("TO" "DO", "FIX" "ME", "X" "XX")),
        good=[{"tests/fresh.sh": "mktemp -d /tmp/redlock.XXXXXX\n"}])
 def nothing_is_put_off(tree):
