@@ -82,7 +82,7 @@ void Group::cancel(OperationId id, Instant now) {
 
 OperationId Group::begin(std::unique_ptr<Operation> operation, Instant now) {
   if (free_slots_.empty()) {
-    INVARIANT(slots_.size() < (std::size_t(1) << kSlotBits), "too many operations at once");
+    INVARIANT(slots_.size() < kSlotsMax, "too many operations at once");
     free_slots_.push_back(static_cast<std::uint32_t>(slots_.size()));
     slots_.emplace_back();
   }
@@ -90,8 +90,7 @@ OperationId Group::begin(std::unique_ptr<Operation> operation, Instant now) {
   free_slots_.pop_back();
   Slot& slot = slots_[index];
   ++slot.generation;
-  const OperationId id = (OperationId(slot.generation) << (kSlotBits + kAttemptBits)) |
-                         (OperationId(index) << kAttemptBits);
+  const OperationId id{.slot = index, .generation = slot.generation};
   Operation& started = *operation;
   slot.operation = std::move(operation);
   started.set_id(id);
@@ -105,29 +104,19 @@ OperationId Group::begin(std::unique_ptr<Operation> operation, Instant now) {
 
 // The operation whatever its attempt; on_answer's caller compares the ids.
 Group::Operation* Group::find(OperationId id) {
-  const auto index =
-      static_cast<std::size_t>((id >> kAttemptBits) & ((OperationId(1) << kSlotBits) - 1));
-  const auto generation = static_cast<std::uint32_t>(id >> (kSlotBits + kAttemptBits));
-  if (index >= slots_.size() || slots_[index].generation != generation) return nullptr;
-  return slots_[index].operation.get();
+  if (id.slot >= slots_.size() || slots_[id.slot].generation != id.generation) return nullptr;
+  return slots_[id.slot].operation.get();
 }
 
-void Group::remove(OperationId id) {
-  const auto index =
-      static_cast<std::uint32_t>((id >> kAttemptBits) & ((OperationId(1) << kSlotBits) - 1));
-  slots_[index].operation.reset();
-  free_slots_.push_back(index);
+std::unique_ptr<Group::Operation> Group::remove(OperationId id) {
+  free_slots_.push_back(id.slot);
+  return std::move(slots_[id.slot].operation);
 }
 
 // Tells the outcome of an operation that is finished, or makes sure that its next deadline is seen.
 void Group::after_event(Operation& operation, Instant) {
   if (operation.finished()) {
-    const auto index = static_cast<std::size_t>((operation.id() >> kAttemptBits) &
-                                                ((OperationId(1) << kSlotBits) - 1));
-    // The callback may begin another operation in this very slot.
-    const std::unique_ptr<Operation> done = std::move(slots_[index].operation);
-    free_slots_.push_back(static_cast<std::uint32_t>(index));
-    done->tell();
+    remove(operation.id())->tell();  // which may begin another operation in this very slot
     return;
   }
   const auto wanted = operation.next_deadline();
@@ -227,7 +216,7 @@ void Group::deliver(Instant now) {
       links_[node].take_completions(batch);
       for (Completion& completion : batch) {
         if (completion.kind == RequestKind::wait) {
-          wakes_.on_answer(node, completion.operation, completion.answer, now);
+          wakes_.on_answer(node, completion.wait, completion.answer, now);
           continue;
         }
         Operation* operation = find(completion.operation);
@@ -250,10 +239,10 @@ void Group::deliver(Instant now) {
 void Group::carry_out_wakes(Instant now) {
   while (wakes_.has_news()) {
     for (Wakes::Order& order : wakes_.take_orders()) {
-      links_[order.node].send({.operation = order.number,
-                               .kind = RequestKind::wait,
+      links_[order.node].send({.kind = RequestKind::wait,
                                .claim = std::move(order.claim),
-                               .ttl = order.timeout},
+                               .ttl = order.timeout,
+                               .wait = order.number},
                               now);
     }
     for (const OperationId id : wakes_.take_stirred()) {

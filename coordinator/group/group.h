@@ -156,6 +156,8 @@ class Group {
   class AdmitOperation;
   friend class Operation;
 
+  // Operations at once, undos and admissions among them.
+  static constexpr std::size_t kSlotsMax = std::size_t(1) << 20;
   struct Slot {
     std::uint32_t generation = 0;
     std::unique_ptr<Operation> operation;
@@ -178,7 +180,8 @@ class Group {
   void after_event(Operation& operation, Instant now);
   void run_deadlines(Instant now);
   void carry_out_wakes(Instant now);
-  void remove(OperationId id);
+  // It is out of the books, and its slot free.
+  std::unique_ptr<Operation> remove(OperationId id);
 
   Options options_;
   ValueSource values_;

@@ -1,8 +1,5 @@
 // The operations under way in a Group: each drives one state machine. Internal to group.cpp and
 // operation.cpp.
-//
-// An operation's id names its slot, the slot's generation and the attempt, so that an answer to an
-// earlier attempt, or to an operation that is over, finds nobody.
 #pragma once
 
 #include "coordinator/group/group.h"
@@ -11,9 +8,6 @@
 #include <utility>
 
 namespace redlock::coordinator {
-
-inline constexpr unsigned kAttemptBits = 12;
-inline constexpr unsigned kSlotBits = 20;
 
 class Group::Operation {
  public:
@@ -40,8 +34,7 @@ class Group::Operation {
  protected:
   // A new attempt: what the earlier one asked is not listened to any more.
   void next_attempt() {
-    constexpr OperationId kAttempts = (OperationId(1) << kAttemptBits) - 1;
-    id_ = (id_ & ~kAttempts) | ((id_ + 1) & kAttempts);
+    ++id_.attempt;
     asked_.reset();
     heard_.reset();
   }

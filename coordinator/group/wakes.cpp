@@ -70,7 +70,7 @@ Wakes::Line& Wakes::line_of(const std::string& name) {
   Line& line = found->second;
   if (is_new) {
     line.claim = std::make_shared<const Claim>(Claim{name, {}});
-    line.number = ++last_number_;
+    line.number = WaitNumber(++lines_made_);
     line.marks.resize(nodes_);
     by_number_[line.number] = &line;
   }
@@ -104,7 +104,7 @@ void Wakes::on_link(NodeIndex node, bool can_push, Instant now) {
   }
 }
 
-void Wakes::on_answer(NodeIndex node, OperationId number, const Answer& answer, Instant now) {
+void Wakes::on_answer(NodeIndex node, WaitNumber number, const Answer& answer, Instant now) {
   const auto found = by_number_.find(number);
   if (found == by_number_.end()) return;
   Line& line = *found->second;
@@ -195,7 +195,7 @@ void Wakes::cancel_armed(Line& line) {
     const bool may_be_armed =
         state == Mark::State::asked || state == Mark::State::armed || state == Mark::State::refused;
     if (may_be_armed && can_push_.test(node)) {
-      orders_.push_back({node, kNobody, line.claim, 0ns});
+      orders_.push_back({node, WaitNumber::none, line.claim, 0ns});
     }
   }
 }

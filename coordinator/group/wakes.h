@@ -53,11 +53,11 @@ class Wakes {
   // An operation's place in the line for its lock; 0: none.
   using Place = std::uint64_t;
 
-  // LOCK.WAIT to be sent; its answer comes with `number` as its operation. Timeout 0: a cancel,
-  // whose answer nobody needs.
+  // LOCK.WAIT to be sent; its answer comes with `number`. Timeout 0: a cancel, whose answer nobody
+  // needs.
   struct Order {
     NodeIndex node;
-    OperationId number;
+    WaitNumber number;
     SharedClaim claim;
     Duration timeout;
   };
@@ -80,7 +80,7 @@ class Wakes {
   // --- Nodes.
   // The link was made or broke. can_push: it leads to a redlock-node and is ready.
   void on_link(NodeIndex node, bool can_push, Instant now);
-  void on_answer(NodeIndex node, OperationId number, const Answer& answer, Instant now);
+  void on_answer(NodeIndex node, WaitNumber number, const Answer& answer, Instant now);
   // ["lock.free", name, 1 or 0]; anything else is nothing to us.
   void on_push(NodeIndex node, const protocol::Reply& push, Instant now);
   void on_time(Instant now);
@@ -111,7 +111,7 @@ class Wakes {
   };
   struct Line {
     SharedClaim claim;  // the name
-    OperationId number;
+    WaitNumber number;
     std::vector<Mark> marks = {};  // by node
     std::map<Place, Waiter> waiters = {};
     std::multiset<Instant> untils = {};  // of the waiters: the last is the most patient's
@@ -122,7 +122,7 @@ class Wakes {
   };
   struct Deadline {
     Instant when;
-    OperationId number;
+    WaitNumber number;
     friend auto operator<=>(const Deadline& a, const Deadline& b) = default;
   };
 
@@ -142,11 +142,11 @@ class Wakes {
   const Duration node_timeout_;
   NodeSet can_push_;
   std::unordered_map<std::string, Line> lines_;
-  std::unordered_map<OperationId, Line*> by_number_;
+  std::unordered_map<WaitNumber, Line*> by_number_;
   // When to look at a line's marks. Entries that an earlier one replaced, and those of lines that
   // are gone, stay until their time comes; there are few, however often the marks change.
   std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_;
-  OperationId last_number_ = kNobody;
+  std::uint64_t lines_made_ = 0;
   std::uint64_t waiters_seen_ = 0;
   Place last_place_ = 0;
   std::vector<Order> orders_;

@@ -94,8 +94,9 @@ void Pipeline::write(NodeRequest request, ScriptForm form, Instant now) {
 }
 
 void Pipeline::complete(const NodeRequest& request, Answer answer, Reply reply) {
-  if (request.operation == kNobody) return;
-  completed_.push_back({request.operation, request.kind, std::move(answer), std::move(reply)});
+  if (!request.is_awaited()) return;
+  completed_.push_back(
+      {request.operation, request.wait, request.kind, std::move(answer), std::move(reply)});
 }
 
 // A release that failed is owed to the node; whoever waited for it is told at once.
@@ -156,7 +157,7 @@ void Pipeline::on_reply(Reply reply, Instant now) {
     return send_in_full(std::move(answered), now);
   }
   if (answered.request.kind == RequestKind::release) --releases_pending_;
-  if (answered.request.operation == kNobody) return;
+  if (!answered.request.is_awaited()) return;
   Answer answer = classify(answered.request.kind, reply, answered.request.tops_up);
   answer.from = identity_;
   complete(answered.request, std::move(answer), std::move(reply));

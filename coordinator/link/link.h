@@ -52,6 +52,7 @@ namespace redlock::coordinator {
 
 struct Completion {
   OperationId operation;
+  WaitNumber wait;
   RequestKind kind;
   Answer answer;
   protocol::Reply reply;  // what was answered, for reads; none when nothing was

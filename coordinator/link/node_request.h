@@ -6,6 +6,8 @@
 #include "protocol/resp/output_buffer.h"
 #include "protocol/resp/reply.h"
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -34,11 +36,22 @@ struct Claim {
 };
 using SharedClaim = std::shared_ptr<const Claim>;
 
-// Who waits for the answer. kNobody: it is sent for its effect.
-using OperationId = std::uint64_t;
-inline constexpr OperationId kNobody = 0;
+// An operation of a group: its slot among those under way, how often the slot was taken, and the
+// operation's attempt. So an answer to an earlier attempt, or to an operation that is over, finds
+// nobody.
+struct OperationId {
+  std::uint32_t slot = 0;
+  std::uint32_t generation = 0;  // of an operation: from 1
+  std::uint32_t attempt = 0;
+  friend bool operator==(const OperationId&, const OperationId&) = default;
+};
+inline constexpr OperationId kNobody = {};
+
+// The waiters of one lock: whom the answer to a LOCK.WAIT is for.
+enum class WaitNumber : std::uint64_t { none };
 
 struct NodeRequest {
+  // Who waits for the answer. kNobody, and no wait: it is sent for its effect.
   OperationId operation = kNobody;
   RequestKind kind = RequestKind::info;
   SharedClaim claim = {};        // null for what asks the node of itself
@@ -52,6 +65,9 @@ struct NodeRequest {
   // Whose answer it is about, and to whom alone it is written (rule Q5). unknown: to whoever is
   // there, as with releases: they can hit nothing but their value.
   NodeIdentity meant_for = NodeIdentity::unknown;
+  WaitNumber wait = WaitNumber::none;  // wait: in place of an operation
+
+  bool is_awaited() const { return operation != kNobody || wait != WaitNumber::none; }
 };
 
 enum class ScriptForm : std::uint8_t { by_sha, in_full };
@@ -70,3 +86,11 @@ void write_node_request(const NodeRequest& request, NodeKind node, ScriptForm fo
 Answer classify(RequestKind kind, const protocol::Reply& reply, bool may_top_up = false);
 
 }  // namespace redlock::coordinator
+
+// Of one operation's attempts a table holds the last.
+template <>
+struct std::hash<redlock::coordinator::OperationId> {
+  std::size_t operator()(const redlock::coordinator::OperationId& id) const noexcept {
+    return std::hash<std::uint64_t>()((std::uint64_t(id.generation) << 32) | id.slot);
+  }
+};

@@ -61,7 +61,7 @@ class Wire {
   }
 
   void send(std::uint8_t what) {
-    NodeRequest request{.operation = ++last_operation_,
+    NodeRequest request{.operation = {++last_operation_},
                         .kind = static_cast<RequestKind>(what % 11),
                         .claim = claim_,
                         .ttl = 30s};
@@ -74,8 +74,9 @@ class Wire {
     std::vector<Completion> done;
     pipeline_.take_completions(done);
     for (const Completion& one : done) {
-      INVARIANT(one.operation <= last_operation_ && answered_.insert(one.operation).second,
-                "an answer to nothing, or a second one");
+      INVARIANT(
+          one.operation.slot <= last_operation_ && answered_.insert(one.operation.slot).second,
+          "an answer to nothing, or a second one");
     }
     static_cast<void>(pipeline_.take_pushes());
     std::string_view out = pipeline_.outgoing();
@@ -89,9 +90,9 @@ class Wire {
   Pipeline pipeline_{{}, random_};
   Instant now_ = Instant(1h);
   SharedClaim claim_ = std::make_shared<const Claim>(Claim{"printer", "v"});
-  OperationId last_operation_ = 0;
+  std::uint32_t last_operation_ = 0;
   Pipeline::Ticket last_ticket_ = 0;
-  std::set<OperationId> answered_;
+  std::set<std::uint32_t> answered_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -22,15 +23,15 @@ constexpr Duration kNodeTimeout = 500ms;
 struct World {
   Wakes wakes{5, kNodeTimeout};
   Duration now = 0ms;
-  std::map<NodeIndex, OperationId> numbers;  // what the last order to a node is answered by
+  std::map<NodeIndex, WaitNumber> numbers;  // what the last order to a node is answered by
 
   World() {
     for (const unsigned node : {1u, 2u, 3u, 4u, 5u}) link(node, true);
   }
 
   void link(unsigned node, bool can_push) { wakes.on_link(node - 1, can_push, at(now)); }
-  Place wait(OperationId operation, Place place = 0, Duration until = 60s) {
-    return wakes.wait("printer", place, operation, at(until), at(now));
+  Place wait(unsigned operation, Place place = 0, Duration until = 60s) {
+    return wakes.wait("printer", place, {operation}, at(until), at(now));
   }
   // What is to be sent: "arm 1 2 3 for 10000" or "cancel 4 5".
   std::string orders() {
@@ -62,9 +63,8 @@ struct World {
   }
   // The operations that have to look again, each once.
   std::string stirred() {
-    std::vector<OperationId> ids = wakes.take_stirred();
-    std::sort(ids.begin(), ids.end());
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    std::set<unsigned> ids;
+    for (const OperationId id : wakes.take_stirred()) ids.insert(id.slot);
     return fmt::format("{}", fmt::join(ids, " "));
   }
   bool covered() const { return wakes.is_covered("printer"); }
@@ -285,7 +285,7 @@ TEST_CASE("what a node pushes of other things means nothing") {
 TEST_CASE("two locks that are waited for have nothing to do with each other") {
   World world;
   const Place alice = world.armed();
-  const Place bob = world.wakes.wait("scanner", 0, 2, at(60s), at(0ms));
+  const Place bob = world.wakes.wait("scanner", 0, {2}, at(60s), at(0ms));
   CHECK(world.wakes.take_orders().size() == 5);
   world.push({1, 2, 3}, 1, "scanner");
   CHECK(world.wakes.is_turn("scanner", bob));
@@ -295,7 +295,7 @@ TEST_CASE("two locks that are waited for have nothing to do with each other") {
 TEST_CASE("a single node wakes as well") {
   Wakes wakes(1, kNodeTimeout);
   wakes.on_link(0, true, at(0ms));
-  const Place alice = wakes.wait("printer", 0, 1, kNever, at(0ms));
+  const Place alice = wakes.wait("printer", 0, {1}, kNever, at(0ms));
   const auto orders = wakes.take_orders();
   REQUIRE(orders.size() == 1);
   wakes.on_answer(0, orders[0].number, {.kind = AnswerKind::yes}, at(0ms));
@@ -311,7 +311,7 @@ TEST_CASE("a single node wakes as well") {
 // Each gets the lock in its turn. One that looked at the whole line for each of them would see five
 // thousand million waiters.
 TEST_CASE("a waiter in a line of a hundred thousand costs what it costs in a short one") {
-  constexpr OperationId kWaiters = 100'000;
+  constexpr unsigned kWaiters = 100'000;
   World world;
   const auto arm = [&] {
     for (const Wakes::Order& order : world.wakes.take_orders()) {
@@ -320,7 +320,7 @@ TEST_CASE("a waiter in a line of a hundred thousand costs what it costs in a sho
     }
   };
   std::vector<Place> places;
-  for (OperationId id = 1; id <= kWaiters; ++id) {
+  for (unsigned id = 1; id <= kWaiters; ++id) {
     places.push_back(world.wait(id));
     arm();
   }

@@ -15,7 +15,7 @@ struct Link {
 
   Link() {
     pipeline.start(now);
-    pipeline.send({.operation = 1, .kind = RequestKind::info}, now);
+    pipeline.send({.operation = {1}, .kind = RequestKind::info}, now);
   }
   // What the request was told; empty while it waits.
   std::string told() {

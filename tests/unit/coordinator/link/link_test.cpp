@@ -40,16 +40,16 @@ class Wire {
     pipeline.accept(now);
     return *this;
   }
-  Pipeline::Ticket set(OperationId operation, std::string value = "v") {
-    return pipeline.send({operation, RequestKind::acquire, claim(std::move(value)), 30s}, now);
+  Pipeline::Ticket set(unsigned operation, std::string value = "v") {
+    return pipeline.send({{operation}, RequestKind::acquire, claim(std::move(value)), 30s}, now);
   }
-  Pipeline::Ticket release(OperationId operation, Duration worth = 30s) {
-    return pipeline.send({operation, RequestKind::release, claim("v"), 0ns, later(now, worth)},
+  Pipeline::Ticket release(unsigned operation, Duration worth = 30s) {
+    return pipeline.send({{operation}, RequestKind::release, claim("v"), 0ns, later(now, worth)},
                          now);
   }
   // With a token: a top-up.
-  void extend(OperationId operation, std::optional<Token> token = std::nullopt) {
-    pipeline.send({.operation = operation,
+  void extend(unsigned operation, std::optional<Token> token = std::nullopt) {
+    pipeline.send({.operation = {operation},
                    .kind = RequestKind::extend,
                    .claim = claim("v"),
                    .ttl = 30s,
@@ -57,10 +57,12 @@ class Wire {
                    .token = token.value_or(0)},
                   now);
   }
-  void confirm(OperationId operation, Token token) {
-    pipeline.send(
-        {.operation = operation, .kind = RequestKind::confirm, .claim = claim("v"), .token = token},
-        now);
+  void confirm(unsigned operation, Token token) {
+    pipeline.send({.operation = {operation},
+                   .kind = RequestKind::confirm,
+                   .claim = claim("v"),
+                   .token = token},
+                  now);
   }
   void receive(std::string_view bytes) { pipeline.on_bytes(bytes, now); }
   void end() { pipeline.on_end("connection reset by peer", now); }
@@ -89,7 +91,7 @@ class Wire {
     pipeline.take_completions(done);
     std::string text;
     for (const Completion& one : done) {
-      text += (text.empty() ? "" : "; ") + std::to_string(one.operation) + ' ' +
+      text += (text.empty() ? "" : "; ") + std::to_string(one.operation.slot) + ' ' +
               std::string(answer_name(one.answer.kind));
       if (one.answer.token > 0) text += ", token " + std::to_string(one.answer.token);
       if (one.answer.topped_up) text += ", topped up";
@@ -407,7 +409,7 @@ TEST_CASE("a top-up is not sent again behind the release of its lock (rule Q4)")
 TEST_CASE("the undo of a top-up is not sent again behind a newer one (rule Q4)") {
   Wire wire;
   wire.connect().greet();
-  wire.release(kNobody);
+  wire.release(kNobody.slot);
   wire.extend(2, Token(0));
   wire.taken();
   wire.receive("-NOSCRIPT No matching script.\r\n");
