@@ -21,7 +21,7 @@ using coordinator::AdmissionOutcome;
 using coordinator::AdmitResult;
 using coordinator::ExtendResult;
 using coordinator::ExtensionOutcome;
-using coordinator::LockClient;
+using coordinator::holder_now;
 using coordinator::NodeFinding;
 
 namespace {
@@ -85,7 +85,7 @@ Duration notice_of(const GuardOptions& options) {
   return options.notice.value_or(std::min<Duration>(options.ttl / 10, 5s));
 }
 
-Result<LockClient::Options, Error> read_options(const ClientOptions& options) {
+Result<ParsedOptions, Error> read_options(const ClientOptions& options) {
   std::string list;
   for (const std::string& node : options.nodes) list += (list.empty() ? "" : ",") + node;
   auto nodes = coordinator::parse_node_addresses(list);
@@ -95,11 +95,18 @@ Result<LockClient::Options, Error> read_options(const ClientOptions& options) {
   if (!(options.clock_drift >= 0 && options.clock_drift <= kClockDriftMax)) {
     return invalid("the clock drift is a ratio from 0 to 0.5: 0.01 is 1 %");
   }
-  return LockClient::Options{.nodes = std::move(nodes).value(),
-                             .node_timeout = options.node_timeout,
-                             .clock_drift = options.clock_drift,
-                             .hear_everyone = options.hear_everyone,
-                             .admit_unfenced = options.admit_unfenced};
+  ParsedOptions parsed{.addresses = {},
+                       .group = {.nodes = {},
+                                 .node_timeout = options.node_timeout,
+                                 .clock_drift = options.clock_drift,
+                                 .hear_everyone = options.hear_everyone,
+                                 .admit_unfenced = options.admit_unfenced},
+                       .log = options.log};
+  for (coordinator::NodeAddress& node : nodes.value()) {
+    parsed.group.nodes.push_back({node.text(), std::move(node.credentials)});
+    parsed.addresses.push_back(std::move(node.address));
+  }
+  return parsed;
 }
 
 coordinator::AcquireRequest request(std::string name, const AcquireOptions& options) {
@@ -113,7 +120,7 @@ coordinator::AcquireRequest request(std::string name, const AcquireOptions& opti
 
 Duration Lock::validity_left() const {
   if (valid_until == Duration::max()) return Duration::max();
-  return std::max<Duration>(valid_until - LockClient::now().time_since_epoch(), 0ns);
+  return std::max<Duration>(valid_until - holder_now().time_since_epoch(), 0ns);
 }
 
 Client::Client(std::shared_ptr<Core> core) : core_(std::move(core)) {}
@@ -133,7 +140,7 @@ Client::~Client() {
 Result<Client, Error> Client::start(const ClientOptions& options) {
   auto read = read_options(options);
   if (!read) return read.error();
-  auto core = Core::make(nullptr, options.log, std::move(read).value());
+  auto core = Core::make(nullptr, std::move(read).value());
   if (!core) return core.error();
   return Client(std::move(core).value());
 }
@@ -142,7 +149,7 @@ Result<Client, Error> Client::start_on(uv_loop_s* loop, const ClientOptions& opt
   if (loop == nullptr) return invalid("no loop was given");
   auto read = read_options(options);
   if (!read) return read.error();
-  auto core = Core::make(loop, options.log, std::move(read).value());
+  auto core = Core::make(loop, std::move(read).value());
   if (!core) return core.error();
   return Client(std::move(core).value());
 }
@@ -220,7 +227,7 @@ Client::Operation Client::holder(std::string name, Callback<std::optional<Holder
           }
           tell(holder);
         };
-        return core.nodes().survey(coordinator::kHolderQuestions, name, on_end);
+        return core.group().survey(coordinator::kHolderQuestions, name, holder_now(), on_end);
       });
 }
 
@@ -242,7 +249,7 @@ Client::Operation Client::status(Callback<std::vector<NodeState>> done) {
           }
           tell(std::move(states));
         };
-        return core.nodes().survey(coordinator::kStateQuestions, "", on_end);
+        return core.group().survey(coordinator::kStateQuestions, "", holder_now(), on_end);
       });
 }
 
@@ -265,7 +272,8 @@ Client::Operation Client::admit(AdmitOptions options, Callback<Admitted> done) {
       }
       tell(coordinator::admitted(core.names(), result));
     };
-    return core.nodes().admit({.new_group = options.new_group, .floor = options.floor}, on_end);
+    return core.group().admit({.new_group = options.new_group, .floor = options.floor},
+                              holder_now(), on_end);
   };
   return core.begin<Admitted>(std::move(done), start, options.stop);
 }
@@ -357,7 +365,7 @@ void Client::when_ready(MoveOnlyFunction<void()> done) {
     if (done) done();
   };
   core.begin<Done>(std::move(tell_user), [&core](const Core::Tell<Done>& tell) {
-    return core.nodes().when_ready([tell] { tell(Done{}); });
+    return core.group().when_ready(holder_now(), [tell] { tell(Done{}); });
   });
 }
 

@@ -1,6 +1,7 @@
 #include "coordinator/client/client_core.h"
 
 #include "base/net/process/spare_descriptors.h"
+#include "base/net/process/system_random.h"
 #include "base/net/turn/quiet_thread.h"
 #include "coordinator/client/client_wait.h"
 #include "coordinator/client/guard_keeping.h"
@@ -12,7 +13,8 @@
 
 namespace redlock {
 
-using coordinator::LockClient;
+using coordinator::holder_now;
+using coordinator::NodeIndex;
 
 namespace {
 
@@ -62,7 +64,7 @@ Result<Client::Core::Means, Error> Client::Core::find_means(uv_loop_s* caller_lo
     if (!loop) return system_error(loop.error());
     means.loop = std::move(loop).value();
   }
-  for (auto* timer : {&means.alarms, &means.nodes}) {
+  for (auto* timer : {&means.alarms, &means.group}) {
     auto descriptor = net::TimerDescriptor::open(*means.loop, net::ClockKind::boottime);
     if (!descriptor) return system_error(descriptor.error());
     *timer = std::move(descriptor).value();
@@ -73,9 +75,9 @@ Result<Client::Core::Means, Error> Client::Core::find_means(uv_loop_s* caller_lo
   return means;
 }
 
-Result<std::shared_ptr<Client::Core>, Error> Client::Core::make(uv_loop_s* caller_loop, Log log,
-                                                                LockClient::Options options) {
-  const int sockets = static_cast<int>(options.nodes.size());
+Result<std::shared_ptr<Client::Core>, Error> Client::Core::make(uv_loop_s* caller_loop,
+                                                                ParsedOptions options) {
+  const int sockets = static_cast<int>(options.addresses.size());
   if (Status room = net::try_descriptors(kDescriptors + sockets, "a client"); !room) {
     return system_error(room.error());
   }
@@ -83,8 +85,8 @@ Result<std::shared_ptr<Client::Core>, Error> Client::Core::make(uv_loop_s* calle
   auto means = find_means(caller_loop);
   if (!means) return means.error();
   const bool has_own_thread = caller_loop == nullptr;
-  const auto core = std::make_shared<Core>(std::move(means).value(), has_own_thread, std::move(log),
-                                           std::move(options));
+  const auto core =
+      std::make_shared<Core>(std::move(means).value(), has_own_thread, std::move(options));
   if (!has_own_thread) return core;
   // Kept by its thread: a callback may destroy the client, and return.
   auto thread = net::start_quiet_thread([core] {
@@ -99,16 +101,26 @@ Result<std::shared_ptr<Client::Core>, Error> Client::Core::make(uv_loop_s* calle
   return core;
 }
 
-Client::Core::Core(Means means, bool has_own_thread, Log log, LockClient::Options options)
+Client::Core::Core(Means means, bool has_own_thread, ParsedOptions options)
     : has_own_thread_(has_own_thread),
       loop_(std::move(means.loop)),
-      log_(std::move(log)),
-      report_(options.nodes.size()),
+      log_(std::move(options.log)),
+      report_(options.addresses.size()),
       alarms_(*loop_, std::move(means.alarms)),
-      nodes_(*loop_, std::move(means.nodes), std::move(options)),
+      group_(std::move(options.group), coordinator::new_lock_value, net::system_random_seed()),
+      timer_(*loop_, std::move(means.group), [this] { group_.on_time(holder_now()); }),
       mailbox_(std::move(means.mailbox)),
       finish_alarm_(alarms_, [] {}),
-      turn_(*loop_, [this] { end_turn(); }) {}
+      turn_(*loop_, [this] { end_turn(); }) {
+  coordinator::LinkSocket::User& user = *this;
+  for (net::Address& address : options.addresses) {
+    const auto node = static_cast<NodeIndex>(sockets_.size());
+    sockets_.push_back(
+        std::make_unique<coordinator::LinkSocket>(*loop_, std::move(address), node, user));
+  }
+  group_.start(holder_now());
+  flush();
+}
 
 Client::Core::~Core() = default;
 
@@ -143,7 +155,7 @@ void Client::Core::end() {
 // What can be sent without waiting is sent.
 void Client::Core::end_at_once() {
   stop_everything();
-  nodes_.flush();
+  flush();
   run_last_tasks();
 }
 
@@ -198,10 +210,12 @@ bool Client::Core::cancel_begun(Operation operation) {
 
 Client::Operation Client::Core::release(const coordinator::HeldLock& lock, Callback<Done> done) {
   return begin<Done>(std::move(done), [this, lock](const Tell<Done>& tell) {
-    return nodes_.release(lock, [this, tell](const coordinator::ReleaseResult& result) {
-      if (result.outcome == coordinator::ReleaseOutcome::released) return tell(Done{});
-      tell(coordinator::release_error(names(), result));
-    });
+    return group_.release(lock, holder_now(),
+                          [this, tell](const coordinator::ReleaseResult& result) {
+                            if (result.outcome == coordinator::ReleaseOutcome::released)
+                              return tell(Done{});
+                            tell(coordinator::release_error(names(), result));
+                          });
   });
 }
 
@@ -216,10 +230,10 @@ Client::Core::Undo Client::Core::acquire(
     report_.on_acquisition(result.outcome);
     on_end(result);
   };
-  const coordinator::OperationId operation = nodes_.acquire(std::move(request), tell);
+  const coordinator::OperationId operation = group_.acquire(std::move(request), holder_now(), tell);
   return [this, wait, operation] {
     wait->end();
-    nodes_.cancel(operation);
+    group_.cancel(operation, holder_now());
   };
 }
 
@@ -230,7 +244,7 @@ coordinator::OperationId Client::Core::extend(
     report_.on_extension(result.outcome);
     on_end(result);
   };
-  return nodes_.extend(lock, tell);
+  return group_.extend(lock, holder_now(), tell);
 }
 
 void Client::Core::finish(MoveOnlyFunction<void()> done) {
@@ -238,9 +252,9 @@ void Client::Core::finish(MoveOnlyFunction<void()> done) {
   post([this, done = std::move(done)]() mutable {
     if (!done) return;
     if (is_at_end_) return defer(std::move(done));
-    const Duration patience = nodes_.group().options().node_timeout;
-    finishes_.push_back({later(LockClient::now(), patience), std::move(done)});
-    finish_alarm_.set(LockClient::now());  // so that a turn comes in any case
+    const Duration patience = group_.options().node_timeout;
+    finishes_.push_back({later(holder_now(), patience), std::move(done)});
+    finish_alarm_.set(holder_now());  // so that a turn comes in any case
   });
 }
 
@@ -256,15 +270,16 @@ void Client::Core::end_turn() {
   const auto say_line = [this](Severity severity, std::string line) {
     say(severity, std::move(line));
   };
-  report_.look(nodes_.group(), pending_.size(), keepings_.size(),
+  report_.look(group_, pending_.size(), keepings_.size(),
                log_ ? coordinator::ClientReport::Say(say_line) : nullptr);
   look_who_finished();
+  flush();
 }
 
 void Client::Core::look_who_finished() {
   if (finishes_.empty()) return;
-  const Instant now = LockClient::now();
-  const bool all_answered = nodes_.group().releases_under_way() == 0;
+  const Instant now = holder_now();
+  const bool all_answered = group_.releases_under_way() == 0;
   std::vector<Finish> waiting;
   for (Finish& finish : std::exchange(finishes_, {})) {
     if (all_answered || now >= finish.deadline) {
@@ -276,6 +291,54 @@ void Client::Core::look_who_finished() {
   for (Finish& finish : waiting) finishes_.push_back(std::move(finish));
   if (is_at_end_) return run_last_tasks();  // one of those that were told has ended the client
   if (!finishes_.empty()) finish_alarm_.set(finishes_.front().deadline);
+}
+
+// --- the group's sockets
+
+void Client::Core::on_connected(NodeIndex node) {
+  group_.on_connected(node, holder_now());
+}
+
+// What one operation alone has to say waits for no others, which a write could be shared with: it
+// does not wait either until the answers of the slower nodes to its last question are read.
+void Client::Core::on_bytes(NodeIndex node, std::string_view bytes) {
+  group_.on_bytes(node, bytes, holder_now());
+  if (group_.operations() == 1) write_out();
+}
+
+void Client::Core::on_end(NodeIndex node, std::string_view reason) {
+  group_.on_end(node, reason, holder_now());
+}
+
+// Once per turn: what the links want done, and when the group wants to be woken.
+void Client::Core::flush() {
+  for (NodeIndex node = 0; node < sockets_.size(); ++node) {
+    switch (group_.link(node).take_wish()) {
+      case coordinator::Pipeline::Wish::none:
+        break;
+      case coordinator::Pipeline::Wish::dial:
+        sockets_[node]->dial();
+        break;
+      case coordinator::Pipeline::Wish::hang_up:
+        sockets_[node]->hang_up();
+        break;
+    }
+  }
+  write_out();
+  timer_.set(group_.next_deadline());
+}
+
+// A write takes as long as the kernel needs to hand it over, so the nodes that are behind come
+// last: a hung node delays no request to another.
+void Client::Core::write_out() {
+  for (const bool behind : {false, true}) {
+    for (NodeIndex node = 0; node < sockets_.size(); ++node) {
+      coordinator::Pipeline& link = group_.link(node);
+      if (link.outgoing().empty() || link.is_behind() != behind) continue;
+      sockets_[node]->write(link.outgoing());
+      link.outgoing_written();
+    }
+  }
 }
 
 }  // namespace redlock

@@ -1,4 +1,7 @@
-// Client's inside: the loop, the nodes, and what is under way.
+// Client's inside: the loop, the Group with its sockets and its clock, and what is under way.
+//
+// What a turn of the loop brings together is written once per node, and what an operation alone has
+// to say at once. The open connections keep the loop running.
 //
 // All but post(), begin() and wait() belongs to the loop's thread. On a thread of our own the calls
 // of other threads reach it through the mailbox; on a caller's loop they are on its thread already.
@@ -11,7 +14,10 @@
 #include "base/net/turn/loop.h"
 #include "base/net/turn/mailbox.h"
 #include "base/net/turn/timer.h"
-#include "coordinator/client/lock_client.h"
+#include "coordinator/client/holder.h"
+#include "coordinator/client/link_socket.h"
+#include "coordinator/client/node_address.h"
+#include "coordinator/group/group.h"
 #include "coordinator/results/client_report.h"
 #include <redlock/client.h>
 #include <redlock/guard.h>
@@ -91,27 +97,32 @@ Result<T, Error> wait_for(Begin begin) {
   return waiting.wait();
 }
 
-class REDLOCK_HIDDEN Client::Core {
+// ClientOptions, checked and parsed.
+struct ParsedOptions {
+  std::vector<net::Address> addresses;  // by node
+  coordinator::Group::Options group;
+  std::function<void(Severity, std::string_view)> log;
+};
+
+class REDLOCK_HIDDEN Client::Core : private coordinator::LinkSocket::User {
  public:
   // How the outcome of an operation is told inside.
   template <class T>
   using Tell = std::function<void(Result<T, Error>)>;
-  using Log = std::function<void(Severity, std::string_view)>;
   using OnWait = std::function<void(const Error&)>;
 
-  // caller_loop: nullptr for a thread of our own. Fails with ErrorCode::system.
-  static Result<std::shared_ptr<Core>, Error> make(uv_loop_s* caller_loop, Log log,
-                                                   coordinator::LockClient::Options options);
+  // caller_loop: nullptr for a thread of our own. Begins to dial. Fails with ErrorCode::system.
+  static Result<std::shared_ptr<Core>, Error> make(uv_loop_s* caller_loop, ParsedOptions options);
   // What a client takes of the system, beside its thread and its connections.
   struct Means {
     std::unique_ptr<net::Loop> loop;
     std::unique_ptr<net::TimerDescriptor> alarms;
-    std::unique_ptr<net::TimerDescriptor> nodes;
+    std::unique_ptr<net::TimerDescriptor> group;
     std::shared_ptr<net::Mailbox> mailbox;
   };
-  Core(Means means, bool has_own_thread, Log log, coordinator::LockClient::Options options);
+  Core(Means means, bool has_own_thread, ParsedOptions options);
   // REQUIRES: end() was called.
-  ~Core();
+  ~Core() override;
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
@@ -171,10 +182,8 @@ class REDLOCK_HIDDEN Client::Core {
   void remove(const std::shared_ptr<Guard::Keeping>& keeping) { keepings_.erase(keeping); }
 
   net::Alarms& alarms() { return alarms_; }
-  coordinator::LockClient& nodes() { return nodes_; }
-  const std::vector<coordinator::Group::Node>& names() const {
-    return nodes_.group().options().nodes;
-  }
+  coordinator::Group& group() { return group_; }
+  const std::vector<coordinator::Group::Node>& names() const { return group_.options().nodes; }
   const std::shared_ptr<net::Mailbox>& mailbox() const { return mailbox_; }
   bool has_own_thread() const { return has_own_thread_; }
   bool is_loop_thread() const {
@@ -206,7 +215,7 @@ class REDLOCK_HIDDEN Client::Core {
   class Wait;
 
   Undo undo_of(coordinator::OperationId operation) {
-    return [this, operation] { nodes_.cancel(operation); };
+    return [this, operation] { group_.cancel(operation, coordinator::holder_now()); };
   }
   static Undo undo_of(Undo undo) { return undo; }
   static Result<Means, Error> find_means(uv_loop_s* caller_loop);
@@ -217,14 +226,21 @@ class REDLOCK_HIDDEN Client::Core {
   bool cancel_begun(Operation operation);
   void end_turn();
   void look_who_finished();
+  void flush();
+  void write_out();
+  void on_connected(coordinator::NodeIndex node) override;
+  void on_bytes(coordinator::NodeIndex node, std::string_view bytes) override;
+  void on_end(coordinator::NodeIndex node, std::string_view reason) override;
 
   const net::ForkMark mark_;
   const bool has_own_thread_;
   const std::unique_ptr<net::Loop> loop_;
-  const Log log_;
+  const std::function<void(Severity, std::string_view)> log_;
   coordinator::ClientReport report_;
   net::Alarms alarms_;
-  coordinator::LockClient nodes_;
+  coordinator::Group group_;
+  std::vector<std::unique_ptr<coordinator::LinkSocket>> sockets_;  // by node
+  net::Timer timer_;                                               // the group's
   std::shared_ptr<net::Mailbox> mailbox_;  // shared with the guards, which may outlive us
   std::atomic<Operation> last_operation_ = 0;
   std::unordered_map<Operation, std::shared_ptr<Pending>> pending_;

@@ -14,8 +14,7 @@ void Client::Core::Wait::on_retry(const coordinator::AcquireResult& result) {
   Error why = acquisition_error(core_.names(), result);
   if (why.text == told_) return;
   told_ = why.text;
-  if (why.code != ErrorCode::held &&
-      core_.report_.takes_wait_line(coordinator::LockClient::now())) {
+  if (why.code != ErrorCode::held && core_.report_.takes_wait_line(coordinator::holder_now())) {
     core_.say(Severity::warning,
               fmt::format("{}: waited for: {}", printable(name_), printable(why.text)));
   }

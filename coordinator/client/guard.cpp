@@ -12,7 +12,7 @@
 
 namespace redlock {
 
-using coordinator::LockClient;
+using coordinator::holder_now;
 
 namespace {
 
@@ -39,7 +39,7 @@ Guard::Keeping::Keeping(Client::Core& core, coordinator::HeldLock lock, Duration
 // Whoever sees that decides it for all: an extension that was late does not make it valid again.
 Duration Guard::Keeping::left() {
   if (is_in_child()) return Duration::zero();
-  const Instant now = LockClient::now();
+  const Instant now = holder_now();
   for (Duration::rep lost_at = lost_at_; lost_at != kLostAlready;) {
     const Instant end{Duration(lost_at)};
     if (end > now) return end - now;
@@ -86,10 +86,10 @@ void Guard::Keeping::look() {
 }
 
 void Guard::Keeping::extend() {
-  keeper_.begin_extension(LockClient::now());
+  keeper_.begin_extension(holder_now());
   const auto on_end = [this, self = shared_from_this()](const coordinator::ExtendResult& result) {
     extension_ = coordinator::kNobody;
-    keeper_.on_extended(result, LockClient::now());
+    keeper_.on_extended(result, holder_now());
     take_over_validity();
     if (core_ != nullptr) look();
   };
@@ -125,7 +125,7 @@ void Guard::Keeping::lose() {
 
 void Guard::Keeping::stop_keeping() {
   alarm_->set(std::nullopt);
-  if (extension_ != coordinator::kNobody) core_->nodes().cancel(extension_);
+  if (extension_ != coordinator::kNobody) core_->group().cancel(extension_, holder_now());
   extension_ = coordinator::kNobody;
 }
 
@@ -173,7 +173,7 @@ void Guard::Keeping::end() {
   lost_at_ = kLostAlready;
   stop_keeping();
   alarm_.reset();
-  core_->nodes().release(lock_, [](const coordinator::ReleaseResult&) {});
+  core_->group().release(lock_, holder_now(), [](const coordinator::ReleaseResult&) {});
   core_ = nullptr;
 }
 

@@ -10,18 +10,18 @@ constexpr unsigned kKeepaliveSeconds = 30;
 
 }  // namespace
 
-NodeLink::NodeLink(net::Loop& loop, net::Address address, NodeIndex node, User& user)
+LinkSocket::LinkSocket(net::Loop& loop, net::Address address, NodeIndex node, User& user)
     : loop_(loop), address_(std::move(address)), node_(node), user_(user) {}
 
-void NodeLink::dial() {
+void LinkSocket::dial() {
   stream_ = net::Stream::connect(loop_, address_, *this, dials_in_vain_++);
 }
 
-void NodeLink::write(std::string_view bytes) {
+void LinkSocket::write(std::string_view bytes) {
   if (stream_) stream_->write(bytes);
 }
 
-void NodeLink::on_connected() {
+void LinkSocket::on_connected() {
   dials_in_vain_ = 0;
   stream_->set_keepalive_seconds(kKeepaliveSeconds);
   stream_->start_reading();

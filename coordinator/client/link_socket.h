@@ -10,7 +10,7 @@
 
 namespace redlock::coordinator {
 
-class NodeLink : private net::Stream::User {
+class LinkSocket : private net::Stream::User {
  public:
   class User {
    public:
@@ -22,7 +22,7 @@ class NodeLink : private net::Stream::User {
   };
 
   // Loop and user outlive the link.
-  NodeLink(net::Loop& loop, net::Address address, NodeIndex node, User& user);
+  LinkSocket(net::Loop& loop, net::Address address, NodeIndex node, User& user);
 
   // Drops the connection that there was. The outcome comes as on_connected or on_end.
   void dial();

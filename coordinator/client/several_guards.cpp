@@ -9,7 +9,7 @@
 
 namespace redlock {
 
-using coordinator::LockClient;
+using coordinator::holder_now;
 
 Guard::Several::Several(Client::Core& core, std::vector<std::string> names, GuardOptions options,
                         Duration notice, Tell tell)
@@ -18,7 +18,7 @@ Guard::Several::Several(Client::Core& core, std::vector<std::string> names, Guar
       options_(std::move(options)),
       notice_(notice),
       tell_(std::move(tell)),
-      start_(LockClient::now()),
+      start_(holder_now()),
       order_(names_.size()),
       guards_(names_.size()) {
   std::iota(order_.begin(), order_.end(), std::size_t(0));
@@ -29,7 +29,7 @@ Guard::Several::Several(Client::Core& core, std::vector<std::string> names, Guar
 void Guard::Several::acquire_next() {
   coordinator::Patience patience{options_.wait};
   if (options_.wait) {
-    const Duration waited = LockClient::now() - start_;
+    const Duration waited = holder_now() - start_;
     patience.wait = std::max<Duration>(*options_.wait - waited, Duration(0));
   }
   coordinator::AcquireRequest request{.name = names_[order_[next_]],

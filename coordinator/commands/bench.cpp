@@ -2,12 +2,11 @@
 //
 // Locks with names of their own are acquired and released, so many at once, for a while. Only what
 // each user of the library does is measured: one client, one loop, one connection to each node.
-#include "base/net/turn/clock.h"
 #include "base/net/turn/timer.h"
 #include "coordinator/bench/bench_figures.h"
 #include "coordinator/cli/node_report.h"
 #include "coordinator/cli/progress.h"
-#include "coordinator/client/lock_client.h"
+#include "coordinator/client/holder.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
 
@@ -24,10 +23,6 @@ namespace {
 constexpr Duration kLookInterval = 50ms;
 // How often the nodes are asked for themselves: what they tell is long, and takes of their time.
 constexpr Duration kStatusInterval = 200ms;
-
-Instant now() {
-  return net::read_clock(net::ClockKind::boottime);
-}
 
 Duration process_cpu() {
   timespec time{};
@@ -51,7 +46,7 @@ class Bench {
 
   int run() {
     return session_.run([this] {
-      began_ = now();
+      began_ = holder_now();
       cpu_before_ = process_cpu();
       idle_ = options_.in_flight;
       look();
@@ -86,12 +81,12 @@ class Bench {
 
 void Bench::look() {
   if (exit_code_) return;
-  figures_.passed = now() - began_;
+  figures_.passed = holder_now() - began_;
   progress_.show(figures_.passed, bench_line(figures_));
   if (figures_.passed >= options_.length) return end(exit_code::kDone);
   if (figures_.passed >= next_status_) ask_nodes();
   begin_idle();
-  look_timer_.set(now() + kLookInterval);
+  look_timer_.set(holder_now() + kLookInterval);
 }
 
 void Bench::ask_nodes() {
@@ -106,21 +101,21 @@ void Bench::begin_idle() {
 }
 
 void Bench::acquire() {
-  const Instant asked = now();
+  const Instant asked = holder_now();
   session_.client().acquire(prefix_ + std::to_string(names_++),
                             {.ttl = options_.ttl, .fence = options_.fence},
                             [this, asked](const Result<Lock, Error>& got) {
                               if (!got) return on_failed(figures_.acquire, got.error());
-                              figures_.note_acquired(now() - asked, got.value());
+                              figures_.note_acquired(holder_now() - asked, got.value());
                               release(got.value(), asked);
                             });
 }
 
 void Bench::release(const Lock& lock, Instant asked) {
-  const Instant held = now();
+  const Instant held = holder_now();
   session_.client().release(lock, [this, asked, held](const Result<Done, Error>& done) {
     if (!done) return on_failed(figures_.release, done.error());
-    const Instant released = now();
+    const Instant released = holder_now();
     figures_.note_released(released - held, released - asked);
     if (!exit_code_) return acquire();
     ++idle_;
@@ -140,7 +135,7 @@ void Bench::on_failed(OperationFigures& operation, const Error& error) {
 void Bench::end(int exit_code) {
   if (exit_code_) return;
   exit_code_ = exit_code;
-  figures_.passed = now() - began_;
+  figures_.passed = holder_now() - began_;
   figures_.cpu = process_cpu() - cpu_before_;
   end_if_idle();
 }

@@ -1,7 +1,7 @@
 #include "coordinator/drill/restart.h"
 
 #include "base/text/duration_text.h"
-#include "coordinator/client/lock_client.h"
+#include "coordinator/client/holder.h"
 #include "coordinator/quorum/quorum.h"
 
 #include <algorithm>

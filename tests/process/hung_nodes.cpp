@@ -12,7 +12,8 @@
 // (what it takes to wake a core): that figure is told beside it.
 #include "base/net/turn/loop.h"
 #include "base/text/number.h"
-#include "coordinator/client/lock_client.h"
+#include "coordinator/client/holder.h"
+#include <redlock/client.h>
 
 #include <algorithm>
 #include <csignal>
@@ -28,7 +29,7 @@
 namespace {
 
 using namespace redlock;
-using namespace redlock::coordinator;
+using coordinator::holder_now;
 
 constexpr int kBlocks = 10;
 constexpr int kPairsPerBlock = 50;
@@ -36,7 +37,7 @@ constexpr std::size_t kStoppedNodes = 2;
 constexpr Duration kTtl = 30s;
 
 struct Nodes {
-  std::vector<NodeAddress> addresses;
+  std::vector<std::string> addresses;
   std::vector<pid_t> pids;
 
   void signal_first_two(int number) const {
@@ -45,9 +46,10 @@ struct Nodes {
 };
 
 // A client and the loop under it, driven one operation at a time.
-class Client {
+class User {
  public:
-  explicit Client(const std::vector<NodeAddress>& nodes) : client_(loop_, {.nodes = nodes}) {
+  explicit User(const std::vector<std::string>& nodes)
+      : client_(Client::start_on(loop_.raw(), {.nodes = nodes}).value()) {
     client_.when_ready([this] { loop_.stop(); });
     loop_.run();
   }
@@ -55,11 +57,11 @@ class Client {
   // Acquires and releases; the time both took, or nullopt if either failed.
   std::optional<Duration> pair(const std::string& name) {
     std::optional<Duration> took;
-    const Instant start = LockClient::now();
-    client_.acquire({.name = name, .ttl = kTtl}, [&](const AcquireResult& got) {
-      if (got.outcome != AcquisitionOutcome::acquired) return loop_.stop();
-      client_.release(got.lock, [&](const ReleaseResult& released) {
-        if (released.outcome == ReleaseOutcome::released) took = LockClient::now() - start;
+    const Instant start = holder_now();
+    client_.acquire(name, {.ttl = kTtl}, [&](const Result<Lock, Error>& got) {
+      if (!got) return loop_.stop();
+      client_.release(got.value(), [&](const Result<Done, Error>& released) {
+        if (released) took = holder_now() - start;
         loop_.stop();
       });
     });
@@ -67,18 +69,15 @@ class Client {
     return took;
   }
 
-  // Whether some node still has one of these keys, or does not say.
+  // Whether a client's only node still has one of these keys, or does not say.
   bool any_is_left(const std::vector<std::string>& names) {
     std::size_t asked = names.size();
     bool left = false;
     for (const std::string& name : names) {
-      client_.survey(
-          std::array{RequestKind::get}, name, [&](const std::vector<NodeFinding>& findings) {
-            for (const NodeFinding& finding : findings) {
-              left |= finding.answer.kind != AnswerKind::yes || !finding.replies[0].is_null();
-            }
-            if (--asked == 0) loop_.stop();
-          });
+      client_.holder(name, [&](const Result<std::optional<Holder>, Error>& holder) {
+        left |= !holder || holder.value();
+        if (--asked == 0) loop_.stop();
+      });
     }
     loop_.run();
     return left;
@@ -86,7 +85,7 @@ class Client {
 
  private:
   net::Loop loop_;
-  LockClient client_;
+  Client client_;
 };
 
 struct Measurement {
@@ -97,35 +96,37 @@ struct Measurement {
   bool failed = false;
 };
 
-std::vector<std::string> run_block(Client& client, int block, std::vector<Duration>& times,
+std::vector<std::string> run_block(User& user, int block, std::vector<Duration>& times,
                                    bool& failed) {
   std::vector<std::string> names;
   for (int i = 0; i < kPairsPerBlock; ++i) {
     names.push_back(fmt::format("hung:{}:{}", block, i));
-    const auto took = client.pair(names.back());
+    const auto took = user.pair(names.back());
     failed |= !took.has_value();
     times.push_back(took.value_or(1h));
   }
   return names;
 }
 
-// From SIGCONT until both nodes say that they have none of the keys; asked on connections of their
-// own, so that nothing but the releases themselves can have deleted them.
+// From SIGCONT until both nodes say that they have none of the keys; each asked on a connection of
+// its own, so that nothing but the releases themselves can have deleted them.
 Duration continue_and_wait(const Nodes& nodes, const std::vector<std::string>& names) {
-  const std::vector<NodeAddress> continued(nodes.addresses.begin(),
-                                           nodes.addresses.begin() + kStoppedNodes);
-  const Instant start = LockClient::now();
+  const Instant start = holder_now();
   nodes.signal_first_two(SIGCONT);
-  Client checker(continued);
-  while (checker.any_is_left(names)) {
-    if (LockClient::now() - start > kTtl) break;
+  for (std::size_t i = 0; i < kStoppedNodes; ++i) {
+    User checker({nodes.addresses[i]});
+    while (checker.any_is_left(names)) {
+      if (holder_now() - start > kTtl) break;
+    }
   }
-  return LockClient::now() - start;
+  return holder_now() - start;
 }
 
 // The same with the first two where nobody listens: the nodes do on 127.0.0.1 alone.
-std::vector<NodeAddress> with_two_gone(std::vector<NodeAddress> addresses) {
-  for (std::size_t i = 0; i < kStoppedNodes; ++i) addresses[i].address.host = "127.0.0.2";
+std::vector<std::string> with_two_gone(std::vector<std::string> addresses) {
+  for (std::size_t i = 0; i < kStoppedNodes; ++i) {
+    addresses[i].replace(addresses[i].find("127.0.0.1"), 9, "127.0.0.2");
+  }
   return addresses;
 }
 
@@ -135,8 +136,8 @@ class Measuring {
       : nodes_(nodes), gone_(with_two_gone(nodes.addresses)), connects_before_(connects_before) {}
 
   Measurement all() {
-    auto client = std::make_unique<Client>(nodes_.addresses);
-    auto client_of_three = std::make_unique<Client>(gone_);
+    auto client = std::make_unique<User>(nodes_.addresses);
+    auto client_of_three = std::make_unique<User>(gone_);
     for (int block = 0; block < kBlocks; ++block) {
       anew(client, nodes_.addresses);
       run_block(*client, 3 * block, result_.running, result_.failed);
@@ -153,14 +154,14 @@ class Measuring {
   }
 
  private:
-  void anew(std::unique_ptr<Client>& client, const std::vector<NodeAddress>& addresses) const {
+  void anew(std::unique_ptr<User>& client, const std::vector<std::string>& addresses) const {
     if (connects_before_) return;
     client.reset();
-    client = std::make_unique<Client>(addresses);
+    client = std::make_unique<User>(addresses);
   }
 
   const Nodes& nodes_;
-  std::vector<NodeAddress> gone_;
+  std::vector<std::string> gone_;
   bool connects_before_;
   Measurement result_;
 };
@@ -175,10 +176,11 @@ bool read_arguments(int argc, char** argv, Nodes& nodes) {
     const std::string_view argument = argv[i];
     const std::size_t equals = argument.rfind('=');
     if (equals == std::string_view::npos) return false;
-    auto address = parse_node_address(argument.substr(0, equals));
+    const std::string_view address = argument.substr(0, equals);
     const auto pid = parse_int64(argument.substr(equals + 1));
-    if (!address || !pid || *pid <= 1) return false;
-    nodes.addresses.push_back(std::move(address).value());
+    const bool is_here = address.find("127.0.0.1") != std::string_view::npos;
+    if (!is_here || !pid || *pid <= 1) return false;
+    nodes.addresses.emplace_back(address);
     nodes.pids.push_back(static_cast<pid_t>(*pid));
   }
   return nodes.pids.size() > 2 * kStoppedNodes;

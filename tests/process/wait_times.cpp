@@ -9,7 +9,8 @@
 #include "base/net/turn/loop.h"
 #include "base/net/turn/timer.h"
 #include "base/text/number.h"
-#include "coordinator/client/lock_client.h"
+#include "coordinator/client/holder.h"
+#include <redlock/client.h>
 
 #include <algorithm>
 #include <functional>
@@ -22,7 +23,7 @@
 namespace {
 
 using namespace redlock;
-using namespace redlock::coordinator;
+using coordinator::holder_now;
 
 constexpr Duration kTtlToRelease = 30s;
 constexpr Duration kHeldFor = 20ms;  // long enough for who polls to be seen
@@ -30,9 +31,10 @@ constexpr Duration kTtlToExpire = 100ms;
 
 class Rounds {
  public:
-  explicit Rounds(const std::vector<NodeAddress>& nodes)
-      : holder_(loop_, {.nodes = nodes}), waiter_(loop_, {.nodes = nodes}) {
-    for (LockClient* client : {&holder_, &waiter_}) {
+  explicit Rounds(const ClientOptions& options)
+      : holder_(Client::start_on(loop_.raw(), options).value()),
+        waiter_(Client::start_on(loop_.raw(), options).value()) {
+    for (Client* client : {&holder_, &waiter_}) {
       client->when_ready([this] { loop_.stop(); });
       loop_.run();
     }
@@ -43,10 +45,10 @@ class Rounds {
     if (!lock) return std::nullopt;
     Instant released_at{};
     net::Timer timer(loop_, net::ClockKind::boottime, [&] {
-      released_at = LockClient::now();
-      holder_.release(*lock, [](const ReleaseResult&) {});
+      released_at = holder_now();
+      holder_.release(*lock, [](const Result<Done, Error>&) {});
     });
-    timer.set(later(LockClient::now(), kHeldFor));
+    timer.set(later(holder_now(), kHeldFor));
     const auto got = acquire(waiter_, kTtlToRelease, true);
     if (!got || released_at == Instant{}) return std::nullopt;
     const Duration took = got_at_ - released_at;
@@ -55,7 +57,7 @@ class Rounds {
   }
 
   std::optional<Duration> expire() {
-    const Instant before = LockClient::now();
+    const Instant before = holder_now();
     if (!acquire(holder_, kTtlToExpire, false)) return std::nullopt;
     const Instant over_at = got_at_ + kTtlToExpire;
     const auto got = acquire(waiter_, kTtlToRelease, true);
@@ -67,44 +69,44 @@ class Rounds {
 
   // A question to all nodes, and their answers.
   Duration round_trip() {
-    const Instant start = LockClient::now();
-    holder_.survey(std::array{RequestKind::get}, "nobody's", [this](const auto&) { loop_.stop(); });
+    const Instant start = holder_now();
+    holder_.holder("nobody's", [this](const auto&) { loop_.stop(); });
     loop_.run();
-    return LockClient::now() - start;
+    return holder_now() - start;
   }
 
  private:
-  std::optional<HeldLock> acquire(LockClient& client, Duration ttl, bool waits) {
-    std::optional<HeldLock> lock;
-    Patience patience;
-    if (waits) patience.wait = std::nullopt;
-    client.acquire({.name = "printer", .ttl = ttl, .patience = patience},
-                   [&](const AcquireResult& result) {
-                     got_at_ = LockClient::now();
-                     if (result.outcome == AcquisitionOutcome::acquired) lock = result.lock;
-                     loop_.stop();
-                   });
+  std::optional<Lock> acquire(Client& client, Duration ttl, bool waits) {
+    std::optional<Lock> lock;
+    AcquireOptions options{.ttl = ttl};
+    if (waits) options.wait = std::nullopt;
+    client.acquire("printer", options, [&](const Result<Lock, Error>& got) {
+      got_at_ = holder_now();
+      if (got) lock = got.value();
+      loop_.stop();
+    });
     loop_.run();
     return lock;
   }
 
   // Until every node has answered: the next round begins with a free lock.
-  bool give_back(LockClient& client, const HeldLock& lock) {
+  bool give_back(Client& client, const Lock& lock) {
     bool released = false;
-    client.release(lock, [&](const ReleaseResult& result) {
-      released = result.outcome == ReleaseOutcome::released;
+    client.release(lock, [&](const Result<Done, Error>& done) {
+      released = done.has_value();
       loop_.stop();
     });
     loop_.run();
-    while (waiter_.group().releases_pending() + holder_.group().releases_pending() > 0) {
-      round_trip();
+    for (Client* one : {&waiter_, &holder_}) {
+      one->finish([this] { loop_.stop(); });
+      loop_.run();
     }
     return released;
   }
 
   net::Loop loop_;
-  LockClient holder_;
-  LockClient waiter_;
+  Client holder_;
+  Client waiter_;
   Instant got_at_{};
 };
 
@@ -128,15 +130,9 @@ int main(int argc, char** argv) {
   const std::vector<std::string_view> words(argv + 1, argv + argc);
   if (words.size() < 3 || (words[0] != "release" && words[0] != "expire")) return usage();
   const auto rounds = parse_int64(words[1]);
-  std::vector<NodeAddress> nodes;
-  for (std::size_t i = 2; i < words.size(); ++i) {
-    auto address = parse_node_address(words[i]);
-    if (!address) return usage();
-    nodes.push_back(std::move(address).value());
-  }
   if (!rounds || *rounds < 1) return usage();
 
-  Rounds world(nodes);
+  Rounds world({.nodes = {words.begin() + 2, words.end()}});
   std::vector<Duration> times;
   std::vector<Duration> round_trips;
   for (std::int64_t i = 0; i < *rounds; ++i) {

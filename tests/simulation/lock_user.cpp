@@ -238,7 +238,7 @@ void LockUser::turn() {
   alarm_.set(next ? clock_.when(*next, agenda_.now()) : kEndOfTime);
 }
 
-// What the links wish: as lock_client.cpp does it.
+// What the links wish: as client_core.cpp does it.
 void LockUser::collect() {
   using Wish = coordinator::Pipeline::Wish;
   for (coordinator::NodeIndex node = 0; node < group_->size(); ++node) {

@@ -1,6 +1,6 @@
 // LockUser: a client process that wants locks, works under them and gives them back: the shipped
 // Group over the world's network, and for locks that it keeps the shipped Keeper. It does what the
-// client's shells do (lock_client.h, guard_keeping.h).
+// client's shells do (client_core.h, guard_keeping.h).
 #pragma once
 
 #include "coordinator/group/group.h"
