@@ -103,10 +103,10 @@ Problem read_fence(const GivenSettings& settings, bool& fence) {
 Problem read_all(const GivenSettings& settings, bool no_wait, CommandLine& line) {
   Options& options = line.options;
   if (Problem problem = read_nodes(settings, line)) return problem;
-  if (Problem problem = read_duration(settings, "node-timeout", options.node_timeout)) {
+  if (Problem problem = read_duration(settings, "node-timeout", options.client.node_timeout)) {
     return problem;
   }
-  if (Problem problem = read_drift(settings, options.clock_drift)) return problem;
+  if (Problem problem = read_drift(settings, options.client.clock_drift)) return problem;
   if (Problem problem = read_duration(settings, "ttl", options.ttl)) return problem;
   if (Problem problem = read_wait(settings, *line.word, no_wait, options.wait)) return problem;
   if (Problem problem = read_fence(settings, options.fence)) return problem;

@@ -208,10 +208,10 @@ Problem read_drill(const CLI::App& app, const GivenSettings& settings, CommandLi
     if (Problem problem = drill.read(settings, line)) return problem;
   }
   Options& options = line.options;
-  if (Problem problem = read_duration(settings, "node-timeout", options.node_timeout)) {
+  if (Problem problem = read_duration(settings, "node-timeout", options.client.node_timeout)) {
     return problem;
   }
-  if (Problem problem = read_drift(settings, options.clock_drift)) return problem;
+  if (Problem problem = read_drift(settings, options.client.clock_drift)) return problem;
   return check_times(settings, options);
 }
 

@@ -47,7 +47,7 @@ Problem read_nodes(const GivenSettings& settings, CommandLine& line) {
   if (setting == nullptr) return Mistake{exit_code::kConfiguration, std::string(kHowToNameNodes)};
   auto parsed = parse_node_addresses(setting->value);
   if (!parsed) return mistake(*setting, parsed.error().text);
-  line.options.nodes = setting->value;
+  line.options.client.nodes = {setting->value};
   const std::size_t count = line.options.node_count = parsed.value().size();
   if (count % 2 == 0) {
     line.warnings.push_back(
@@ -59,24 +59,25 @@ Problem read_nodes(const GivenSettings& settings, CommandLine& line) {
 
 // What depends on more than one setting.
 Problem check_times(const GivenSettings& settings, Options& options) {
-  if (drift_allowance(options.ttl, options.clock_drift) >= options.ttl) {
-    return Mistake{exit_code::kUsage,
-                   fmt::format("a TTL of {} leaves no validity: clock drift and rounding take {}",
-                               duration_text(options.ttl),
-                               spoken_duration(drift_allowance(options.ttl, options.clock_drift)))};
+  if (drift_allowance(options.ttl, options.client.clock_drift) >= options.ttl) {
+    return Mistake{
+        exit_code::kUsage,
+        fmt::format("a TTL of {} leaves no validity: clock drift and rounding take {}",
+                    duration_text(options.ttl),
+                    spoken_duration(drift_allowance(options.ttl, options.client.clock_drift)))};
   }
   const Duration timeout_max = std::max<Duration>(options.ttl / 3, 1ms);
   const GivenSetting* timeout = settings.find("node-timeout");
-  if (timeout != nullptr && options.node_timeout < 1ms) {
+  if (timeout != nullptr && options.client.node_timeout < 1ms) {
     return mistake(*timeout, "a node timeout must be at least 1ms");
   }
   // Within the default it follows a short TTL by itself; what was asked for is not changed
   // silently.
-  if (timeout != nullptr && timeout->is_flag && options.node_timeout > timeout_max) {
+  if (timeout != nullptr && timeout->is_flag && options.client.node_timeout > timeout_max) {
     return mistake(*timeout, fmt::format("a node timeout is at most a third of the TTL: {} here",
                                          spoken_duration(timeout_max)));
   }
-  options.node_timeout = std::min(options.node_timeout, timeout_max);
+  options.client.node_timeout = std::min(options.client.node_timeout, timeout_max);
   if (settings.find("kill-after") == nullptr) {
     options.kill_after = std::min<Duration>(options.ttl / 10, 5s);
   } else if (options.kill_after > options.ttl / 2) {

@@ -3,6 +3,7 @@
 
 #include "base/time.h"
 #include "coordinator/cli/exit_code.h"
+#include <redlock/client.h>
 
 #include <csignal>
 #include <optional>
@@ -15,11 +16,10 @@ enum class Word { run, acquire, extend, release, holder, status, admit, up, dril
 enum class Drill { restart, chaos, partition, clock, check, client };
 
 struct Options {
-  // Of all words but up; drill: empty for nodes of its own.
-  std::string nodes;  // as they were named, checked
+  // Of all words but up: checked; the nodes in one string, as they were named. drill: without nodes
+  // it has its own.
+  ClientOptions client;
   std::size_t node_count = 0;
-  Duration node_timeout = 500ms;
-  double clock_drift = 0.01;
   bool json = false;
 
   std::string name;    // of the lock

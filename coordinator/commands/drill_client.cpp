@@ -8,10 +8,8 @@ namespace redlock::coordinator {
 int drill_client(const Options& options) {
   const Status ended = run_client_process({.name = options.name,
                                            .seed = options.seed,
-                                           .nodes = options.nodes,
+                                           .client = options.client,
                                            .ttl = options.ttl,
-                                           .node_timeout = options.node_timeout,
-                                           .clock_drift = options.clock_drift,
                                            .fence = options.fence,
                                            .locks = options.locks,
                                            .store = options.store,

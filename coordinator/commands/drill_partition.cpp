@@ -21,7 +21,7 @@ constexpr const char* kNeeds =
 constexpr Duration kMoreThanTheAttempt = 1s;
 
 Shown look(const History& history, const Options& options) {
-  const Duration attempt_max = options.ttl / 2 + options.node_timeout + kMoreThanTheAttempt;
+  const Duration attempt_max = options.ttl / 2 + options.client.node_timeout + kMoreThanTheAttempt;
   PartitionReport report =
       check_partitions(history, {.ttl = options.ttl, .attempt_max = attempt_max});
   return {report.text(), std::move(report.differences)};

@@ -26,8 +26,7 @@ PlannedDrillSettings settings_of(const DrillToPlay& drill, const Options& option
           .clients = static_cast<std::size_t>(options.clients),
           .locks = options.locks,
           .ttl = options.ttl,
-          .node_timeout = options.node_timeout,
-          .clock_drift = options.clock_drift};
+          .client = options.client};
 }
 
 std::string figures(const PlannedDrillProgress& progress) {

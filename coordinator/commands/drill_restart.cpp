@@ -17,7 +17,7 @@ class RestartWord {
   int run() {
     if (folder_.path().empty())
       return fail("no temporary folder can be made; TMPDIR names another");
-    const bool is_told = options_.nodes.empty() ? on_own_nodes() : on_nodes_elsewhere();
+    const bool is_told = options_.client.nodes.empty() ? on_own_nodes() : on_nodes_elsewhere();
     if (stage_.interrupted() != 0) return exit_code::of_signal(stage_.interrupted());
     if (problem_) return exit_code::kNo;
     report_.end_drill(is_told);
@@ -60,7 +60,7 @@ bool RestartWord::on_own_nodes() {
 
 bool RestartWord::on_nodes_elsewhere() {
   NodesElsewhere nodes(
-      stage_, options_.nodes,
+      stage_, options_.client.nodes.front(),
       {options_.kill_command, options_.start_command, folder_.path() + "/commands.log"});
   report_.step(
       {"begin", fmt::format("A drill with {} nodes that run already", options_.node_count)});
@@ -74,10 +74,8 @@ bool RestartWord::on_nodes_elsewhere() {
 
 // The second half is told whatever the first came to: both are what an operator wants to know.
 bool RestartWord::tell_halves(DrillNodes& nodes, bool with_violation) {
-  const RestartDrillSettings settings{.ttl = options_.ttl,
-                                      .node_timeout = options_.node_timeout,
-                                      .clock_drift = options_.clock_drift,
-                                      .empty_folder = folder_.path() + "/nowhere"};
+  const RestartDrillSettings settings{
+      .ttl = options_.ttl, .client = options_.client, .empty_folder = folder_.path() + "/nowhere"};
   RestartDrill drill(stage_, nodes, report_, settings);
   bool as_told = true;
   if (with_violation) as_told = drill.tell(RestartDrill::Half::violation);

@@ -9,13 +9,10 @@ namespace redlock::coordinator {
 namespace {
 
 Client start_client(net::Loop& loop, const Options& options, bool admits) {
-  // The command line has checked the options.
-  return Client::start_on(loop.raw(), {.nodes = {options.nodes},
-                                       .node_timeout = options.node_timeout,
-                                       .clock_drift = options.clock_drift,
-                                       .hear_everyone = true,
-                                       .admit_unfenced = admits})
-      .value();
+  ClientOptions client = options.client;
+  client.hear_everyone = true;
+  client.admit_unfenced = admits;
+  return Client::start_on(loop.raw(), client).value();  // the command line has checked the options
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ Status PlannedDrill::begin() {
 void PlannedDrill::tell_header() {
   HistoryHeader header;
   header.title = fmt::format("{}, seed {}", settings_.name, settings_.seed);
-  header.clock_drift = settings_.clock_drift;
+  header.clock_drift = settings_.client.clock_drift;
   for (const std::string& address : nodes_.addresses()) {
     header.nodes.push_back(address_text(address));
   }
@@ -58,8 +58,7 @@ Status PlannedDrill::start_clients() {
   ClientProcessSettings settings;
   settings.seed = settings_.seed;
   settings.ttl = settings_.ttl;
-  settings.node_timeout = settings_.node_timeout;
-  settings.clock_drift = settings_.clock_drift;
+  settings.client = settings_.client;
   settings.fence = nodes_.has_restart_delay();  // a redlock-node; plain Redis has no tokens
   settings.locks = settings_.locks;
   settings.store = folder_ + "/store";

@@ -41,8 +41,7 @@ struct PlannedDrillSettings {
   std::size_t clients = 16;
   int locks = 8;
   Duration ttl = 2s;
-  Duration node_timeout = 500ms;
-  double clock_drift = 0.01;
+  ClientOptions client = {};  // of each client, but for the nodes
 
   std::vector<PlannedFault> planned() const {
     return plan(

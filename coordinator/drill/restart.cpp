@@ -249,12 +249,11 @@ void RestartDrill::put_away() {
 // --- asking ---
 
 Client RestartDrill::client(const std::vector<std::string>& addresses) {
+  ClientOptions options = settings_.client;
+  options.nodes = addresses;
+  options.hear_everyone = true;
   // The command line has checked the addresses and the options.
-  return Client::start_on(stage_.loop().raw(), {.nodes = addresses,
-                                                .node_timeout = settings_.node_timeout,
-                                                .clock_drift = settings_.clock_drift,
-                                                .hear_everyone = true})
-      .value();
+  return Client::start_on(stage_.loop().raw(), options).value();
 }
 
 bool RestartDrill::make_ready(Client& client) {

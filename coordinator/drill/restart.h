@@ -23,9 +23,8 @@ namespace redlock::coordinator {
 
 struct RestartDrillSettings {
   Duration ttl = 3s;
-  Duration node_timeout = 500ms;
-  double clock_drift = 0.01;
-  std::string empty_folder;  // where A's addresses of the nodes that it cannot reach lead to
+  ClientOptions client = {};  // of A and B, but for the nodes
+  std::string empty_folder;   // where A's addresses of the nodes that it cannot reach lead to
 };
 
 class RestartDrill {

@@ -247,9 +247,7 @@ Status run_client_process(const ClientProcessSettings& settings) {
   if (!history) return history.error();
   auto store = StoreLink::connect(settings.store);
   if (!store) return store.error();
-  auto client = Client::start({.nodes = {settings.nodes},
-                               .node_timeout = settings.node_timeout,
-                               .clock_drift = settings.clock_drift});
+  auto client = Client::start(settings.client);
   if (!client) return Failure{client.error().text};
   return ClientProcess(settings, std::move(history).value(), std::move(store).value(),
                        std::move(client).value())

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/time.h"
+#include <redlock/client.h>
 #include <redlock/result.h>
 
 #include <cstdint>
@@ -21,10 +22,8 @@ namespace redlock::coordinator {
 struct ClientProcessSettings {
   std::string name;  // "client 3"
   std::uint64_t seed = 1;
-  std::string nodes;  // separated by commas
+  ClientOptions client = {};
   Duration ttl = 2s;
-  Duration node_timeout = 500ms;
-  double clock_drift = 0.01;
   bool fence = true;
   int locks = 8;             // "lock 1" and so on
   std::string store;         // the path of its socket

@@ -23,12 +23,12 @@ std::vector<std::string> command_of(const ClientProcessSettings& settings) {
     words.emplace_back(name);
     words.push_back(std::move(value));
   };
-  option("--nodes", settings.nodes);
+  option("--nodes", fmt::format("{}", fmt::join(settings.client.nodes, ",")));
   option("--seed", std::to_string(settings.seed));
   option("--ttl", duration_text(settings.ttl));
   // Down: a third of the TTL is the most that is taken.
-  option("--node-timeout", fmt::format("{}ms", floor_ms(settings.node_timeout)));
-  option("--clock-drift", fmt::format("{}", settings.clock_drift));
+  option("--node-timeout", fmt::format("{}ms", floor_ms(settings.client.node_timeout)));
+  option("--clock-drift", fmt::format("{}", settings.client.clock_drift));
   option("--locks", std::to_string(settings.locks));
   option("--store", settings.store);
   option("--history", settings.history_file);
@@ -83,7 +83,7 @@ ClientsAtWork::~ClientsAtWork() = default;
 Status ClientsAtWork::add(std::string nodes, Place place) {
   ClientProcessSettings its = settings_;
   its.name = client_name(clients_.size());
-  its.nodes = std::move(nodes);
+  its.client.nodes = {std::move(nodes)};
   clients_.push_back(std::make_unique<OneClient>(stage_, std::move(its), std::move(place)));
   return launch(*clients_.back());
 }

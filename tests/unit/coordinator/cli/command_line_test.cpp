@@ -55,8 +55,8 @@ TEST_CASE("the kill delay is a tenth of the TTL, at most 5s, unless told otherwi
 }
 
 TEST_CASE("the node timeout is at most a third of the TTL") {
-  CHECK(parsed("acquire job").options.node_timeout == 500ms);
-  CHECK(parsed("acquire job --ttl 600ms").options.node_timeout == 200ms);
+  CHECK(parsed("acquire job").options.client.node_timeout == 500ms);
+  CHECK(parsed("acquire job --ttl 600ms").options.client.node_timeout == 200ms);
   CHECK(parsed("acquire job --ttl 600ms --node-timeout 300ms").exit_code == exit_code::kUsage);
 }
 
@@ -110,19 +110,19 @@ TEST_CASE("a wrong command line fails in the eval around it, too") {
 }
 
 TEST_CASE("flags win over the environment, and stand before or after the word") {
-  CHECK(parsed("status --nodes d:4").options.nodes == "d:4");
-  CHECK(parsed("--nodes d:4 status").options.nodes == "d:4");
+  CHECK(parsed("status --nodes d:4").options.client.nodes == std::vector<std::string>{"d:4"});
+  CHECK(parsed("--nodes d:4 status").options.client.nodes == std::vector<std::string>{"d:4"});
 }
 
 TEST_CASE("a drill kills no nodes but its own and those that --nodes names") {
   const CommandLine own = parsed("drill restart");
   REQUIRE(own.word == Word::drill);
-  CHECK(own.options.nodes.empty());
+  CHECK(own.options.client.nodes.empty());
   CHECK(own.options.ttl == 3s);
   const CommandLine named =
       parsed("drill restart --nodes d,e,f --kill-command k --start-command s --ttl 9s");
   REQUIRE(named.word == Word::drill);
-  CHECK(named.options.nodes == "d,e,f");
+  CHECK(named.options.client.nodes == std::vector<std::string>{"d,e,f"});
   CHECK(named.options.ttl == 9s);
   CHECK(parsed("drill restart --nodes d,e,f").exit_code == exit_code::kUsage);
   CHECK(parsed("drill restart --kill-command k").exit_code == exit_code::kUsage);
