@@ -2,11 +2,9 @@
 #include "coordinator/client/guard_keeping.h"
 #include "coordinator/client/node_address.h"
 #include "coordinator/client/several_guards.h"
-#include "coordinator/quorum/tally.h"
-#include "coordinator/results/admission_report.h"
 #include "coordinator/results/errors.h"
-#include "coordinator/results/public_lock.h"
 #include "coordinator/results/survey.h"
+#include "coordinator/results/translate.h"
 #include <redlock/client.h>
 
 #include <algorithm>
@@ -17,7 +15,6 @@ namespace redlock {
 
 using coordinator::AcquireResult;
 using coordinator::AcquisitionOutcome;
-using coordinator::AdmissionOutcome;
 using coordinator::AdmitResult;
 using coordinator::ExtendResult;
 using coordinator::ExtensionOutcome;
@@ -161,10 +158,7 @@ Client::Operation Client::acquire(std::string name, AcquireOptions options, Call
   Core& core = *core_;
   const auto start = [&core, name = std::move(name), options](const Core::Tell<Lock>& tell) {
     const auto on_end = [&core, tell](const AcquireResult& result) {
-      if (result.outcome != AcquisitionOutcome::acquired) {
-        return tell(acquisition_error(core.names(), result));
-      }
-      tell(coordinator::public_lock(result.lock));
+      tell(translate(core.names(), result));
     };
     return core.acquire(request(name, options), options.on_wait, on_end);
   };
@@ -183,12 +177,7 @@ Client::Operation Client::extend(const Lock& lock, Callback<Lock> done) {
   Core& core = *core_;
   return core.begin<Lock>(std::move(done), [&core, lock](const Core::Tell<Lock>& tell) {
     const auto on_end = [&core, lock, tell](const ExtendResult& result) {
-      if (result.outcome != ExtensionOutcome::extended) {
-        return tell(extension_error(core.names(), result));
-      }
-      Lock extended = lock;
-      extended.valid_until = result.valid_until.time_since_epoch();
-      tell(std::move(extended));
+      tell(translate(core.names(), result, lock));
     };
     return core.extend(coordinator::held_lock(lock), on_end);
   });
@@ -213,22 +202,15 @@ Result<Done, Error> Client::release(const Lock& lock) {
 
 Client::Operation Client::holder(std::string name, Callback<std::optional<Holder>> done) {
   if (name.empty()) return core_->refuse(std::move(done), invalid("the lock's name is empty"));
+  using Found = std::optional<Holder>;
   Core& core = *core_;
-  return core.begin<std::optional<Holder>>(
-      std::move(done),
-      [&core, name = std::move(name)](const Core::Tell<std::optional<Holder>>& tell) {
-        const auto on_end = [&core, tell](const std::vector<NodeFinding>& findings) {
-          std::vector<coordinator::Answer> answers;
-          answers.reserve(findings.size());
-          for (const NodeFinding& finding : findings) answers.push_back(finding.answer);
-          const auto holder = coordinator::holder_of(findings);
-          if (!holder && !coordinator::quorum_voted(answers)) {
-            return tell(no_quorum_error(core.names(), answers, coordinator::kSurveyWords));
-          }
-          tell(holder);
-        };
-        return core.group().survey(coordinator::kHolderQuestions, name, holder_now(), on_end);
-      });
+  const auto start = [&core, name = std::move(name)](const Core::Tell<Found>& tell) {
+    const auto on_end = [&core, tell](const std::vector<NodeFinding>& findings) {
+      tell(translate_holder(core.names(), findings));
+    };
+    return core.group().survey(coordinator::kHolderQuestions, name, holder_now(), on_end);
+  };
+  return core.begin<Found>(std::move(done), start);
 }
 
 Result<std::optional<Holder>, Error> Client::holder(std::string name) {
@@ -238,19 +220,14 @@ Result<std::optional<Holder>, Error> Client::holder(std::string name) {
 }
 
 Client::Operation Client::status(Callback<std::vector<NodeState>> done) {
+  using States = std::vector<NodeState>;
   Core& core = *core_;
-  return core.begin<std::vector<NodeState>>(
-      std::move(done), [&core](const Core::Tell<std::vector<NodeState>>& tell) {
-        const auto on_end = [&core, tell](const std::vector<NodeFinding>& findings) {
-          std::vector<NodeState> states;
-          states.reserve(findings.size());
-          for (std::size_t i = 0; i < findings.size(); ++i) {
-            states.push_back(coordinator::node_state(core.names()[i].name, findings[i]));
-          }
-          tell(std::move(states));
-        };
-        return core.group().survey(coordinator::kStateQuestions, "", holder_now(), on_end);
-      });
+  return core.begin<States>(std::move(done), [&core](const Core::Tell<States>& tell) {
+    const auto on_end = [&core, tell](const std::vector<NodeFinding>& findings) {
+      tell(translate_states(core.names(), findings));
+    };
+    return core.group().survey(coordinator::kStateQuestions, "", holder_now(), on_end);
+  });
 }
 
 Result<std::vector<NodeState>, Error> Client::status() {
@@ -267,10 +244,7 @@ Client::Operation Client::admit(AdmitOptions options, Callback<Admitted> done) {
   Core& core = *core_;
   const auto start = [&core, options](const Core::Tell<Admitted>& tell) {
     const auto on_end = [&core, options, tell](const AdmitResult& result) {
-      if (result.outcome != AdmissionOutcome::done) {
-        return tell(admission_error(core.names(), result, options.new_group));
-      }
-      tell(coordinator::admitted(core.names(), result));
+      tell(translate(core.names(), result, options.new_group));
     };
     return core.group().admit({.new_group = options.new_group, .floor = options.floor},
                               holder_now(), on_end);

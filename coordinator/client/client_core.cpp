@@ -5,7 +5,7 @@
 #include "base/net/turn/quiet_thread.h"
 #include "coordinator/client/client_wait.h"
 #include "coordinator/client/guard_keeping.h"
-#include "coordinator/results/errors.h"
+#include "coordinator/results/translate.h"
 
 #include <algorithm>
 
@@ -210,12 +210,10 @@ bool Client::Core::cancel_begun(Operation operation) {
 
 Client::Operation Client::Core::release(const coordinator::HeldLock& lock, Callback<Done> done) {
   return begin<Done>(std::move(done), [this, lock](const Tell<Done>& tell) {
-    return group_.release(lock, holder_now(),
-                          [this, tell](const coordinator::ReleaseResult& result) {
-                            if (result.outcome == coordinator::ReleaseOutcome::released)
-                              return tell(Done{});
-                            tell(coordinator::release_error(names(), result));
-                          });
+    const auto on_end = [this, tell](const coordinator::ReleaseResult& result) {
+      tell(translate(names(), result));
+    };
+    return group_.release(lock, holder_now(), on_end);
   });
 }
 

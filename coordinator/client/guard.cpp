@@ -2,7 +2,6 @@
 #include "base/text/printable.h"
 #include "coordinator/client/guard_keeping.h"
 #include "coordinator/results/errors.h"
-#include "coordinator/results/public_lock.h"
 #include <redlock/guard.h>
 
 #include <algorithm>

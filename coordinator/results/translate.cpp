@@ -1,0 +1,72 @@
+#include "coordinator/results/translate.h"
+
+#include "coordinator/quorum/tally.h"
+#include "coordinator/results/admission_report.h"
+#include "coordinator/results/errors.h"
+#include "coordinator/results/survey.h"
+
+#include <memory>
+#include <utility>
+
+namespace redlock::coordinator {
+
+Lock public_lock(const HeldLock& lock) {
+  return {.name = lock.claim->name,
+          .value = lock.claim->value,
+          .ttl = lock.ttl,
+          .valid_until = lock.valid_until.time_since_epoch(),
+          .token = lock.token,
+          .round_trips = lock.round_trips};
+}
+
+HeldLock held_lock(const Lock& lock) {
+  return {.claim = std::make_shared<const Claim>(Claim{lock.name, lock.value}),
+          .ttl = lock.ttl,
+          .valid_until = Instant(lock.valid_until),
+          .token = lock.token,
+          .round_trips = lock.round_trips};
+}
+
+Result<Lock, Error> translate(const NodeNames& names, const AcquireResult& result) {
+  if (result.outcome != AcquisitionOutcome::acquired) return acquisition_error(names, result);
+  return public_lock(result.lock);
+}
+
+Result<Lock, Error> translate(const NodeNames& names, const ExtendResult& result, Lock lock) {
+  if (result.outcome != ExtensionOutcome::extended) return extension_error(names, result);
+  lock.valid_until = result.valid_until.time_since_epoch();
+  return lock;
+}
+
+Result<Done, Error> translate(const NodeNames& names, const ReleaseResult& result) {
+  if (result.outcome != ReleaseOutcome::released) return release_error(names, result);
+  return Done{};
+}
+
+Result<Admitted, Error> translate(const NodeNames& names, const AdmitResult& result,
+                                  bool is_new_group) {
+  if (result.outcome != AdmissionOutcome::done) return admission_error(names, result, is_new_group);
+  return admitted(names, result);
+}
+
+Result<std::optional<Holder>, Error> translate_holder(const NodeNames& names,
+                                                      const std::vector<NodeFinding>& findings) {
+  std::vector<Answer> answers;
+  answers.reserve(findings.size());
+  for (const NodeFinding& finding : findings) answers.push_back(finding.answer);
+  auto holder = holder_of(findings);
+  if (!holder && !quorum_voted(answers)) return no_quorum_error(names, answers, kSurveyWords);
+  return holder;
+}
+
+std::vector<NodeState> translate_states(const NodeNames& names,
+                                        const std::vector<NodeFinding>& findings) {
+  std::vector<NodeState> states;
+  states.reserve(findings.size());
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    states.push_back(node_state(names[i].name, findings[i]));
+  }
+  return states;
+}
+
+}  // namespace redlock::coordinator
