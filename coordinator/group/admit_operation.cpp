@@ -4,12 +4,10 @@
 namespace redlock::coordinator {
 namespace {
 
-// No single lock's TTL is at stake, so a node gets the whole node timeout.
-Terms admission_terms(const Group& group, bool is_for_people) {
-  return {.nodes = group.size(),
-          .node_timeout = group.options().node_timeout,
-          .clock_drift = group.options().clock_drift,
-          .hear_everyone = is_for_people && group.options().hear_everyone};
+Terms terms_of(const GroupParts& group, bool is_for_people) {
+  Terms terms = group.terms();
+  terms.hear_everyone = terms.hear_everyone && is_for_people;
+  return terms;
 }
 
 constexpr RequestKind kind_of(AdmissionQuestion question) {
@@ -76,36 +74,37 @@ AdmissionReply read_reply(AdmissionQuestion question, Completion completion) {
 
 }  // namespace
 
-Group::AdmitOperation::AdmitOperation(Group& owner, const AdmissionPlan& plan, Done done)
-    : Operation(owner),
-      machine_(admission_terms(owner, done != nullptr), plan),
+AdmitOperation::AdmitOperation(GroupParts& group, const AdmissionPlan& plan, bool is_for_people,
+                               Done done)
+    : Operation(group),
+      machine_(terms_of(group, is_for_people), plan),
       done_(std::move(done)),
-      connections_(owner.size()) {}
+      connections_(group.links.size()) {}
 
-void Group::AdmitOperation::start(Instant now) {
-  for (NodeIndex node = 0; node < group().size(); ++node) {
-    connections_[node] = group().link(node).connection();
+void AdmitOperation::start(Instant now) {
+  for (NodeIndex node = 0; node < group().links.size(); ++node) {
+    connections_[node] = group().links[node].connection();
   }
   machine_.start(now, actions_);
   after_machine(now);
 }
 
-void Group::AdmitOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+void AdmitOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
   if (completion.kind != kind_of(machine_.question())) return;
   if (completion.kind == RequestKind::status) {
-    connections_[node] = group().link(node).connection();
+    connections_[node] = group().links[node].connection();
   }
   machine_.on_answer(node, read_reply(machine_.question(), std::move(completion)), now, actions_);
   after_machine(now);
 }
 
-void Group::AdmitOperation::on_time(Instant now) {
+void AdmitOperation::on_time(Instant now) {
   machine_.on_time(now, actions_);
   after_machine(now);
 }
 
 // Whoever cannot be asked answers at once, which may bring the next question.
-void Group::AdmitOperation::after_machine(Instant now) {
+void AdmitOperation::after_machine(Instant now) {
   while (!actions_.empty()) {
     for (const Action& action : std::exchange(actions_, {})) {
       if (action.kind == Action::Kind::ask) {
@@ -118,7 +117,7 @@ void Group::AdmitOperation::after_machine(Instant now) {
   if (machine_.finished()) ended_ = now;
 }
 
-void Group::AdmitOperation::put_question(NodeIndex node, Instant now) {
+void AdmitOperation::put_question(NodeIndex node, Instant now) {
   const AdmissionQuestion question = machine_.question();
   if (question == AdmissionQuestion::admit && !is_same_connection(node)) {
     const Answer answer{.kind = AnswerKind::broken,
@@ -129,21 +128,13 @@ void Group::AdmitOperation::put_question(NodeIndex node, Instant now) {
   ask(node, {.kind = kind_of(question), .token = machine_.floor()}, now);
 }
 
-bool Group::AdmitOperation::is_same_connection(NodeIndex node) const {
-  const Pipeline& link = group().link(node);
+bool AdmitOperation::is_same_connection(NodeIndex node) const {
+  const Pipeline& link = group().links[node];
   return link.state() == Pipeline::State::ready && link.connection() == connections_[node];
 }
 
-void Group::AdmitOperation::tell() {
-  if (!done_) return end_admission(machine_, ended_);
-  AdmitResult result{.outcome = machine_.outcome(),
-                     .floor = machine_.floor(),
-                     .least_floor = machine_.least_floor(),
-                     .nodes = {}};
-  for (NodeIndex node = 0; node < group().size(); ++node) {
-    result.nodes.push_back(machine_.standing(node));
-  }
-  done_(std::move(result));
+void AdmitOperation::tell() {
+  done_(machine_, ended_);
 }
 
 }  // namespace redlock::coordinator

@@ -10,66 +10,58 @@
 namespace redlock::coordinator {
 
 Group::Group(Options options, ValueSource values, std::uint64_t seed)
-    : options_(std::move(options)),
-      values_(std::move(values)),
-      random_(seed),
-      admissions_(options_.nodes.size(), random_),
-      wakes_(options_.nodes.size(), options_.node_timeout) {
-  INVARIANT(!options_.nodes.empty() && options_.nodes.size() <= kNodesMax, "a group of no size");
-  links_.reserve(options_.nodes.size());
-  for (const Node& node : options_.nodes) links_.emplace_back(node.credentials, random_);
-}
+    : parts_(std::move(options), std::move(values), seed) {}
 
 Group::~Group() = default;
 
 void Group::start(Instant now) {
-  for (Pipeline& link : links_) link.start(now);
-}
-
-// No single node may cost more than a third of what a lock is worth.
-Terms Group::terms(Duration ttl, bool fencing) const {
-  return {.nodes = links_.size(),
-          .ttl = ttl,
-          .node_timeout = std::min(options_.node_timeout, ttl / 3),
-          .clock_drift = options_.clock_drift,
-          .fencing = fencing,
-          .hear_everyone = options_.hear_everyone};
+  for (Pipeline& link : parts_.links) link.start(now);
 }
 
 // --- operations
 
 OperationId Group::when_ready(Instant now, std::function<void()> done) {
-  const OperationId id = begin(std::make_unique<ReadyOperation>(*this, std::move(done)), now);
+  const OperationId id = begin(std::make_unique<ReadyOperation>(parts_, std::move(done)), now);
   readiness_.push_back(id);
   return id;
 }
 
 OperationId Group::acquire(AcquireRequest request, Instant now,
                            std::function<void(AcquireResult)> done) {
-  return begin(std::make_unique<AcquireOperation>(*this, std::move(request), now, std::move(done)),
+  return begin(std::make_unique<AcquireOperation>(parts_, std::move(request), now, std::move(done)),
                now);
 }
 
 OperationId Group::extend(const HeldLock& lock, Instant now,
                           std::function<void(ExtendResult)> done) {
-  return begin(std::make_unique<ExtendOperation>(*this, lock, std::move(done)), now);
+  return begin(std::make_unique<ExtendOperation>(parts_, lock, std::move(done)), now);
 }
 
 OperationId Group::release(const HeldLock& lock, Instant now,
                            std::function<void(ReleaseResult)> done) {
-  return begin(std::make_unique<ReleaseOperation>(*this, lock, std::move(done)), now);
+  return begin(std::make_unique<ReleaseOperation>(parts_, lock, std::move(done)), now);
 }
 
 OperationId Group::survey(std::span<const RequestKind> questions, std::string name, Instant now,
                           std::function<void(std::vector<NodeFinding>)> done) {
   return begin(
-      std::make_unique<SurveyOperation>(*this, questions, std::move(name), std::move(done)), now);
+      std::make_unique<SurveyOperation>(parts_, questions, std::move(name), std::move(done)), now);
 }
 
 OperationId Group::admit(OperatorsFloor by_operator, Instant now,
                          std::function<void(AdmitResult)> done) {
-  const AdmissionPlan plan{.candidates = all_nodes(links_.size()), .by_operator = by_operator};
-  return begin(std::make_unique<AdmitOperation>(*this, plan, std::move(done)), now);
+  const AdmissionPlan plan{.candidates = all_nodes(size()), .by_operator = by_operator};
+  const auto tell = [this, done = std::move(done)](const Admission& admission, Instant) {
+    AdmitResult result{.outcome = admission.outcome(),
+                       .floor = admission.floor(),
+                       .least_floor = admission.least_floor(),
+                       .nodes = {}};
+    for (NodeIndex node = 0; node < size(); ++node) {
+      result.nodes.push_back(admission.standing(node));
+    }
+    done(std::move(result));
+  };
+  return begin(std::make_unique<AdmitOperation>(parts_, plan, true, tell), now);
 }
 
 void Group::cancel(OperationId id, Instant now) {
@@ -103,18 +95,18 @@ OperationId Group::begin(std::unique_ptr<Operation> operation, Instant now) {
 }
 
 // The operation whatever its attempt; on_answer's caller compares the ids.
-Group::Operation* Group::find(OperationId id) {
+Operation* Group::find(OperationId id) {
   if (id.slot >= slots_.size() || slots_[id.slot].generation != id.generation) return nullptr;
   return slots_[id.slot].operation.get();
 }
 
-std::unique_ptr<Group::Operation> Group::remove(OperationId id) {
+std::unique_ptr<Operation> Group::remove(OperationId id) {
   free_slots_.push_back(id.slot);
   return std::move(slots_[id.slot].operation);
 }
 
 // Tells the outcome of an operation that is finished, or makes sure that its next deadline is seen.
-void Group::after_event(Operation& operation, Instant) {
+void Group::after_event(Operation& operation) {
   if (operation.finished()) {
     remove(operation.id())->tell();  // which may begin another operation in this very slot
     return;
@@ -128,11 +120,11 @@ void Group::after_event(Operation& operation, Instant) {
 // --- events
 
 void Group::on_connected(NodeIndex node, Instant now) {
-  links_[node].on_connected(now);
+  parts_.links[node].on_connected(now);
 }
 
 void Group::on_bytes(NodeIndex node, std::string_view bytes, Instant now) {
-  Pipeline& link = links_[node];
+  Pipeline& link = parts_.links[node];
   const Pipeline::State before = link.state();
   link.on_bytes(bytes, now);
   if (link.state() == Pipeline::State::identified) identify(node, now);
@@ -142,7 +134,7 @@ void Group::on_bytes(NodeIndex node, std::string_view bytes, Instant now) {
 }
 
 void Group::on_end(NodeIndex node, std::string_view reason, Instant now) {
-  links_[node].on_end(reason, now);
+  parts_.links[node].on_end(reason, now);
   link_changed(node, now);
   deliver(now);
 }
@@ -152,44 +144,47 @@ void Group::on_end(NodeIndex node, std::string_view reason, Instant now) {
 // connection has ended keeps nobody out, and two addresses that change nodes for good are both
 // linked again as soon as both old connections have ended and were dialled anew.
 void Group::identify(NodeIndex node, Instant now) {
-  for (NodeIndex other = 0; other < links_.size(); ++other) {
-    const bool is_ready = links_[other].state() == Pipeline::State::ready;
-    if (!is_ready || links_[other].identity() != links_[node].identity()) continue;
-    return links_[node].reject(fmt::format("is the same node as {}", options_.nodes[other].name),
-                               now);
+  for (NodeIndex other = 0; other < parts_.links.size(); ++other) {
+    const bool is_ready = parts_.links[other].state() == Pipeline::State::ready;
+    if (!is_ready || parts_.links[other].identity() != parts_.links[node].identity()) continue;
+    return parts_.links[node].reject(
+        fmt::format("is the same node as {}", parts_.options.nodes[other].name), now);
   }
-  links_[node].accept(now);
-  const NodeFacts& facts = links_[node].facts();
+  parts_.links[node].accept(now);
+  const NodeFacts& facts = parts_.links[node].facts();
   const bool is_unfenced = facts.kind == NodeKind::redlock_node && !facts.status.fenced;
-  if (is_unfenced && options_.admit_unfenced) {
-    admissions_.on_unfenced(node, admissible_in(facts.status), now);
+  if (is_unfenced && parts_.options.admit_unfenced) {
+    parts_.admissions.on_unfenced(node, admissible_in(facts.status), now);
   }
 }
 
 // Whoever meets an unfenced node admits it (rule F6).
 void Group::admit_unfenced(Instant now) {
-  if (const auto plan = admissions_.begin(now)) {
-    begin(std::make_unique<AdmitOperation>(*this, *plan, nullptr), now);
+  if (const auto plan = parts_.admissions.begin(now)) {
+    const auto on_end = [this](const Admission& admission, Instant ended) {
+      admission_ended(admission, ended);
+    };
+    begin(std::make_unique<AdmitOperation>(parts_, *plan, false, on_end), now);
   }
 }
 
 void Group::admission_ended(const Admission& admission, Instant now) {
-  admissions_.end(admission, now);
-  if (admission.admitted_any()) last_admitted_ = now;
-  for (const OperationId id : std::exchange(awaiting_admission_, {})) {
+  parts_.admissions.end(admission, now);
+  if (admission.admitted_any()) parts_.last_admitted = now;
+  for (const OperationId id : std::exchange(parts_.awaiting_admission, {})) {
     Operation* operation = find(id);
     if (operation == nullptr) continue;
     operation->on_admission_ended(admission, now);
-    after_event(*operation, now);
+    after_event(*operation);
   }
 }
 
 void Group::link_changed(NodeIndex node, Instant now) {
-  const Pipeline& link = links_[node];
-  if (link.is_settled()) settled_.set(node);
+  const Pipeline& link = parts_.links[node];
+  if (link.is_settled()) parts_.settled.set(node);
   const bool is_ready = link.state() == Pipeline::State::ready;
-  wakes_.on_link(node, is_ready && link.facts().kind == NodeKind::redlock_node, now);
-  if (!is_ready) admissions_.on_connection_ended(node);
+  parts_.wakes.on_link(node, is_ready && link.facts().kind == NodeKind::redlock_node, now);
+  if (!is_ready) parts_.admissions.on_connection_ended(node);
   for (const OperationId id : std::vector<OperationId>(readiness_)) {
     Operation* operation = find(id);
     if (operation == nullptr) {
@@ -197,7 +192,7 @@ void Group::link_changed(NodeIndex node, Instant now) {
       continue;
     }
     operation->on_link_changed(now);
-    after_event(*operation, now);
+    after_event(*operation);
   }
 }
 
@@ -205,18 +200,18 @@ void Group::link_changed(NodeIndex node, Instant now) {
 // it goes on until nothing is left.
 void Group::deliver(Instant now) {
   std::vector<Completion> batch = std::exchange(completions_, {});
-  for (NodeIndex node = 0; node < links_.size(); ++node) {
-    if (links_[node].has_pushes()) {
-      for (const protocol::Reply& push : links_[node].take_pushes()) {
-        wakes_.on_push(node, push, now);
+  for (NodeIndex node = 0; node < parts_.links.size(); ++node) {
+    if (parts_.links[node].has_pushes()) {
+      for (const protocol::Reply& push : parts_.links[node].take_pushes()) {
+        parts_.wakes.on_push(node, push, now);
       }
     }
-    while (links_[node].has_completions()) {
+    while (parts_.links[node].has_completions()) {
       batch.clear();
-      links_[node].take_completions(batch);
+      parts_.links[node].take_completions(batch);
       for (Completion& completion : batch) {
         if (completion.kind == RequestKind::wait) {
-          wakes_.on_answer(node, completion.wait, completion.answer, now);
+          parts_.wakes.on_answer(node, completion.wait, completion.answer, now);
           continue;
         }
         Operation* operation = find(completion.operation);
@@ -225,7 +220,7 @@ void Group::deliver(Instant now) {
           continue;
         }
         operation->on_answer(node, std::move(completion), now);
-        after_event(*operation, now);
+        after_event(*operation);
       }
     }
   }
@@ -237,35 +232,35 @@ void Group::deliver(Instant now) {
 // Sends what arms and cancels wakes, behind what was sent so far on each link, and lets those look
 // again for whom they changed something. Calls nobody back.
 void Group::carry_out_wakes(Instant now) {
-  while (wakes_.has_news()) {
-    for (Wakes::Order& order : wakes_.take_orders()) {
-      links_[order.node].send({.kind = RequestKind::wait,
-                               .claim = std::move(order.claim),
-                               .ttl = order.timeout,
-                               .wait = order.number},
-                              now);
+  while (parts_.wakes.has_news()) {
+    for (Wakes::Order& order : parts_.wakes.take_orders()) {
+      parts_.links[order.node].send({.kind = RequestKind::wait,
+                                     .claim = std::move(order.claim),
+                                     .ttl = order.timeout,
+                                     .wait = order.number},
+                                    now);
     }
-    for (const OperationId id : wakes_.take_stirred()) {
+    for (const OperationId id : parts_.wakes.take_stirred()) {
       Operation* operation = find(id);
       if (operation == nullptr) continue;
       operation->on_wake(now);
-      after_event(*operation, now);
+      after_event(*operation);
     }
   }
 }
 
 void Group::deliver_late(NodeIndex node, const Completion& completion, Instant now) {
-  auto request = late_.on_answer(node, links_[node].connection(), completion, now);
-  if (request) links_[node].send(std::move(*request), now);
+  auto request = parts_.late.on_answer(node, parts_.links[node].connection(), completion, now);
+  if (request) parts_.links[node].send(std::move(*request), now);
 }
 
 void Group::on_time(Instant now) {
-  for (NodeIndex node = 0; node < links_.size(); ++node) {
-    const Pipeline::State before = links_[node].state();
-    links_[node].on_time(now);
-    if (links_[node].state() != before) link_changed(node, now);
+  for (NodeIndex node = 0; node < parts_.links.size(); ++node) {
+    const Pipeline::State before = parts_.links[node].state();
+    parts_.links[node].on_time(now);
+    if (parts_.links[node].state() != before) link_changed(node, now);
   }
-  wakes_.on_time(now);
+  parts_.wakes.on_time(now);
   deliver(now);
   admit_unfenced(now);
   run_deadlines(now);
@@ -283,15 +278,15 @@ void Group::run_deadlines(Instant now) {
     operation->scheduled.reset();
     const auto wanted = operation->next_deadline();
     if (wanted && *wanted <= now) operation->on_time(now);
-    after_event(*operation, now);
+    after_event(*operation);
   }
 }
 
 std::optional<Instant> Group::next_deadline() const {
   Instant next = deadlines_.empty() ? kNever : deadlines_.top().when;
-  next = std::min(next, wakes_.next_deadline().value_or(kNever));
-  next = std::min(next, admissions_.next_deadline().value_or(kNever));
-  for (const Pipeline& link : links_) {
+  next = std::min(next, parts_.wakes.next_deadline().value_or(kNever));
+  next = std::min(next, parts_.admissions.next_deadline().value_or(kNever));
+  for (const Pipeline& link : parts_.links) {
     if (link.has_completions()) return Instant(0ns);
     next = std::min(next, link.next_deadline().value_or(kNever));
   }
@@ -301,13 +296,13 @@ std::optional<Instant> Group::next_deadline() const {
 
 std::size_t Group::releases_pending() const {
   std::size_t pending = 0;
-  for (const Pipeline& link : links_) pending += link.releases_pending();
+  for (const Pipeline& link : parts_.links) pending += link.releases_pending();
   return pending;
 }
 
 std::size_t Group::releases_under_way() const {
   std::size_t under_way = 0;
-  for (const Pipeline& link : links_) {
+  for (const Pipeline& link : parts_.links) {
     if (link.state() != Pipeline::State::backing_off) under_way += link.releases_pending();
   }
   return under_way;

@@ -16,16 +16,8 @@
 // many others there are. Times are the holder's: CLOCK_BOOTTIME (rule C3).
 #pragma once
 
-#include "base/random.h"
-#include "coordinator/group/admission_schedule.h"
-#include "coordinator/group/held_lock.h"
-#include "coordinator/group/late_answers.h"
-#include "coordinator/group/retry.h"
-#include "coordinator/group/wakes.h"
-#include "coordinator/link/link.h"
-#include "coordinator/quorum/acquisition.h"
-#include "coordinator/quorum/extension.h"
-#include "coordinator/quorum/release.h"
+#include "coordinator/group/group_parts.h"
+#include "coordinator/group/requests.h"
 
 #include <functional>
 #include <memory>
@@ -36,65 +28,13 @@
 
 namespace redlock::coordinator {
 
-struct AcquireResult {
-  AcquisitionOutcome outcome;
-  HeldLock lock;                // of outcome acquired
-  std::vector<Answer> answers;  // of the last attempt, by node
-  NodeSet plain = {};           // the nodes that are plain Redis servers: they have no tokens
-};
-
-struct AcquireRequest {
-  std::string name;
-  Duration ttl = 30s;
-  Patience patience = {};
-  bool fence = true;  // with a fencing token, or not at all (rule F4)
-  // Called after each attempt that failed and that another one follows. It must not call the group.
-  std::function<void(const AcquireResult&)> on_retry = {};
-};
-
-struct ExtendResult {
-  ExtensionOutcome outcome;
-  Instant valid_until;  // the new one if extended, else the old one
-  std::vector<Answer> answers;
-};
-
-struct ReleaseResult {
-  ReleaseOutcome outcome;
-  std::vector<Answer> answers;
-};
-
-struct AdmitResult {
-  AdmissionOutcome outcome;
-  Token floor;                             // what was sent to those that were admitted
-  Token least_floor;                       // what an operator's must not be below
-  std::vector<Admission::Standing> nodes;  // by node
-};
-
-// What one node said to a survey: a reply for each question, as long as the answer is `yes`.
-struct NodeFinding {
-  Answer answer;
-  std::vector<protocol::Reply> replies;
-};
+class Operation;
 
 class Group {
  public:
-  struct Node {
-    std::string name;  // for people: its address
-    Credentials credentials;
-  };
-  struct Options {
-    std::vector<Node> nodes;
-    Duration node_timeout = 500ms;
-    double clock_drift = 0.01;
-    bool hear_everyone = false;  // see Terms
-    bool admit_unfenced = true;  // in the background
-  };
-  // Makes a value that nobody can guess and that was never used before (rule Q6).
-  using ValueSource = std::function<std::string()>;
-
-  // While links are made, a short grace lets the slower ones catch up with the quorum: so long, at
-  // most, and never longer than the quorum itself took.
-  static constexpr Duration kReadyGraceMax = 50ms;
+  using Options = GroupOptions;
+  using Node = GroupOptions::Node;
+  using ValueSource = GroupParts::ValueSource;
 
   // REQUIRES: 1 to kNodesMax nodes.
   Group(Options options, ValueSource values, std::uint64_t seed);
@@ -135,27 +75,18 @@ class Group {
   // When on_time wants to be called. It may be in the past: at once, then.
   std::optional<Instant> next_deadline() const;
 
-  std::size_t size() const { return links_.size(); }
+  std::size_t size() const { return parts_.links.size(); }
   // How many operations are under way.
   std::size_t operations() const { return slots_.size() - free_slots_.size(); }
-  const Options& options() const { return options_; }
-  Pipeline& link(NodeIndex node) { return links_[node]; }
-  const Pipeline& link(NodeIndex node) const { return links_[node]; }
+  const Options& options() const { return parts_.options; }
+  Pipeline& link(NodeIndex node) { return parts_.links[node]; }
+  const Pipeline& link(NodeIndex node) const { return parts_.links[node]; }
   // Undos and releases that have not been answered, over all nodes.
   std::size_t releases_pending() const;
   // The same without those at nodes that are not connected: nothing can be done for them now.
   std::size_t releases_under_way() const;
 
  private:
-  class Operation;
-  class AcquireOperation;
-  class ExtendOperation;
-  class ReleaseOperation;
-  class SurveyOperation;
-  class ReadyOperation;
-  class AdmitOperation;
-  friend class Operation;
-
   // Operations at once, undos and admissions among them.
   static constexpr std::size_t kSlotsMax = std::size_t(1) << 20;
   struct Slot {
@@ -168,7 +99,6 @@ class Group {
     friend bool operator>(const Deadline& a, const Deadline& b) { return a.when > b.when; }
   };
 
-  Terms terms(Duration ttl, bool fencing) const;
   OperationId begin(std::unique_ptr<Operation> operation, Instant now);
   Operation* find(OperationId id);
   void identify(NodeIndex node, Instant now);
@@ -177,28 +107,19 @@ class Group {
   void link_changed(NodeIndex node, Instant now);
   void deliver(Instant now);
   void deliver_late(NodeIndex node, const Completion& completion, Instant now);
-  void after_event(Operation& operation, Instant now);
+  void after_event(Operation& operation);
   void run_deadlines(Instant now);
   void carry_out_wakes(Instant now);
   // It is out of the books, and its slot free.
   std::unique_ptr<Operation> remove(OperationId id);
 
-  Options options_;
-  ValueSource values_;
-  Random random_;
-  std::vector<Pipeline> links_;
-  NodeSet settled_;  // links that were ready, or failed, once
-  AdmissionSchedule admissions_;
-  std::vector<OperationId> awaiting_admission_;  // acquisitions that it may help
-  std::optional<Instant> last_admitted_;         // when a node began to give tokens
+  GroupParts parts_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;
   // Entries of operations that are over stay until their time comes: removing them is not worth it.
   std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_;
   std::vector<OperationId> readiness_;  // the few that wait for when_ready
-  LateAnswers late_;
   std::vector<Completion> completions_;
-  Wakes wakes_;
 };
 
 }  // namespace redlock::coordinator

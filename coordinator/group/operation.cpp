@@ -7,7 +7,7 @@
 
 namespace redlock::coordinator {
 
-void Group::Operation::perform(const Actions& actions, const NodeRequest& request, Instant now) {
+void Operation::perform(const Actions& actions, const NodeRequest& request, Instant now) {
   for (const Action& action : actions) {
     switch (action.kind) {
       case Action::Kind::ask:
@@ -26,8 +26,8 @@ void Group::Operation::perform(const Actions& actions, const NodeRequest& reques
   }
 }
 
-void Group::Operation::ask(NodeIndex node, NodeRequest request, Instant now) {
-  Pipeline& link = group_.links_[node];
+void Operation::ask(NodeIndex node, NodeRequest request, Instant now) {
+  Pipeline& link = group_.links[node];
   Question& question = questions_[node];
   question.whom = link.identity();
   request.operation = id_;
@@ -37,51 +37,44 @@ void Group::Operation::ask(NodeIndex node, NodeRequest request, Instant now) {
 }
 
 // Of the node that granted, and of no other that its address leads to by now (rule Q5).
-void Group::Operation::confirm(NodeIndex node, const NodeRequest& request, Instant now) {
-  group_.links_[node].send({.operation = id_,
-                            .kind = RequestKind::confirm,
-                            .claim = request.claim,
-                            .token = request.token,
-                            .meant_for = whom(node)},
-                           now);
+void Operation::confirm(NodeIndex node, const NodeRequest& request, Instant now) {
+  group_.links[node].send({.operation = id_,
+                           .kind = RequestKind::confirm,
+                           .claim = request.claim,
+                           .token = request.token,
+                           .meant_for = whom(node)},
+                          now);
 }
 
-void Group::Operation::withdraw(NodeIndex node) {
-  if (group_.links_[node].withdraw(questions_[node].ticket)) asked_.reset(node);
+void Operation::withdraw(NodeIndex node) {
+  if (group_.links[node].withdraw(questions_[node].ticket)) asked_.reset(node);
 }
 
-bool Group::Operation::await_admission(Instant now) {
-  if (!group_.admissions_.is_possible(now)) return false;
-  group_.awaiting_admission_.push_back(id_);
-  return true;
-}
-
-void Group::Operation::undo(NodeIndex node, const NodeRequest& request, Instant now) {
+void Operation::undo(NodeIndex node, const NodeRequest& request, Instant now) {
   withdraw(node);
   if (!asked_.test(node)) return;
   // A failed attempt's value is never used again. A lock whose extension failed is still its
   // holder's, who may top this node up with it once more (rule Q3).
-  group_.links_[node].send({.kind = RequestKind::release,
-                            .claim = request.claim,
-                            .worth_until = later(now, request.ttl),
-                            .is_final = request.kind == RequestKind::acquire},
-                           now);
+  group_.links[node].send({.kind = RequestKind::release,
+                           .claim = request.claim,
+                           .worth_until = later(now, request.ttl),
+                           .is_final = request.kind == RequestKind::acquire},
+                          now);
 }
 
 // --- acquire
 
-Group::AcquireOperation::AcquireOperation(Group& owner, AcquireRequest wanted, Instant now,
-                                          Done done)
-    : Operation(owner),
+AcquireOperation::AcquireOperation(GroupParts& group, AcquireRequest wanted, Instant now, Done done)
+    : Operation(group),
       wanted_(std::move(wanted)),
-      next_(wakes(), wanted_.name, wanted_.patience, now),
+      next_(group.wakes, wanted_.name, wanted_.patience, now),
       done_(std::move(done)) {}
 
-bool Group::AcquireOperation::is_acquired() const {
+bool AcquireOperation::is_acquired() const {
   return attempt_ && attempt_->outcome() == AcquisitionOutcome::acquired;
 }
 
-NodeRequest Group::AcquireOperation::request() const {
+NodeRequest AcquireOperation::request() const {
   return {.kind = RequestKind::acquire,
           .claim = claim_,
           .ttl = wanted_.ttl,
@@ -89,31 +82,31 @@ NodeRequest Group::AcquireOperation::request() const {
 }
 
 // A new attempt has a new value (rule Q6): an undo of the last one can never hit it.
-void Group::AcquireOperation::start(Instant now) {
+void AcquireOperation::start(Instant now) {
   next_.begin(now);
   next_attempt();
   began_ = now;
-  claim_ = std::make_shared<const Claim>(Claim{wanted_.name, new_value()});
-  witnesses_ = std::make_shared<Witnesses>(group().size());
-  attempt_.emplace(terms(wanted_.ttl, wanted_.fence));
+  claim_ = std::make_shared<const Claim>(Claim{wanted_.name, group().values()});
+  witnesses_ = std::make_shared<Witnesses>(group().links.size());
+  attempt_.emplace(group().terms(wanted_.ttl, wanted_.fence));
   attempt_->start(now, actions_);
   after_machine(now);
 }
 
-void Group::AcquireOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+void AcquireOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
   if (completion.kind == RequestKind::confirm) {
     attempt_->on_confirmed(node, std::move(completion.answer), now, actions_);
   } else {
     note_answer(node, completion.answer);
     if (completion.answer.kind == AnswerKind::yes) {
-      witnesses_->note(node, group().link(node).connection(), attempt_->valid_until());
+      witnesses_->note(node, group().links[node].connection(), attempt_->valid_until());
     }
     attempt_->on_answer(node, std::move(completion.answer), now, actions_);
   }
   after_machine(now);
 }
 
-void Group::AcquireOperation::on_time(Instant now) {
+void AcquireOperation::on_time(Instant now) {
   if (stays_until_) {
     if (now >= *stays_until_) stays_until_.reset();
     return;
@@ -126,20 +119,21 @@ void Group::AcquireOperation::on_time(Instant now) {
   after_machine(now);
 }
 
-void Group::AcquireOperation::cancel(Instant now) {
+void AcquireOperation::cancel(Instant now) {
   attempt_->abandon(actions_);
   perform(actions_, request(), now);
   actions_.clear();
   next_.leave(now);
 }
 
-void Group::AcquireOperation::after_machine(Instant now) {
+void AcquireOperation::after_machine(Instant now) {
   perform(actions_, request(), now);
   actions_.clear();
   if (!attempt_->finished() || next_.when() || stays_until_) return;
   gave_up_ = is_hopeless();
   if (is_acquired() || gave_up_) return next_.leave(now);
-  gave_up_ = !next_.after(attempt_->outcome(), attempt_->is_split_vote(), id(), now, random());
+  gave_up_ =
+      !next_.after(attempt_->outcome(), attempt_->is_split_vote(), id(), now, group().random);
   if (!gave_up_ && wanted_.on_retry) {
     wanted_.on_retry({attempt_->outcome(), {}, attempt_->answers(), plain_nodes()});
   }
@@ -148,17 +142,19 @@ void Group::AcquireOperation::after_machine(Instant now) {
 
 // Whoever needs the tokens of an unfenced node that can be admitted now does not fail for the few
 // round trips that this takes (rule F6).
-void Group::AcquireOperation::stay_for_admission(Instant now) {
+void AcquireOperation::stay_for_admission(Instant now) {
   if (attempt_->outcome() != AcquisitionOutcome::unfenced || has_stayed_) return;
   has_stayed_ = true;
-  if (was_any_admitted_since(began_)) {
+  if (group().last_admitted && *group().last_admitted >= began_) {
     gave_up_ = false;
     return start(now);
   }
-  if (await_admission(now)) stays_until_ = later(now, group().options().node_timeout);
+  if (!group().admissions.is_possible(now)) return;
+  group().awaiting_admission.push_back(id());
+  stays_until_ = later(now, group().options.node_timeout);
 }
 
-void Group::AcquireOperation::on_admission_ended(const Admission& admission, Instant now) {
+void AcquireOperation::on_admission_ended(const Admission& admission, Instant now) {
   if (!stays_until_) return;
   stays_until_.reset();
   if (!admission.admitted_any()) return;
@@ -166,10 +162,10 @@ void Group::AcquireOperation::on_admission_ended(const Admission& admission, Ins
   start(now);
 }
 
-NodeSet Group::AcquireOperation::plain_nodes() const {
+NodeSet AcquireOperation::plain_nodes() const {
   NodeSet plain;
-  for (NodeIndex node = 0; node < group().size(); ++node) {
-    const Pipeline& link = group().link(node);
+  for (NodeIndex node = 0; node < group().links.size(); ++node) {
+    const Pipeline& link = group().links[node];
     plain.set(node,
               link.state() == Pipeline::State::ready && link.facts().kind == NodeKind::plain_redis);
   }
@@ -178,8 +174,8 @@ NodeSet Group::AcquireOperation::plain_nodes() const {
 
 // No waiting makes plain Redis servers give tokens, or a quorum of nodes grant a TTL above their
 // max-ttl.
-bool Group::AcquireOperation::is_hopeless() const {
-  const std::size_t nodes = group().size();
+bool AcquireOperation::is_hopeless() const {
+  const std::size_t nodes = group().links.size();
   if (attempt_->outcome() == AcquisitionOutcome::no_quorum) {
     return is_beyond_limits(attempt_->answers());
   }
@@ -187,13 +183,13 @@ bool Group::AcquireOperation::is_hopeless() const {
          plain_nodes().count() > nodes - quorum_of(nodes);
 }
 
-std::optional<Instant> Group::AcquireOperation::next_deadline() const {
+std::optional<Instant> AcquireOperation::next_deadline() const {
   if (stays_until_) return stays_until_;
   const auto next = next_.when() ? next_.when() : attempt_->next_deadline();
   return next == kNever ? std::nullopt : next;
 }
 
-void Group::AcquireOperation::tell() {
+void AcquireOperation::tell() {
   HeldLock lock;
   if (is_acquired()) {
     lock = {.claim = claim_,
@@ -202,20 +198,20 @@ void Group::AcquireOperation::tell() {
             .token = attempt_->token(),
             .round_trips = attempt_->round_trips(),
             .witnesses = witnesses_};
-    late().expect_grants(id(), lock, missing());
+    group().late.expect_grants(id(), lock, missing());
   }
   done_({attempt_->outcome(), std::move(lock), attempt_->answers(), plain_nodes()});
 }
 
 // --- extend
 
-Group::ExtendOperation::ExtendOperation(Group& owner, const HeldLock& lock, Done done)
-    : Operation(owner),
+ExtendOperation::ExtendOperation(GroupParts& group, const HeldLock& lock, Done done)
+    : Operation(group),
       lock_(lock),
-      machine_(terms(lock.ttl), lock.valid_until),
+      machine_(group.terms(lock.ttl), lock.valid_until),
       done_(std::move(done)) {}
 
-NodeRequest Group::ExtendOperation::request() const {
+NodeRequest ExtendOperation::request() const {
   return {.kind = RequestKind::extend,
           .claim = lock_.claim,
           .ttl = lock_.ttl,
@@ -224,26 +220,26 @@ NodeRequest Group::ExtendOperation::request() const {
 }
 
 // A node that must hold the lock is not topped up: if it lacks it, it was released (rule Q3).
-void Group::ExtendOperation::ask(NodeIndex node, NodeRequest request, Instant now) {
-  const std::uint64_t connection = group().link(node).connection();
+void ExtendOperation::ask(NodeIndex node, NodeRequest request, Instant now) {
+  const std::uint64_t connection = group().links[node].connection();
   const bool must_hold =
       lock_.witnesses != nullptr && lock_.witnesses->must_hold(node, connection, now);
   request.tops_up = request.tops_up && !must_hold;
   Operation::ask(node, std::move(request), now);
 }
 
-void Group::ExtendOperation::start(Instant now) {
-  holds_until_ = validity_end(now, lock_.ttl, group().options().clock_drift);
-  late().begin_extension(id(), lock_.claim);
+void ExtendOperation::start(Instant now) {
+  holds_until_ = validity_end(now, lock_.ttl, group().options.clock_drift);
+  group().late.begin_extension(id(), lock_.claim);
   machine_.start(now, actions_);
   after_machine(now);
 }
 
-void Group::ExtendOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+void ExtendOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
   note_answer(node, completion.answer);
-  late().correct_answer(lock_.claim->value, completion.answer);
+  group().late.correct_answer(lock_.claim->value, completion.answer);
   const bool holds = completion.answer.kind == AnswerKind::yes && !completion.answer.topped_up;
-  const std::uint64_t connection = group().link(node).connection();
+  const std::uint64_t connection = group().links[node].connection();
   if (lock_.witnesses && holds) lock_.witnesses->note(node, connection, holds_until_);
   if (lock_.witnesses && completion.answer.kind == AnswerKind::no) {
     lock_.witnesses->note_lack(node, connection, now);
@@ -252,46 +248,46 @@ void Group::ExtendOperation::on_answer(NodeIndex node, Completion completion, In
   after_machine(now);
 }
 
-void Group::ExtendOperation::on_time(Instant now) {
+void ExtendOperation::on_time(Instant now) {
   machine_.on_time(now, actions_);
   after_machine(now);
 }
 
-void Group::ExtendOperation::cancel(Instant now) {
+void ExtendOperation::cancel(Instant now) {
   machine_.abandon(actions_);
   after_machine(now);
   end();
 }
 
-void Group::ExtendOperation::after_machine(Instant now) {
+void ExtendOperation::after_machine(Instant now) {
   perform(actions_, request(), now);
   actions_.clear();
 }
 
 // A top-up for nothing.
-void Group::ExtendOperation::undo(NodeIndex node, const NodeRequest& request, Instant now) {
-  if (!late().is_newest_extension(id(), lock_.claim->value)) return;
+void ExtendOperation::undo(NodeIndex node, const NodeRequest& request, Instant now) {
+  if (!group().late.is_newest_extension(id(), lock_.claim->value)) return;
   Operation::undo(node, request, now);
-  late().forget_top_up(whom(node), lock_.claim->value);
+  group().late.forget_top_up(whom(node), lock_.claim->value);
 }
 
-void Group::ExtendOperation::end() {
+void ExtendOperation::end() {
   const bool has_failed = machine_.outcome() != ExtensionOutcome::extended;
-  late().end_extension(id(), lock_, has_failed, holds_until_, missing());
+  group().late.end_extension(id(), lock_, has_failed, holds_until_, missing());
 }
 
-void Group::ExtendOperation::tell() {
+void ExtendOperation::tell() {
   end();
   done_({machine_.outcome(), machine_.valid_until(), machine_.answers()});
 }
 
 // --- release
 
-Group::ReleaseOperation::ReleaseOperation(Group& owner, const HeldLock& lock, Done done)
-    : Operation(owner), lock_(lock), machine_(terms(lock.ttl)), done_(std::move(done)) {}
+ReleaseOperation::ReleaseOperation(GroupParts& group, const HeldLock& lock, Done done)
+    : Operation(group), lock_(lock), machine_(group.terms(lock.ttl)), done_(std::move(done)) {}
 
 // At every node: also one that the acquisition never reached may have been topped up since.
-void Group::ReleaseOperation::start(Instant now) {
+void ReleaseOperation::start(Instant now) {
   machine_.start(now, actions_);
   for (const Action& action : std::exchange(actions_, {})) {
     ask(action.node,
@@ -303,35 +299,35 @@ void Group::ReleaseOperation::start(Instant now) {
   }
 }
 
-void Group::ReleaseOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+void ReleaseOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
   machine_.on_answer(node, std::move(completion.answer), now);
 }
 
-void Group::ReleaseOperation::tell() {
+void ReleaseOperation::tell() {
   done_({machine_.outcome(), machine_.answers()});
 }
 
 // --- survey
 
-Group::SurveyOperation::SurveyOperation(Group& owner, std::span<const RequestKind> questions,
-                                        std::string name, Done done)
-    : Operation(owner),
+SurveyOperation::SurveyOperation(GroupParts& group, std::span<const RequestKind> questions,
+                                 std::string name, Done done)
+    : Operation(group),
       questions_(questions.begin(), questions.end()),
       claim_(std::make_shared<const Claim>(Claim{std::move(name), {}})),
-      ballot_(owner.size()),
-      replies_(owner.size()),
+      ballot_(group.links.size()),
+      replies_(group.links.size()),
       done_(std::move(done)) {}
 
-void Group::SurveyOperation::start(Instant now) {
-  ballot_.open(now, group().options().node_timeout);
-  for (NodeIndex node = 0; node < group().size(); ++node) {
+void SurveyOperation::start(Instant now) {
+  ballot_.open(now, group().options.node_timeout);
+  for (NodeIndex node = 0; node < group().links.size(); ++node) {
     for (const RequestKind question : questions_) {
       ask(node, {.kind = question, .claim = claim_}, now);
     }
   }
 }
 
-void Group::SurveyOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+void SurveyOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
   if (completion.answer.kind == AnswerKind::yes) {
     replies_[node].push_back(std::move(completion.reply));
     if (replies_[node].size() < questions_.size()) return;
@@ -339,13 +335,13 @@ void Group::SurveyOperation::on_answer(NodeIndex node, Completion completion, In
   ballot_.record(node, std::move(completion.answer), now);
 }
 
-void Group::SurveyOperation::on_time(Instant now) {
+void SurveyOperation::on_time(Instant now) {
   ballot_.time_out(now);
 }
 
-void Group::SurveyOperation::tell() {
+void SurveyOperation::tell() {
   std::vector<NodeFinding> findings;
-  for (NodeIndex node = 0; node < group().size(); ++node) {
+  for (NodeIndex node = 0; node < group().links.size(); ++node) {
     findings.push_back({ballot_.answers()[node], std::move(replies_[node])});
   }
   done_(std::move(findings));
@@ -353,29 +349,29 @@ void Group::SurveyOperation::tell() {
 
 // --- when_ready
 
-Group::ReadyOperation::ReadyOperation(Group& owner, std::function<void()> done)
-    : Operation(owner), done_(std::move(done)) {}
+ReadyOperation::ReadyOperation(GroupParts& group, std::function<void()> done)
+    : Operation(group), done_(std::move(done)) {}
 
-void Group::ReadyOperation::start(Instant now) {
+void ReadyOperation::start(Instant now) {
   start_ = now;
-  deadline_ = later(now, group().options().node_timeout);
+  deadline_ = later(now, group().options.node_timeout);
   on_link_changed(now);
 }
 
-void Group::ReadyOperation::on_time(Instant now) {
+void ReadyOperation::on_time(Instant now) {
   if (now >= deadline_) ready_ = true;
 }
 
-void Group::ReadyOperation::on_link_changed(Instant now) {
+void ReadyOperation::on_link_changed(Instant now) {
   std::size_t connected = 0;
-  for (NodeIndex node = 0; node < group().size(); ++node) {
-    if (group().link(node).state() == Pipeline::State::ready) ++connected;
+  for (NodeIndex node = 0; node < group().links.size(); ++node) {
+    if (group().links[node].state() == Pipeline::State::ready) ++connected;
   }
-  if (settled().count() == group().size()) {
+  if (group().settled.count() == group().links.size()) {
     deadline_ = now;
-  } else if (!has_quorum_ && connected >= quorum_of(group().size())) {
+  } else if (!has_quorum_ && connected >= quorum_of(group().links.size())) {
     has_quorum_ = true;
-    deadline_ = std::min(deadline_, later(now, std::min(now - start_, kReadyGraceMax)));
+    deadline_ = std::min(deadline_, later(now, std::min(now - start_, kGraceMax)));
   }
 }
 

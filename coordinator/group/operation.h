@@ -1,25 +1,32 @@
-// The operations under way in a Group: each drives one state machine. Internal to group.cpp and
-// operation.cpp.
+// The operations under way in a Group: each drives one state machine over what all of them share.
 #pragma once
 
-#include "coordinator/group/group.h"
+#include "coordinator/group/group_parts.h"
 #include "coordinator/group/next_attempt.h"
+#include "coordinator/group/requests.h"
 
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace redlock::coordinator {
 
-class Group::Operation {
+class Operation {
  public:
-  explicit Operation(Group& group) : group_(group), questions_(group.size()) {}
+  explicit Operation(GroupParts& group) : group_(group), questions_(group.links.size()) {}
   virtual ~Operation() = default;
 
   virtual void start(Instant now) = 0;
   virtual void on_answer(NodeIndex node, Completion completion, Instant now) = 0;
   virtual void on_time(Instant now) = 0;
   virtual void on_link_changed(Instant) {}
-  virtual void on_wake(Instant) {}                               // the wakes have news for it
-  virtual void on_admission_ended(const Admission&, Instant) {}  // after await_admission
+  virtual void on_wake(Instant) {}  // the wakes have news for it
+  // To those in awaiting_admission.
+  virtual void on_admission_ended(const Admission&, Instant) {}
   virtual void cancel(Instant) {}
   virtual std::optional<Instant> next_deadline() const = 0;
   virtual bool finished() const = 0;
@@ -51,27 +58,11 @@ class Group::Operation {
   }
   // Who was asked, and once it has voted, who did.
   NodeIdentity whom(NodeIndex node) const { return questions_[node].whom; }
-  // The nodes that the first question may have reached.
-  NodeSet asked() const { return asked_; }
-  // Those of them that have not answered it.
+  // The nodes that have not answered the first question, and may have got it.
   NodeSet missing() const { return asked_ & ~heard_; }
 
-  Group& group() { return group_; }
-  const Group& group() const { return group_; }
-  LateAnswers& late() { return group_.late_; }
-  Terms terms(Duration ttl, bool fencing = false) const { return group_.terms(ttl, fencing); }
-  Random& random() { return group_.random_; }
-  Wakes& wakes() { return group_.wakes_; }
-  std::string new_value() { return group_.values_(); }
-  const NodeSet& settled() const { return group_.settled_; }
-  // False: none is under way, and none can begin now.
-  bool await_admission(Instant now);
-  bool was_any_admitted_since(Instant when) const {
-    return group_.last_admitted_ && *group_.last_admitted_ >= when;
-  }
-  void end_admission(const Admission& admission, Instant now) {
-    group_.admission_ended(admission, now);
-  }
+  GroupParts& group() { return group_; }
+  const GroupParts& group() const { return group_; }
 
   // Withdraws what a node was asked, or releases it there.
   virtual void undo(NodeIndex node, const NodeRequest& request, Instant now);
@@ -82,26 +73,26 @@ class Group::Operation {
   void withdraw(NodeIndex node);
   void confirm(NodeIndex node, const NodeRequest& request, Instant now);
 
-  Group& group_;
+  GroupParts& group_;
   OperationId id_ = kNobody;
   struct Question {
     Pipeline::Ticket ticket = Pipeline::kRefused;
     NodeIdentity whom = NodeIdentity::unknown;
   };
   std::vector<Question> questions_;  // by node
-  NodeSet asked_;
-  NodeSet heard_;
+  NodeSet asked_;  // those that the first question may have reached
+  NodeSet heard_;  // those that answered it
 };
 
-class Group::AcquireOperation : public Operation {
+class AcquireOperation : public Operation {
  public:
   using Done = std::function<void(AcquireResult)>;
-  AcquireOperation(Group& owner, AcquireRequest wanted, Instant now, Done done);
+  AcquireOperation(GroupParts& group, AcquireRequest wanted, Instant now, Done done);
 
   void start(Instant now) override;
   void on_answer(NodeIndex node, Completion completion, Instant now) override;
   void on_time(Instant now) override;
-  void on_wake(Instant now) override { next_.look(now, random()); }
+  void on_wake(Instant now) override { next_.look(now, group().random); }
   void on_admission_ended(const Admission& admission, Instant now) override;
   void cancel(Instant now) override;
   std::optional<Instant> next_deadline() const override;
@@ -129,10 +120,10 @@ class Group::AcquireOperation : public Operation {
   Instant began_;  // the attempt
 };
 
-class Group::ExtendOperation : public Operation {
+class ExtendOperation : public Operation {
  public:
   using Done = std::function<void(ExtendResult)>;
-  ExtendOperation(Group& owner, const HeldLock& lock, Done done);
+  ExtendOperation(GroupParts& group, const HeldLock& lock, Done done);
 
   void start(Instant now) override;
   void on_answer(NodeIndex node, Completion completion, Instant now) override;
@@ -155,10 +146,10 @@ class Group::ExtendOperation : public Operation {
   Done done_;
 };
 
-class Group::ReleaseOperation : public Operation {
+class ReleaseOperation : public Operation {
  public:
   using Done = std::function<void(ReleaseResult)>;
-  ReleaseOperation(Group& owner, const HeldLock& lock, Done done);
+  ReleaseOperation(GroupParts& group, const HeldLock& lock, Done done);
 
   void start(Instant now) override;
   void on_answer(NodeIndex node, Completion completion, Instant now) override;
@@ -173,10 +164,10 @@ class Group::ReleaseOperation : public Operation {
   Done done_;
 };
 
-class Group::SurveyOperation : public Operation {
+class SurveyOperation : public Operation {
  public:
   using Done = std::function<void(std::vector<NodeFinding>)>;
-  SurveyOperation(Group& owner, std::span<const RequestKind> questions, std::string name,
+  SurveyOperation(GroupParts& group, std::span<const RequestKind> questions, std::string name,
                   Done done);
 
   void start(Instant now) override;
@@ -194,9 +185,13 @@ class Group::SurveyOperation : public Operation {
   Done done_;
 };
 
-class Group::ReadyOperation : public Operation {
+class ReadyOperation : public Operation {
  public:
-  ReadyOperation(Group& owner, std::function<void()> done);
+  // While links are made, a short grace lets the slower ones catch up with the quorum: so long, at
+  // most, and never longer than the quorum itself took.
+  static constexpr Duration kGraceMax = 50ms;
+
+  ReadyOperation(GroupParts& group, std::function<void()> done);
 
   void start(Instant now) override;
   void on_answer(NodeIndex, Completion, Instant) override {}
@@ -214,12 +209,11 @@ class Group::ReadyOperation : public Operation {
   bool ready_ = false;
 };
 
-// Also the admissions in the background, of the group's schedule: those have nobody to tell.
-class Group::AdmitOperation : public Operation {
+// An operator's admission, or one of the group's schedule, in the background.
+class AdmitOperation : public Operation {
  public:
-  using Done = std::function<void(AdmitResult)>;
-  // No `done`: in the background.
-  AdmitOperation(Group& owner, const AdmissionPlan& plan, Done done);
+  using Done = std::function<void(const Admission& admission, Instant ended)>;
+  AdmitOperation(GroupParts& group, const AdmissionPlan& plan, bool is_for_people, Done done);
 
   void start(Instant now) override;
   void on_answer(NodeIndex node, Completion completion, Instant now) override;

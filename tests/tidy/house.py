@@ -100,7 +100,6 @@ EXCUSED = {
 # Modules (a header with its source) that know each other: two halves of one thing.
 HALVES = [
     {"protocol/session/session", "protocol/session/sessions"},
-    {"coordinator/group/group", "coordinator/group/operation"},
     {"coordinator/client/client_core", "coordinator/client/guard_keeping"},
     {"coordinator/client/client_core", "coordinator/client/client_wait"},
 ]

@@ -1,0 +1,36 @@
+#include "coordinator/group/group_parts.h"
+
+#include "base/invariant.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace redlock::coordinator {
+
+GroupParts::GroupParts(GroupOptions wanted, ValueSource source, std::uint64_t seed)
+    : options(std::move(wanted)),
+      values(std::move(source)),
+      random(seed),
+      wakes(options.nodes.size(), options.node_timeout),
+      admissions(options.nodes.size(), random) {
+  INVARIANT(!options.nodes.empty() && options.nodes.size() <= kNodesMax, "a group of no size");
+  links.reserve(options.nodes.size());
+  for (const GroupOptions::Node& node : options.nodes) links.emplace_back(node.credentials, random);
+}
+
+Terms GroupParts::terms(Duration ttl, bool fencing) const {
+  Terms terms = this->terms();
+  terms.ttl = ttl;
+  terms.node_timeout = std::min(options.node_timeout, ttl / 3);
+  terms.fencing = fencing;
+  return terms;
+}
+
+Terms GroupParts::terms() const {
+  return {.nodes = links.size(),
+          .node_timeout = options.node_timeout,
+          .clock_drift = options.clock_drift,
+          .hear_everyone = options.hear_everyone};
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,57 @@
+// GroupParts: what the operations of a group work with and have in common. The group makes it, and
+// owns the operations beside it.
+#pragma once
+
+#include "base/random.h"
+#include "coordinator/group/admission_schedule.h"
+#include "coordinator/group/late_answers.h"
+#include "coordinator/group/wakes.h"
+#include "coordinator/link/link.h"
+#include "coordinator/quorum/ballot.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::coordinator {
+
+struct GroupOptions {
+  struct Node {
+    std::string name;  // for people: its address
+    Credentials credentials;
+  };
+  std::vector<Node> nodes;
+  Duration node_timeout = 500ms;
+  double clock_drift = 0.01;
+  bool hear_everyone = false;  // see Terms
+  bool admit_unfenced = true;  // in the background
+};
+
+struct GroupParts {
+  // Makes a value that nobody can guess and that was never used before (rule Q6).
+  using ValueSource = std::function<std::string()>;
+
+  // REQUIRES: 1 to kNodesMax nodes.
+  GroupParts(GroupOptions wanted, ValueSource source, std::uint64_t seed);
+  GroupParts(const GroupParts&) = delete;
+  GroupParts& operator=(const GroupParts&) = delete;
+
+  // No single node may cost more than a third of what a lock is worth.
+  Terms terms(Duration ttl, bool fencing = false) const;
+  // Of what is about no lock: a node gets the whole node timeout.
+  Terms terms() const;
+
+  const GroupOptions options;
+  const ValueSource values;
+  Random random;
+  std::vector<Pipeline> links;  // by node
+  NodeSet settled;              // links that were ready, or failed, once
+  LateAnswers late;
+  Wakes wakes;
+  AdmissionSchedule admissions;
+  std::vector<OperationId> awaiting_admission;  // acquisitions that it may help
+  std::optional<Instant> last_admitted;         // when a node began to give tokens
+};
+
+}  // namespace redlock::coordinator
