@@ -110,11 +110,12 @@ Problem read_all(const GivenSettings& settings, bool no_wait, CommandLine& line)
   if (Problem problem = read_duration(settings, "ttl", options.ttl)) return problem;
   if (Problem problem = read_wait(settings, *line.word, no_wait, options.wait)) return problem;
   if (Problem problem = read_fence(settings, options.fence)) return problem;
-  if (Problem problem = read_optional_duration(settings, "max-hold", options.max_hold)) {
+  if (Problem problem = read_optional_duration(settings, "max-hold", options.run.max_hold)) {
     return problem;
   }
-  if (Problem problem = read_signal(settings, options.signal)) return problem;
-  if (Problem problem = read_duration(settings, "kill-after", options.kill_after)) return problem;
+  if (Problem problem = read_signal(settings, options.run.signal)) return problem;
+  if (Problem problem = read_duration(settings, "kill-after", options.run.kill_after))
+    return problem;
   if (*line.word == Word::bench) {
     if (Problem problem = read_bench(settings, options)) return problem;
   }
@@ -181,11 +182,11 @@ void add_run(CLI::App& app, Flags& flags, Options& options) {
   add_wait(word, flags, "for ever");
   add_ttl(word, flags);
   add_setting(word, flags, "--max-hold", "max-hold", "give up and stop the command after it", "D");
-  word.add_option("-E", options.exit_if_not_got, "exit status when the lock was not got (75)")
+  word.add_option("-E", options.run.exit_if_not_got, "exit status when the lock was not got (75)")
       ->check(CLI::Range(0, 255));
-  word.add_option("-L", options.exit_if_lost, "exit status when the lock was lost (121)")
+  word.add_option("-L", options.run.exit_if_lost, "exit status when the lock was lost (121)")
       ->check(CLI::Range(0, 255));
-  word.add_flag("--wait-all", options.wait_all,
+  word.add_flag("--wait-all", options.run.wait_all,
                 "hold the lock until all that the command has started has ended");
   add_setting(word, flags, "--signal", "signal", "how the command is stopped on loss (TERM)", "S");
   add_setting(word, flags, "--kill-after", "kill-after",
@@ -194,9 +195,10 @@ void add_run(CLI::App& app, Flags& flags, Options& options) {
 
 void add_admit(CLI::App& app, Options& options) {
   CLI::App& word = *app.add_subcommand("admit", "give unfenced nodes their part in tokens again");
-  word.add_flag("--new-group", options.new_group,
+  word.add_flag("--new-group", options.admit.new_group,
                 "for a group of which no quorum is fenced; wants --floor");
-  word.add_option("--floor", options.floor, "vouch that no token larger than this was ever given")
+  word.add_option("--floor", options.admit.floor,
+                  "vouch that no token larger than this was ever given")
       ->type_name("N")
       ->check(CLI::Range(Token{0}, kTokenMax));
 }
@@ -219,10 +221,10 @@ void add_words(CLI::App& app, Flags& flags, Options& options) {
       ->add_flag("--watch", options.watch, "show it again each second");
   add_admit(app, options);
   CLI::App& up = *app.add_subcommand("up", "start nodes on this machine, for development");
-  up.add_option("--count", options.count, "how many (5)")->check(CLI::Range(1, 64));
-  up.add_option("--port", options.first_port, "the first one's port (7001)");
-  up.add_option("--dir", options.folder, "where they keep their state (redlock-up)");
-  up.add_option("--node-binary", options.node_program, "the redlock-node program");
+  up.add_option("--count", options.up.count, "how many (5)")->check(CLI::Range(1, 64));
+  up.add_option("--port", options.up.first_port, "the first one's port (7001)");
+  up.add_option("--dir", options.up.folder, "where they keep their state (redlock-up)");
+  up.add_option("--node-binary", options.up.node_program, "the redlock-node program");
   add_bench(app, flags, options);
   add_drills(app, flags, options);
 }
@@ -283,7 +285,7 @@ CommandLine resolve(const CLI::App& app, const Flags& flags, CommandLine line) {
   if (names_a_lock(word) && line.options.name.empty()) {
     return failed({exit_code::kUsage, "the lock's name is empty"});
   }
-  if (word == Word::run && line.options.command.empty()) {
+  if (word == Word::run && line.options.run.command.empty()) {
     return failed({exit_code::kUsage, "no command: redlock run [OPTIONS] NAME -- COMMAND [ARG…]"});
   }
   GivenSettings settings;
@@ -338,7 +340,7 @@ std::string failure_for_shell(const std::vector<std::string>& ours, int exit_cod
 
 CommandLine parse_command_line(int argc, char** argv) {
   CommandLine line;
-  const std::vector<std::string> ours = split_off_command(argc, argv, line.options.command);
+  const std::vector<std::string> ours = split_off_command(argc, argv, line.options.run.command);
   line = parse(ours, std::move(line));
   if (line.exit_code != exit_code::kDone) {
     line.for_shell = failure_for_shell(ours, line.exit_code);

@@ -7,7 +7,6 @@
 namespace redlock::coordinator {
 namespace {
 
-constexpr Duration kLengthStandard = 10s;
 constexpr Duration kLengthMin = 1s;
 constexpr Duration kLengthMax = std::chrono::hours(24);
 // Each has a request at every node at a time, and a link takes no more than a few thousand.
@@ -19,17 +18,16 @@ void add_bench(CLI::App& app, Flags& flags, Options& options) {
   CLI::App& word =
       *app.add_subcommand("bench", "how many locks the nodes give to this machine, and how fast");
   add_setting(word, flags, "--for", "for",
-              fmt::format("how long it goes on ({})", duration_text(kLengthStandard)), "D");
-  word.add_option("--in-flight", options.in_flight, "how many locks at once (50)")
+              fmt::format("how long it goes on ({})", duration_text(options.bench.length)), "D");
+  word.add_option("--in-flight", options.bench.in_flight, "how many locks at once (50)")
       ->check(CLI::Range(1, kInFlightMax));
   add_setting(word, flags, "--ttl", "ttl", "how long each is locked for at most (30s)", "D");
   word.add_flag("--no-fence", flags.no_fence, "one round trip only, no token");
 }
 
 Problem read_bench(const GivenSettings& settings, Options& options) {
-  options.length = kLengthStandard;
-  if (Problem problem = read_duration(settings, "for", options.length)) return problem;
-  if (options.length >= kLengthMin && options.length <= kLengthMax) return {};
+  if (Problem problem = read_duration(settings, "for", options.bench.length)) return problem;
+  if (options.bench.length >= kLengthMin && options.bench.length <= kLengthMax) return {};
   return mistake(*settings.find("for"), "from 1s to 1d");
 }
 

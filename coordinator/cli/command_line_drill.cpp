@@ -25,7 +25,7 @@ void add_ttl(CLI::App& drill, Flags& flags, Duration standard) {
 }
 
 void add_node_program(CLI::App& drill, Options& options) {
-  drill.add_option("--node-binary", options.node_program,
+  drill.add_option("--node-binary", options.drill.node_program,
                    "the program of the drill's own nodes (redlock-node)");
 }
 
@@ -34,9 +34,9 @@ void add_restart(CLI::App& word, Flags& flags, Options& options) {
       "restart", "a node that holds a lock is killed and started again: step by step");
   add_ttl(drill, flags, kRestartTtl);
   add_node_program(drill, options);
-  drill.add_option("--kill-command", options.kill_command,
+  drill.add_option("--kill-command", options.drill.kill_command,
                    "with --nodes: kills the node {address}, as a crash does");
-  drill.add_option("--start-command", options.start_command,
+  drill.add_option("--start-command", options.drill.start_command,
                    "with --nodes: starts the node {address} again");
 }
 
@@ -45,16 +45,17 @@ void add_clients_at_work(CLI::App& drill, Flags& flags, Options& options) {
   add_ttl(drill, flags, kChaosTtl);
   add_node_program(drill, options);
   CLI::Option* length = add_setting(drill, flags, "--for", "for", "how long it goes on (1m)", "D");
-  drill.add_option("--minutes", options.minutes, "the same, in minutes")
+  drill.add_option("--minutes", options.drill.minutes, "the same, in minutes")
       ->excludes(length)
       ->check(CLI::Range(1, 24 * 60));
-  drill.add_option("--seed", options.seed, "what happens when: the same seed, the same faults (1)");
-  drill.add_option("--clients", options.clients, "how many processes work under locks (16)")
+  drill.add_option("--seed", options.drill.seed,
+                   "what happens when: the same seed, the same faults (1)");
+  drill.add_option("--clients", options.drill.clients, "how many processes work under locks (16)")
       ->check(CLI::Range(2, kClientsMax));
-  drill.add_option("--locks", options.locks, "how many locks they share (8)")
+  drill.add_option("--locks", options.drill.locks, "how many locks they share (8)")
       ->check(CLI::Range(1, kLocksMax));
   drill
-      .add_option("--out", options.out_folder,
+      .add_option("--out", options.drill.out_folder,
                   "where history.jsonl and timeline.html are put (redlock-drill)")
       ->type_name("DIR");
 }
@@ -81,12 +82,14 @@ void add_check(CLI::App& word, Flags& /*flags*/, Options& options) {
   CLI::App& check = *word.add_subcommand(
       "check", "read a history, of a drill or of your own system, and judge it");
   check
-      .add_option("FILE", options.history_files,
+      .add_option("FILE", options.drill.history_files,
                   "the history, as docs/history.md has it; several files make one; - is standard "
                   "input")
       ->required()
       ->type_name("");
-  check.add_option("--html", options.html_file, "where the timeline is put, a page for a browser")
+  check
+      .add_option("--html", options.drill.html_file,
+                  "where the timeline is put, a page for a browser")
       ->type_name("OUT");
 }
 
@@ -94,19 +97,20 @@ void add_check(CLI::App& word, Flags& /*flags*/, Options& options) {
 void add_client(CLI::App& word, Flags& flags, Options& options) {
   CLI::App& client = *word.add_subcommand("client", "a client of a drill")->group("");
   add_ttl(client, flags, kChaosTtl);
-  client.add_option("--seed", options.seed);
-  client.add_option("--locks", options.locks);
-  client.add_option("--store", options.store);
-  client.add_option("--history", options.history_file);
+  client.add_option("--seed", options.drill.seed);
+  client.add_option("--locks", options.drill.locks);
+  client.add_option("--store", options.drill.store);
+  client.add_option("--history", options.drill.history_file);
   client.add_flag("--no-fence", flags.no_fence);
   client.add_option("NAME", options.name)->required();
 }
 
 // Nodes are killed: only those that --nodes names, never those of the environment or a file.
 Problem check_drill_nodes(const Options& options, bool are_named) {
-  const bool has_commands = !options.kill_command.empty() && !options.start_command.empty();
+  const bool has_commands =
+      !options.drill.kill_command.empty() && !options.drill.start_command.empty();
   if (!are_named) {
-    if (options.kill_command.empty() && options.start_command.empty()) return {};
+    if (options.drill.kill_command.empty() && options.drill.start_command.empty()) return {};
     return Mistake{exit_code::kUsage, "--kill-command and --start-command need --nodes"};
   }
   if (!has_commands) {
@@ -114,7 +118,7 @@ Problem check_drill_nodes(const Options& options, bool are_named) {
                    "--nodes needs --kill-command and --start-command: nodes elsewhere cannot be "
                    "killed and started without them"};
   }
-  if (!options.node_program.empty()) {
+  if (!options.drill.node_program.empty()) {
     return Mistake{exit_code::kUsage, "--node-binary is for nodes of the drill's own, not --nodes"};
   }
   if (options.node_count < 3 || options.node_count % 2 == 0) {
@@ -146,9 +150,10 @@ Problem read_clients_at_work(const GivenSettings& settings, CommandLine& line) {
                    "--nodes: this drill has nodes of its own (--node-binary names their program); "
                    "`redlock drill restart` drills nodes elsewhere"};
   }
-  if (options.minutes != 0) options.length = std::chrono::minutes(options.minutes);
-  if (Problem problem = read_duration(settings, "for", options.length)) return problem;
-  if (options.length < kLengthMin || options.length > kLengthMax) {
+  if (options.drill.minutes != 0)
+    options.drill.length = std::chrono::minutes(options.drill.minutes);
+  if (Problem problem = read_duration(settings, "for", options.drill.length)) return problem;
+  if (options.drill.length < kLengthMin || options.drill.length > kLengthMax) {
     return mistake(*settings.find("for"), "from 1s to 1d");
   }
   return read_ttl(settings, kChaosTtl, options);
@@ -204,7 +209,7 @@ Problem read_drill(const CLI::App& app, const GivenSettings& settings, CommandLi
   const CLI::App& word = *app.get_subcommand("drill");
   for (const DrillWord& drill : kDrills) {
     if (!word.got_subcommand(drill.name)) continue;
-    line.options.drill = drill.drill;
+    line.options.drill.which = drill.drill;
     if (Problem problem = drill.read(settings, line)) return problem;
   }
   Options& options = line.options;

@@ -79,8 +79,8 @@ Problem check_times(const GivenSettings& settings, Options& options) {
   }
   options.client.node_timeout = std::min(options.client.node_timeout, timeout_max);
   if (settings.find("kill-after") == nullptr) {
-    options.kill_after = std::min<Duration>(options.ttl / 10, 5s);
-  } else if (options.kill_after > options.ttl / 2) {
+    options.run.kill_after = std::min<Duration>(options.ttl / 10, 5s);
+  } else if (options.run.kill_after > options.ttl / 2) {
     return mistake(*settings.find("kill-after"),
                    "at most half of the TTL: the command must be gone before the validity ends");
   }

@@ -15,6 +15,49 @@ namespace redlock::coordinator {
 enum class Word { run, acquire, extend, release, holder, status, admit, up, drill, bench };
 enum class Drill { restart, chaos, partition, clock, check, client };
 
+struct RunOptions {
+  std::vector<std::string> command;
+  std::optional<Duration> max_hold;
+  bool wait_all = false;  // for all that descends from the command
+  int signal = SIGTERM;
+  Duration kill_after = 3s;
+  int exit_if_not_got = exit_code::kHeld;
+  int exit_if_lost = exit_code::kLost;
+};
+
+struct BenchOptions {
+  Duration length = 10s;
+  int in_flight = 50;
+};
+
+struct DrillOptions {
+  Drill which = Drill::restart;
+  std::string node_program;   // of its own nodes
+  std::string kill_command;   // restart
+  std::string start_command;  // restart
+  // Those with clients at work.
+  Duration length = 1min;
+  int minutes = 0;  // as it was given; counts as `length`
+  std::uint64_t seed = 1;
+  int clients = 16;
+  int locks = 8;
+  std::string out_folder = "redlock-drill";
+  // check
+  std::vector<std::string> history_files;
+  std::string html_file;
+  // client
+  std::string store;
+  std::string history_file;
+};
+
+struct UpOptions {
+  int count = 5;
+  std::uint16_t first_port = 7001;
+  std::string folder;  // empty: the default of LocalGroup
+  std::string node_program;
+};
+
+// What several words have, and what one word alone has by the name of that.
 struct Options {
   // Of all words but up: checked; the nodes in one string, as they were named. drill: without nodes
   // it has its own.
@@ -28,47 +71,12 @@ struct Options {
   std::optional<Duration> wait = Duration(0);  // acquire, run: for the lock; nullopt: for ever
   bool fence = true;                           // acquire, run: with a fencing token
 
-  // run
-  std::vector<std::string> command;
-  std::optional<Duration> max_hold;
-  bool wait_all = false;  // for all that descends from the command
-  int signal = SIGTERM;
-  Duration kill_after = 3s;
-  int exit_if_not_got = exit_code::kHeld;
-  int exit_if_lost = exit_code::kLost;
-
+  RunOptions run;
   bool watch = false;  // status
-
-  // admit
-  bool new_group = false;
-  std::optional<std::uint64_t> floor;
-
-  // bench
-  int in_flight = 50;
-
-  // drill
-  Drill drill = Drill::restart;
-  std::string kill_command;   // restart
-  std::string start_command;  // restart
-  // Those with clients at work; length: bench, too.
-  Duration length = 1min;
-  int minutes = 0;  // as it was given; counts as `length`
-  std::uint64_t seed = 1;
-  int clients = 16;
-  int locks = 8;
-  std::string out_folder = "redlock-drill";
-  // check
-  std::vector<std::string> history_files;
-  std::string html_file;
-  // client
-  std::string store;
-  std::string history_file;
-
-  // up
-  int count = 5;
-  std::uint16_t first_port = 7001;
-  std::string folder;        // empty: the default of LocalGroup
-  std::string node_program;  // drill, too
+  AdmitOptions admit;
+  BenchOptions bench;
+  DrillOptions drill;
+  UpOptions up;
 };
 
 struct CommandLine {

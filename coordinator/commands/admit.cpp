@@ -52,9 +52,7 @@ int word_admit(const Options& options) {
     options.json ? print_json(result.value()) : print_lines(result.value());
     session.finish(exit_code::kDone);
   };
-  return session.run([&] {
-    session.client().admit({.new_group = options.new_group, .floor = options.floor}, done);
-  });
+  return session.run([&] { session.client().admit(options.admit, done); });
 }
 
 }  // namespace redlock::coordinator

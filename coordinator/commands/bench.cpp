@@ -37,8 +37,8 @@ class Bench {
         session_(options, WordSession::Admits::yes),
         prefix_("redlock-bench:" + new_lock_value() + ":"),
         look_timer_(session_.loop(), net::ClockKind::boottime, [this] { look(); }),
-        progress_(options.length, options.json) {
-    figures_.in_flight = options.in_flight;
+        progress_(options.bench.length, options.json) {
+    figures_.in_flight = options.bench.in_flight;
     figures_.ttl = options.ttl;
     figures_.fence = options.fence;
     session_.on_interrupt([this](int number) { end(exit_code::of_signal(number)); });
@@ -48,7 +48,7 @@ class Bench {
     return session_.run([this] {
       began_ = holder_now();
       cpu_before_ = process_cpu();
-      idle_ = options_.in_flight;
+      idle_ = options_.bench.in_flight;
       look();
     });
   }
@@ -83,7 +83,7 @@ void Bench::look() {
   if (exit_code_) return;
   figures_.passed = holder_now() - began_;
   progress_.show(figures_.passed, bench_line(figures_));
-  if (figures_.passed >= options_.length) return end(exit_code::kDone);
+  if (figures_.passed >= options_.bench.length) return end(exit_code::kDone);
   if (figures_.passed >= next_status_) ask_nodes();
   begin_idle();
   look_timer_.set(holder_now() + kLookInterval);
@@ -141,7 +141,7 @@ void Bench::end(int exit_code) {
 }
 
 void Bench::end_if_idle() {
-  if (!exit_code_ || idle_ < options_.in_flight) return;
+  if (!exit_code_ || idle_ < options_.bench.in_flight) return;
   tell();
   const bool nothing = *exit_code_ == exit_code::kDone && figures_.pair.count() == 0;
   session_.finish_when_undone(nothing && last_error_ ? exit_code_of(*last_error_) : *exit_code_);

@@ -6,7 +6,7 @@
 namespace redlock::coordinator {
 
 int word_drill(const Options& options) {
-  switch (options.drill) {
+  switch (options.drill.which) {
     case Drill::restart:
       return drill_restart(options);
     case Drill::check:

@@ -17,7 +17,7 @@ int drill_chaos(const Options& options) {
   const DrillFolder folder;
   if (folder.path().empty()) return without_folder();
   DrillNetwork network(stage.loop(), folder.path());
-  auto ready = network.set_up(kDrillNodes, static_cast<std::size_t>(options.clients));
+  auto ready = network.set_up(kDrillNodes, static_cast<std::size_t>(options.drill.clients));
   if (!ready) return refuse_drill(stage, kName, ready.error().text, kNeeds);
   return play_drill({.name = kName, .plan = plan_faults}, options, stage, folder, network);
 }

@@ -27,7 +27,7 @@ bool write_file(const std::string& path, const std::string& text) {
 }  // namespace
 
 int drill_check(const Options& options) {
-  const auto history = read_history(options.history_files);
+  const auto history = read_history(options.drill.history_files);
   if (!history) {
     complain(history.error().text);
     return exit_code::kData;
@@ -36,8 +36,8 @@ int drill_check(const Options& options) {
   const Report report = check(history.value(), story);
   const auto text = options.json ? report_json : report_text;
   static_cast<void>(std::fputs(text(history.value(), story, report).c_str(), stdout));
-  if (!options.html_file.empty() &&
-      !write_file(options.html_file, timeline_html(history.value(), story, report))) {
+  if (!options.drill.html_file.empty() &&
+      !write_file(options.drill.html_file, timeline_html(history.value(), story, report))) {
     return exit_code::kOutput;
   }
   return report.is_clean() ? exit_code::kDone : exit_code::kNo;

@@ -7,13 +7,13 @@ namespace redlock::coordinator {
 
 int drill_client(const Options& options) {
   const Status ended = run_client_process({.name = options.name,
-                                           .seed = options.seed,
+                                           .seed = options.drill.seed,
                                            .client = options.client,
                                            .ttl = options.ttl,
                                            .fence = options.fence,
-                                           .locks = options.locks,
-                                           .store = options.store,
-                                           .history_file = options.history_file});
+                                           .locks = options.drill.locks,
+                                           .store = options.drill.store,
+                                           .history_file = options.drill.history_file});
   if (ended) return exit_code::kDone;
   complain(ended.error().text);
   return exit_code::kNo;

@@ -37,7 +37,7 @@ int drill_clock(const Options& options) {
   const DrillFolder folder;
   if (folder.path().empty()) return without_folder();
   JumpingClocks clocks(stage, folder.path());
-  auto ready = clocks.set_up(kDrillNodes, static_cast<std::size_t>(options.clients));
+  auto ready = clocks.set_up(kDrillNodes, static_cast<std::size_t>(options.drill.clients));
   if (!ready) return refuse_drill(stage, kName, ready.error().text, kNeeds);
   return play_drill({.name = kName, .plan = plan_clock_jumps, .look = look}, options, stage, folder,
                     clocks);

@@ -38,7 +38,7 @@ int drill_partition(const Options& options) {
   const DrillFolder folder;
   if (folder.path().empty()) return without_folder();
   PartitionedNetwork network(stage, folder.path());
-  auto ready = network.set_up(kDrillNodes, static_cast<std::size_t>(options.clients));
+  auto ready = network.set_up(kDrillNodes, static_cast<std::size_t>(options.drill.clients));
   if (!ready) return refuse_drill(stage, kName, ready.error().text, kNeeds);
   return play_drill({.name = kName, .plan = plan_partitions, .look = look}, options, stage, folder,
                     network);

@@ -21,10 +21,10 @@ PlannedDrillSettings settings_of(const DrillToPlay& drill, const Options& option
   return {.name = drill.name,
           .plan = drill.plan,
           .node_program = std::move(node_program),
-          .length = options.length,
-          .seed = options.seed,
-          .clients = static_cast<std::size_t>(options.clients),
-          .locks = options.locks,
+          .length = options.drill.length,
+          .seed = options.drill.seed,
+          .clients = static_cast<std::size_t>(options.drill.clients),
+          .locks = options.drill.locks,
           .ttl = options.ttl,
           .client = options.client};
 }
@@ -42,7 +42,7 @@ void tell(const Options& options, const std::string& text) {
 
 Status play(PlannedDrill& drill, const Options& options) {
   if (auto begun = drill.begin(); !begun) return begun;
-  DrillProgress bar(options.length, options.json);
+  DrillProgress bar(options.drill.length, options.json);
   return drill.play(
       [&](const PlannedDrillProgress& progress) { bar.show(progress.passed, figures(progress)); });
 }
@@ -65,7 +65,7 @@ int refuse_plan(const PlannedDrillSettings& settings) {
 // Whether the drill showed what it is there to show.
 Result<bool> show(const DrillToPlay& drill, const Options& options) {
   if (drill.look == nullptr) return true;
-  const auto history = read_history({options.out_folder + "/history.jsonl"});
+  const auto history = read_history({options.drill.out_folder + "/history.jsonl"});
   if (!history) return history.error();
   const Shown shown = drill.look(history.value(), options);
   tell(options, shown.text);
@@ -77,13 +77,13 @@ Result<bool> show(const DrillToPlay& drill, const Options& options) {
 
 int judge_drill(const DrillToPlay& drill, const Options& options, const DrillStage& stage,
                 const std::vector<std::string>& files) {
-  const auto verdict = judge(files, options.out_folder, options.json);
+  const auto verdict = judge(files, options.drill.out_folder, options.json);
   if (!verdict) return fail(stage, verdict.error().text);
   const auto as_it_should = show(drill, options);
   if (!as_it_should) return fail(stage, as_it_should.error().text);
   static_cast<void>(std::fputs(verdict.value().text.c_str(), stdout));
   tell(options, fmt::format("\nThe history is {0}/history.jsonl, the picture {0}/timeline.html.",
-                            options.out_folder));
+                            options.drill.out_folder));
   if (!verdict.value().is_clean || !as_it_should.value()) return exit_code::kNo;
   return stage.interrupted() == 0 ? exit_code::kDone : exit_code::of_signal(stage.interrupted());
 }
@@ -92,16 +92,17 @@ int judge_drill(const DrillToPlay& drill, const Options& options, const DrillSta
 
 int play_drill(const DrillToPlay& drill, const Options& options, DrillStage& stage,
                const DrillFolder& folder, Surroundings& surroundings) {
-  const auto program =
-      options.node_program.empty() ? find_node_program() : find_program(options.node_program);
+  const auto program = options.drill.node_program.empty()
+                           ? find_node_program()
+                           : find_program(options.drill.node_program);
   if (!program) return fail(stage, program.error().text);
   const PlannedDrillSettings settings = settings_of(drill, options, program.value());
   if (settings.planned().empty()) return refuse_plan(settings);
-  if (auto made = make_result_folder(options.out_folder); !made)
+  if (auto made = make_result_folder(options.drill.out_folder); !made)
     return fail(stage, made.error().text);
   tell(options, fmt::format("{} of {}, seed {}: {} clients, {} locks, five nodes of {}",
-                            duration_text(options.length), drill.name, options.seed,
-                            options.clients, options.locks, program.value()));
+                            duration_text(options.drill.length), drill.name, options.drill.seed,
+                            options.drill.clients, options.drill.locks, program.value()));
   PlannedDrill planned(stage, folder.path(), settings, surroundings);
   const Status played = play(planned, options);
   const Status ended = planned.end();

@@ -42,8 +42,9 @@ class RestartWord {
 };
 
 bool RestartWord::on_own_nodes() {
-  const auto program =
-      options_.node_program.empty() ? find_node_program() : find_program(options_.node_program);
+  const auto program = options_.drill.node_program.empty()
+                           ? find_node_program()
+                           : find_program(options_.drill.node_program);
   if (!program) return fail(program.error().text) == exit_code::kDone;
   OwnNodes nodes(stage_, folder_.path(), program.value(), options_.ttl);
   if (auto looked = nodes.look_at_program(); !looked) {
@@ -59,9 +60,9 @@ bool RestartWord::on_own_nodes() {
 }
 
 bool RestartWord::on_nodes_elsewhere() {
-  NodesElsewhere nodes(
-      stage_, options_.client.nodes.front(),
-      {options_.kill_command, options_.start_command, folder_.path() + "/commands.log"});
+  NodesElsewhere nodes(stage_, options_.client.nodes.front(),
+                       {options_.drill.kill_command, options_.drill.start_command,
+                        folder_.path() + "/commands.log"});
   report_.step(
       {"begin", fmt::format("A drill with {} nodes that run already", options_.node_count)});
   if (!nodes.has_restart_delay()) {

@@ -35,7 +35,7 @@ constexpr Duration kill_margin(Duration ttl) {
 
 // What stopping the command takes: the signal's time, and the kernel's.
 Duration notice_of(const Options& options) {
-  return options.kill_after + kill_margin(options.ttl);
+  return options.run.kill_after + kill_margin(options.ttl);
 }
 
 class LockedRun : private GuardedCommand::User {
@@ -114,11 +114,11 @@ void LockedRun::on_acquired(Result<Guard, Error> result) {
   if (phase_ != Phase::acquiring) return;  // cancelled
   if (!result) {
     report_failure(options_, result.error());
-    return session_.finish_when_undone(exit_code_of(result.error(), options_.exit_if_not_got));
+    return session_.finish_when_undone(exit_code_of(result.error(), options_.run.exit_if_not_got));
   }
   guard_ = std::move(result).value();
-  if (options_.max_hold) {
-    max_hold_.set(later(net::read_clock(net::ClockKind::boottime), *options_.max_hold));
+  if (options_.run.max_hold) {
+    max_hold_.set(later(net::read_clock(net::ClockKind::boottime), *options_.run.max_hold));
   }
   start_command();
 }
@@ -139,12 +139,12 @@ Instant LockedRun::stop_at() const {
 
 void LockedRun::start_command() {
   phase_ = Phase::running;
-  const auto failure =
-      command_.start({.words = options_.command, .environment = environment(), .output_file = {}},
-                     {.stop_at = stop_at(),
-                      .signal = options_.signal,
-                      .kill_after = options_.kill_after,
-                      .wait_for_all = options_.wait_all});
+  const auto failure = command_.start(
+      {.words = options_.run.command, .environment = environment(), .output_file = {}},
+      {.stop_at = stop_at(),
+       .signal = options_.run.signal,
+       .kill_after = options_.run.kill_after,
+       .wait_for_all = options_.run.wait_all});
   if (failure) on_start_failed(*failure);
 }
 
@@ -173,7 +173,7 @@ void LockedRun::lose(const Error& why) {
   if (phase_ != Phase::running || lost_) return;
   lost_ = true;
   const Duration left = guard_.lock().validity_left() - kill_margin(options_.ttl);
-  command_.stop(std::clamp<Duration>(left, 0ns, options_.kill_after));
+  command_.stop(std::clamp<Duration>(left, 0ns, options_.run.kill_after));
   max_hold_.set(std::nullopt);
   report_failure(options_, why);
 }
@@ -182,16 +182,16 @@ void LockedRun::lose(const Error& why) {
 void LockedRun::give_up_after_max_hold() {
   if (phase_ != Phase::running || lost_) return;
   held_too_long_ = true;
-  command_.stop(options_.kill_after);
+  command_.stop(options_.run.kill_after);
   complain(fmt::format("{}: held for {}, the command is stopped", options_.name,
-                       spoken_duration(*options_.max_hold)));
+                       spoken_duration(*options_.run.max_hold)));
 }
 
 void LockedRun::on_exit(const GuardedCommand::End& end) {
   if (end.status.something_remains) return abandon();
   int exit_code = end.status.as_shell_status();
   if (held_too_long_) exit_code = exit_code::kMaxHold;
-  if (lost_) exit_code = options_.exit_if_lost;
+  if (lost_) exit_code = options_.run.exit_if_lost;
   release_and_finish(exit_code);
   tell_of_the_rest(end);
 }

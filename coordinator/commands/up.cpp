@@ -15,10 +15,10 @@ namespace {
 
 LocalGroupSettings settings_of(const Options& options) {
   LocalGroupSettings settings;
-  settings.count = options.count;
-  settings.first_port = options.first_port;
-  settings.node_program = options.node_program;
-  if (!options.folder.empty()) settings.folder = options.folder;
+  settings.count = options.up.count;
+  settings.first_port = options.up.first_port;
+  settings.node_program = options.up.node_program;
+  if (!options.up.folder.empty()) settings.folder = options.up.folder;
   return settings;
 }
 

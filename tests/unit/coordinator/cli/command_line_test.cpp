@@ -35,7 +35,7 @@ TEST_CASE("run takes everything after -- as the command") {
   const CommandLine line = parsed("run -n job --ttl 10s -- sh -c -n --ttl");
   REQUIRE(line.word == Word::run);
   CHECK(line.options.name == "job");
-  CHECK(line.options.command == std::vector<std::string>{"sh", "-c", "-n", "--ttl"});
+  CHECK(line.options.run.command == std::vector<std::string>{"sh", "-c", "-n", "--ttl"});
   CHECK(line.options.wait == Duration(0));
   CHECK(line.options.ttl == 10s);
 }
@@ -48,9 +48,9 @@ TEST_CASE("run waits for ever, acquire not at all, unless told otherwise") {
 }
 
 TEST_CASE("the kill delay is a tenth of the TTL, at most 5s, unless told otherwise") {
-  CHECK(parsed("run --ttl 20s job -- true").options.kill_after == 2s);
-  CHECK(parsed("run --ttl 10m job -- true").options.kill_after == 5s);
-  CHECK(parsed("run --kill-after 1s job -- true").options.kill_after == 1s);
+  CHECK(parsed("run --ttl 20s job -- true").options.run.kill_after == 2s);
+  CHECK(parsed("run --ttl 10m job -- true").options.run.kill_after == 5s);
+  CHECK(parsed("run --kill-after 1s job -- true").options.run.kill_after == 1s);
   CHECK(parsed("run --kill-after 29s job -- true").exit_code == exit_code::kUsage);
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("a duration needs a unit wherever the command line has one, but for 0"
              Catch::Contains("--wait: 10: a duration needs a unit: 10s, 10ms, 10m"));
   CHECK(parsed("run --wait 0 job -- true").options.wait == Duration(0));
   CHECK(parsed("acquire job --ttl 1.5s").options.ttl == 1500ms);
-  CHECK(parsed("drill chaos --for 1.5m").options.length == 90s);
+  CHECK(parsed("drill chaos --for 1.5m").options.drill.length == 90s);
 }
 
 TEST_CASE("a wrong command line fails in the eval around it, too") {
@@ -139,10 +139,10 @@ TEST_CASE("a drill that is not there is told which there are") {
 TEST_CASE("each drill has options of its own") {
   const CommandLine line = parsed("drill chaos --minutes 10 --seed 1");
   REQUIRE(line.word == Word::drill);
-  CHECK(line.options.drill == Drill::chaos);
-  CHECK(line.options.length == 10min);
-  CHECK(line.options.seed == 1);
-  CHECK(parsed("drill chaos --for 90s --locks 5").options.length == 90s);
+  CHECK(line.options.drill.which == Drill::chaos);
+  CHECK(line.options.drill.length == 10min);
+  CHECK(line.options.drill.seed == 1);
+  CHECK(parsed("drill chaos --for 90s --locks 5").options.drill.length == 90s);
   for (const char* wrong :
        {"drill chaos --kill-command k", "drill restart --seed 1", "drill chaos --nodes d,e,f",
         "drill chaos --for 1s --minutes 1", "drill chaos --for 3d", "drill chaos --minutes 0",
@@ -154,10 +154,10 @@ TEST_CASE("each drill has options of its own") {
 TEST_CASE("a bench goes on for 10 s with 50 locks in flight unless told otherwise") {
   const CommandLine line = parsed("bench");
   REQUIRE(line.word == Word::bench);
-  CHECK(line.options.length == 10s);
-  CHECK(line.options.in_flight == 50);
+  CHECK(line.options.bench.length == 10s);
+  CHECK(line.options.bench.in_flight == 50);
   CHECK(line.options.fence);
-  CHECK(parsed("bench --for 2m --in-flight 1000 --no-fence").options.length == 2min);
+  CHECK(parsed("bench --for 2m --in-flight 1000 --no-fence").options.bench.length == 2min);
   for (const char* words : {"bench --for 999ms", "bench --for 25h", "bench --in-flight 0",
                             "bench --in-flight 1001", "bench lock"}) {
     INFO(words);
@@ -181,9 +181,9 @@ TEST_CASE("help and version are no errors; help lists the exit codes") {
 }
 
 TEST_CASE("signals have names and numbers") {
-  CHECK(parsed("run --signal SIGINT job -- true").options.signal == SIGINT);
-  CHECK(parsed("run --signal hup job -- true").options.signal == SIGHUP);
-  CHECK(parsed("run --signal 10 job -- true").options.signal == 10);
+  CHECK(parsed("run --signal SIGINT job -- true").options.run.signal == SIGINT);
+  CHECK(parsed("run --signal hup job -- true").options.run.signal == SIGHUP);
+  CHECK(parsed("run --signal 10 job -- true").options.run.signal == 10);
   CHECK(parsed("run --signal NONSENSE job -- true").exit_code == exit_code::kUsage);
 }
 
@@ -208,10 +208,10 @@ TEST_CASE("a token is wanted unless --no-fence, or the file, says otherwise (rul
 TEST_CASE("admit takes a floor and no lock") {
   const CommandLine plain = parsed("admit");
   CHECK(plain.word == Word::admit);
-  CHECK_FALSE(plain.options.new_group);
-  CHECK(parsed("admit --new-group").options.new_group);
-  CHECK(parsed("admit --new-group --floor 9007199254740991").options.floor == kTokenMax);
-  CHECK(parsed("admit --floor 5").options.floor == 5);
+  CHECK_FALSE(plain.options.admit.new_group);
+  CHECK(parsed("admit --new-group").options.admit.new_group);
+  CHECK(parsed("admit --new-group --floor 9007199254740991").options.admit.floor == kTokenMax);
+  CHECK(parsed("admit --floor 5").options.admit.floor == 5);
   for (const char* wrong : {"admit --new-group --floor 9007199254740992",
                             "admit --new-group --floor -1", "admit printer"}) {
     CHECK(parsed(wrong).exit_code == exit_code::kUsage);
