@@ -1,24 +1,78 @@
-// redlock drill: picks the drill.
+// redlock drill: picks the drill; and the two words of it that are none: check, which judges a
+// history, of a drill or of anybody's own system, and client, which a drill starts.
 #include "coordinator/commands/drill.h"
 
+#include "coordinator/cli/node_report.h"
 #include "coordinator/commands/commands.h"
+#include "coordinator/drill/history/check_report.h"
+#include "coordinator/drill/timeline/timeline.h"
+#include "coordinator/drill/world/client_process.h"
+#include "coordinator/drill/world/history_file.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include <fmt/format.h>
 
 namespace redlock::coordinator {
+namespace {
+
+bool write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (file) return true;
+  complain(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+  return false;
+}
+
+int check_history(const Options& options) {
+  const auto history = read_history(options.drill.history_files);
+  if (!history) {
+    complain(history.error().text);
+    return exit_code::kData;
+  }
+  const Story story = tell(history.value());
+  const Report report = check(history.value(), story);
+  const auto text = options.json ? report_json : report_text;
+  static_cast<void>(std::fputs(text(history.value(), story, report).c_str(), stdout));
+  if (!options.drill.html_file.empty() &&
+      !write_file(options.drill.html_file, timeline_html(history.value(), story, report))) {
+    return exit_code::kOutput;
+  }
+  return report.is_clean() ? exit_code::kDone : exit_code::kNo;
+}
+
+int be_client(const Options& options) {
+  const Status ended = run_client_process({.name = options.name,
+                                           .seed = options.drill.seed,
+                                           .client = options.client,
+                                           .ttl = options.ttl,
+                                           .fence = options.fence,
+                                           .locks = options.drill.locks,
+                                           .store = options.drill.store,
+                                           .history_file = options.drill.history_file});
+  if (ended) return exit_code::kDone;
+  complain(ended.error().text);
+  return exit_code::kNo;
+}
+
+}  // namespace
 
 int word_drill(const Options& options) {
   switch (options.drill.which) {
     case Drill::restart:
       return drill_restart(options);
-    case Drill::check:
-      return drill_check(options);
     case Drill::chaos:
-      return drill_chaos(options);
     case Drill::partition:
-      return drill_partition(options);
     case Drill::clock:
-      return drill_clock(options);
+      return drill_play(options);
+    case Drill::check:
+      return check_history(options);
     case Drill::client:
-      return drill_client(options);
+      return be_client(options);
   }
   return exit_code::kUsage;
 }

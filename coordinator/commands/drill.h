@@ -5,11 +5,8 @@
 
 namespace redlock::coordinator {
 
-int drill_check(const Options& options);
 int drill_restart(const Options& options);
-int drill_chaos(const Options& options);
-int drill_partition(const Options& options);
-int drill_clock(const Options& options);
-int drill_client(const Options& options);
+// chaos, partition and clock, as the options say.
+int drill_play(const Options& options);
 
 }  // namespace redlock::coordinator

@@ -1,14 +1,29 @@
-#include "coordinator/commands/drill_play.h"
-
+// redlock drill chaos, partition, clock: clients work under locks while something befalls the
+// nodes, the network or the clocks. Each is a row of a table: what befalls whom, where, and what
+// the drill has to show beyond the rules of locks.
+#include "base/invariant.h"
 #include "base/text/duration_text.h"
 #include "coordinator/cli/node_report.h"
 #include "coordinator/cli/progress.h"
+#include "coordinator/commands/drill.h"
+#include "coordinator/drill/history/check.h"
+#include "coordinator/drill/history/partition_check.h"
+#include "coordinator/drill/plan/chaos_plan.h"
+#include "coordinator/drill/plan/clock_plan.h"
+#include "coordinator/drill/plan/partition_plan.h"
 #include "coordinator/drill/planned_drill.h"
+#include "coordinator/drill/surroundings/jumping_clocks.h"
+#include "coordinator/drill/surroundings/partition.h"
+#include "coordinator/drill/surroundings/relayed_network.h"
 #include "coordinator/drill/verdict.h"
+#include "coordinator/drill/world/folder.h"
 #include "coordinator/drill/world/history_file.h"
 #include "coordinator/process/local_nodes.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,7 +31,95 @@
 namespace redlock::coordinator {
 namespace {
 
-PlannedDrillSettings settings_of(const DrillToPlay& drill, const Options& options,
+struct Shown {
+  std::string text;                      // for people
+  std::vector<std::string> differences;  // from what should be
+};
+
+struct PlayedDrill {
+  Drill which;
+  const char* name;
+  const char* needs;  // for people, on a machine that does not allow it
+  std::vector<PlannedFault> (*plan)(const PlanTerms& terms);
+  // Before anything that could have another thread.
+  Status (*enter)();
+  std::unique_ptr<Surroundings> (*surround)(DrillStage& stage, const std::string& folder);
+  Shown (*look)(const History& history, const Options& options);
+};
+
+// --- partition
+
+// What an attempt takes at most when nodes are silent: its own patience, the node timeout of its
+// last try, and a busy machine.
+constexpr Duration kMoreThanTheAttempt = 1s;
+
+Shown look_at_partitions(const History& history, const Options& options) {
+  const Duration attempt_max = options.ttl / 2 + options.client.node_timeout + kMoreThanTheAttempt;
+  PartitionReport report =
+      check_partitions(history, {.ttl = options.ttl, .attempt_max = attempt_max});
+  return {report.text(), std::move(report.differences)};
+}
+
+// --- clock
+
+// That no lock ends early is what the checker looks for; this is the other half. A lock that nobody
+// has any more is gone from the nodes at most the drift allowance after its holder stopped relying
+// on it, and they who wait for it try again at once: a TTL is far more than that takes.
+Shown look_at_clocks(const History& history, const Options& options) {
+  const TimeRange gap = check(history, tell(history)).summary.availability.longest;
+  Shown shown{
+      fmt::format("no lock outlasted its holder by more than {}", spoken_duration(gap.length())),
+      {}};
+  if (gap.length() > options.ttl) {
+    shown.differences.push_back(fmt::format("a lock that nobody had could not be had for {}",
+                                            spoken_duration(gap.length())));
+  }
+  return shown;
+}
+
+// --- all
+
+constexpr std::array kPlayedDrills = {
+    PlayedDrill{.which = Drill::chaos,
+                .name = "chaos",
+                .needs = "With fewer --clients it needs fewer.",
+                .plan = plan_faults,
+                .enter = nullptr,
+                .surround = [](DrillStage& stage,
+                               const std::string& folder) -> std::unique_ptr<Surroundings> {
+                  return std::make_unique<DrillNetwork>(stage.loop(), folder);
+                },
+                .look = nullptr},
+    PlayedDrill{
+        .which = Drill::partition,
+        .name = "partition",
+        .needs =
+            "This drill makes a network of its own in a user namespace, without root. It needs ip "
+            "and tc (package iproute2), nft (package nftables), and the kernel's leave: sysctl "
+            "user.max_user_namespaces above 0, kernel.unprivileged_userns_clone 1 and "
+            "kernel.apparmor_restrict_unprivileged_userns 0 where they exist, in a container no "
+            "filter of unshare(2).",
+        .plan = plan_partitions,
+        .enter = enter_own_namespaces,
+        .surround = [](DrillStage& stage,
+                       const std::string& folder) -> std::unique_ptr<Surroundings> {
+          return std::make_unique<PartitionedNetwork>(stage, folder);
+        },
+        .look = look_at_partitions},
+    PlayedDrill{
+        .which = Drill::clock,
+        .name = "clock",
+        .needs = "This drill moves each process's wall clock by libfaketime (package libfaketime).",
+        .plan = plan_clock_jumps,
+        .enter = nullptr,
+        .surround = [](DrillStage& stage,
+                       const std::string& folder) -> std::unique_ptr<Surroundings> {
+          return std::make_unique<JumpingClocks>(stage, folder);
+        },
+        .look = look_at_clocks},
+};
+
+PlannedDrillSettings settings_of(const PlayedDrill& drill, const Options& options,
                                  std::string node_program) {
   return {.name = drill.name,
           .plan = drill.plan,
@@ -63,7 +166,7 @@ int refuse_plan(const PlannedDrillSettings& settings) {
 }
 
 // Whether the drill showed what it is there to show.
-Result<bool> show(const DrillToPlay& drill, const Options& options) {
+Result<bool> show(const PlayedDrill& drill, const Options& options) {
   if (drill.look == nullptr) return true;
   const auto history = read_history({options.drill.out_folder + "/history.jsonl"});
   if (!history) return history.error();
@@ -75,7 +178,7 @@ Result<bool> show(const DrillToPlay& drill, const Options& options) {
   return shown.differences.empty();
 }
 
-int judge_drill(const DrillToPlay& drill, const Options& options, const DrillStage& stage,
+int judge_drill(const PlayedDrill& drill, const Options& options, const DrillStage& stage,
                 const std::vector<std::string>& files) {
   const auto verdict = judge(files, options.drill.out_folder, options.json);
   if (!verdict) return fail(stage, verdict.error().text);
@@ -88,10 +191,8 @@ int judge_drill(const DrillToPlay& drill, const Options& options, const DrillSta
   return stage.interrupted() == 0 ? exit_code::kDone : exit_code::of_signal(stage.interrupted());
 }
 
-}  // namespace
-
-int play_drill(const DrillToPlay& drill, const Options& options, DrillStage& stage,
-               const DrillFolder& folder, Surroundings& surroundings) {
+int play_in(Surroundings& surroundings, const PlayedDrill& drill, const Options& options,
+            DrillStage& stage, const DrillFolder& folder) {
   const auto program = options.drill.node_program.empty()
                            ? find_node_program()
                            : find_program(options.drill.node_program);
@@ -114,20 +215,35 @@ int play_drill(const DrillToPlay& drill, const Options& options, DrillStage& sta
   return judged;
 }
 
-int without_folder() {
-  complain("no temporary folder can be made; TMPDIR names another");
-  return exit_code::kNo;
-}
-
-int refuse_drill(const DrillStage& stage, const std::string& name, const std::string& why,
-                 const std::string& needs) {
-  if (stage.interrupted() != 0) return exit_code::of_signal(stage.interrupted());
-  return refuse_drill(name, why, needs);
-}
-
-int refuse_drill(const std::string& name, const std::string& why, const std::string& needs) {
-  complain(fmt::format("drill {}: {}\n{}", name, why, needs));
+// What a drill that this machine does not allow ends with.
+int refuse(const PlayedDrill& drill, const std::string& why) {
+  complain(fmt::format("drill {}: {}\n{}", drill.name, why, drill.needs));
   return exit_code::kDenied;
+}
+
+}  // namespace
+
+int drill_play(const Options& options) {
+  const auto drill =
+      std::find_if(kPlayedDrills.begin(), kPlayedDrills.end(),
+                   [&](const PlayedDrill& played) { return played.which == options.drill.which; });
+  INVARIANT(drill != kPlayedDrills.end(), "a drill that is not played");
+  if (drill->enter != nullptr) {
+    if (auto entered = drill->enter(); !entered) return refuse(*drill, entered.error().text);
+  }
+  DrillStage stage;
+  const DrillFolder folder;
+  if (folder.path().empty()) {
+    complain(DrillFolder::kNone);
+    return exit_code::kNo;
+  }
+  const auto surroundings = drill->surround(stage, folder.path());
+  const auto clients = static_cast<std::size_t>(options.drill.clients);
+  if (auto ready = surroundings->set_up(kDrillNodes, clients); !ready) {
+    if (stage.interrupted() != 0) return exit_code::of_signal(stage.interrupted());
+    return refuse(*drill, ready.error().text);
+  }
+  return play_in(*surroundings, *drill, options, stage, folder);
 }
 
 }  // namespace redlock::coordinator

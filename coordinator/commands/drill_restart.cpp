@@ -15,9 +15,7 @@ class RestartWord {
   explicit RestartWord(const Options& options) : options_(options), report_(stage_, options.json) {}
 
   int run() {
-    if (folder_.path().empty())
-      return fail("no temporary folder can be made; TMPDIR names another");
-    const bool is_told = options_.client.nodes.empty() ? on_own_nodes() : on_nodes_elsewhere();
+    const bool is_told = tell();
     if (stage_.interrupted() != 0) return exit_code::of_signal(stage_.interrupted());
     if (problem_) return exit_code::kNo;
     report_.end_drill(is_told);
@@ -28,10 +26,14 @@ class RestartWord {
   bool on_own_nodes();
   bool on_nodes_elsewhere();
   bool tell_halves(DrillNodes& nodes, bool with_violation);
-  int fail(const std::string& text) {
+  bool tell() {
+    if (folder_.path().empty()) return fail(DrillFolder::kNone);
+    return options_.client.nodes.empty() ? on_own_nodes() : on_nodes_elsewhere();
+  }
+  bool fail(const std::string& text) {
     problem_ = true;
     if (stage_.interrupted() == 0) complain(text);
-    return exit_code::kNo;
+    return false;
   }
 
   const Options& options_;
@@ -45,11 +47,9 @@ bool RestartWord::on_own_nodes() {
   const auto program = options_.drill.node_program.empty()
                            ? find_node_program()
                            : find_program(options_.drill.node_program);
-  if (!program) return fail(program.error().text) == exit_code::kDone;
+  if (!program) return fail(program.error().text);
   OwnNodes nodes(stage_, folder_.path(), program.value(), options_.ttl);
-  if (auto looked = nodes.look_at_program(); !looked) {
-    return fail(looked.error().text) == exit_code::kDone;
-  }
+  if (auto looked = nodes.look_at_program(); !looked) return fail(looked.error().text);
   report_.step({"begin", fmt::format("A drill with five nodes of {}, in {}", program.value(),
                                      folder_.path())});
   if (!nodes.has_restart_delay()) {

@@ -1,6 +1,7 @@
 // Surroundings: where the nodes and clients of a drill run and what lies between them, and what
 // befalls them there from outside. What is done to the processes themselves, as SIGKILL, is no
-// matter of theirs. network.h has relays, partition.h a network in namespaces, clock.h wall clocks.
+// matter of theirs. relayed_network.h has relays, partition.h a network in namespaces,
+// jumping_clocks.h wall clocks.
 //
 //   surroundings.set_up(nodes, clients);       // or: what this machine lacks
 //   …start each node at surroundings.place_of_node(i)…

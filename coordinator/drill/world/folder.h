@@ -13,7 +13,8 @@ class DrillFolder {
   DrillFolder(const DrillFolder&) = delete;
   DrillFolder& operator=(const DrillFolder&) = delete;
 
-  // Empty if it could not be made.
+  // Empty if it could not be made. kNone says so, for people.
+  static constexpr const char* kNone = "no temporary folder can be made; TMPDIR names another";
   const std::string& path() const { return path_; }
 
  private:
