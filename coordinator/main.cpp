@@ -21,29 +21,29 @@ void forget_validity() {
   for (const char* name : kValidityVariables) unsetenv(name);
 }
 
-int run_word(Word word, const Options& options) {
-  switch (word) {
-    case Word::run:
+int run_subcommand(Subcommand subcommand, const Options& options) {
+  switch (subcommand) {
+    case Subcommand::run:
       forget_validity();
-      return word_run(options);
-    case Word::acquire:
-      return word_acquire(options);
-    case Word::extend:
-      return word_extend(options);
-    case Word::release:
-      return word_release(options);
-    case Word::holder:
-      return word_holder(options);
-    case Word::status:
-      return word_status(options);
-    case Word::admit:
-      return word_admit(options);
-    case Word::up:
-      return word_up(options);
-    case Word::drill:
-      return word_drill(options);
-    case Word::bench:
-      return word_bench(options);
+      return command_run(options);
+    case Subcommand::acquire:
+      return command_acquire(options);
+    case Subcommand::extend:
+      return command_extend(options);
+    case Subcommand::release:
+      return command_release(options);
+    case Subcommand::holder:
+      return command_holder(options);
+    case Subcommand::status:
+      return command_status(options);
+    case Subcommand::admit:
+      return command_admit(options);
+    case Subcommand::up:
+      return command_up(options);
+    case Subcommand::drill:
+      return command_drill(options);
+    case Subcommand::bench:
+      return command_bench(options);
   }
   return exit_code::kUsage;
 }
@@ -54,11 +54,11 @@ int main(int argc, char** argv) {
   redlock::net::fill_closed_streams();
   std::signal(SIGPIPE, SIG_IGN);  // a node that is gone, or nobody who reads, is an error to handle
   const CommandLine line = parse_command_line(argc, argv);
-  if (!line.word) {
+  if (!line.subcommand) {
     fmt::print(line.exit_code == exit_code::kDone ? stdout : stderr, "{}", line.text);
     fmt::print("{}", line.for_shell);
     return line.exit_code;
   }
   for (const std::string& warning : line.warnings) complain(warning);
-  return run_word(*line.word, line.options);
+  return run_subcommand(*line.subcommand, line.options);
 }

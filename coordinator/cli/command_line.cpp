@@ -82,9 +82,9 @@ Problem read_signal(const GivenSettings& settings, int& number) {
                                        setting->value));
 }
 
-Problem read_wait(const GivenSettings& settings, Word word, bool no_wait,
+Problem read_wait(const GivenSettings& settings, Subcommand subcommand, bool no_wait,
                   std::optional<Duration>& wait) {
-  if (word == Word::run) wait = std::nullopt;
+  if (subcommand == Subcommand::run) wait = std::nullopt;
   if (Problem problem = read_optional_duration(settings, "wait", wait)) return problem;
   if (no_wait) wait = Duration(0);
   return {};
@@ -108,7 +108,8 @@ Problem read_all(const GivenSettings& settings, bool no_wait, CommandLine& line)
   }
   if (Problem problem = read_drift(settings, options.client.clock_drift)) return problem;
   if (Problem problem = read_duration(settings, "ttl", options.ttl)) return problem;
-  if (Problem problem = read_wait(settings, *line.word, no_wait, options.wait)) return problem;
+  if (Problem problem = read_wait(settings, *line.subcommand, no_wait, options.wait))
+    return problem;
   if (Problem problem = read_fence(settings, options.fence)) return problem;
   if (Problem problem = read_optional_duration(settings, "max-hold", options.run.max_hold)) {
     return problem;
@@ -116,7 +117,7 @@ Problem read_all(const GivenSettings& settings, bool no_wait, CommandLine& line)
   if (Problem problem = read_signal(settings, options.run.signal)) return problem;
   if (Problem problem = read_duration(settings, "kill-after", options.run.kill_after))
     return problem;
-  if (*line.word == Word::bench) {
+  if (*line.subcommand == Subcommand::bench) {
     if (Problem problem = read_bench(settings, options)) return problem;
   }
   return check_times(settings, options);
@@ -136,8 +137,8 @@ Problem read_file(const std::string& given, GivenSettings& settings) {
   return {};
 }
 
-Problem read_value(Word word, Options& options) {
-  if (word != Word::extend && word != Word::release) return {};
+Problem read_value(Subcommand subcommand, Options& options) {
+  if (subcommand != Subcommand::extend && subcommand != Subcommand::release) return {};
   if (options.value == "-") {
     options.value.clear();
     std::getline(std::cin, options.value);
@@ -161,60 +162,66 @@ void add_common(CLI::App& app, Flags& flags, Options& options) {
   app.set_version_flag("-v,--version", "redlock " + std::string(kRedlockVersion));
 }
 
-void add_wait(CLI::App& word, Flags& flags, const std::string& standard) {
-  word.add_flag("-n,--no-wait", flags.no_wait, "fail at once if it is held");
-  add_setting(word, flags, "-w,--wait", "wait", "wait at most so long (" + standard + ")", "D");
-  word.add_flag("--no-fence", flags.no_fence, "one round trip only, no token");
+void add_wait(CLI::App& subcommand, Flags& flags, const std::string& standard) {
+  subcommand.add_flag("-n,--no-wait", flags.no_wait, "fail at once if it is held");
+  add_setting(subcommand, flags, "-w,--wait", "wait", "wait at most so long (" + standard + ")",
+              "D");
+  subcommand.add_flag("--no-fence", flags.no_fence, "one round trip only, no token");
 }
 
-void add_name(CLI::App& word, Options& options) {
-  word.add_option("NAME", options.name, "the lock")->required();
+void add_name(CLI::App& subcommand, Options& options) {
+  subcommand.add_option("NAME", options.name, "the lock")->required();
 }
 
-void add_ttl(CLI::App& word, Flags& flags) {
-  add_setting(word, flags, "--ttl", "ttl", "how long it is locked for (30s)", "D");
+void add_ttl(CLI::App& subcommand, Flags& flags) {
+  add_setting(subcommand, flags, "--ttl", "ttl", "how long it is locked for (30s)", "D");
 }
 
 void add_run(CLI::App& app, Flags& flags, Options& options) {
-  CLI::App& word =
+  CLI::App& subcommand =
       *app.add_subcommand("run", "run a command while holding a lock: run NAME -- COMMAND [ARG…]");
-  add_name(word, options);
-  add_wait(word, flags, "for ever");
-  add_ttl(word, flags);
-  add_setting(word, flags, "--max-hold", "max-hold", "give up and stop the command after it", "D");
-  word.add_option("-E", options.run.exit_if_not_got, "exit status when the lock was not got (75)")
+  add_name(subcommand, options);
+  add_wait(subcommand, flags, "for ever");
+  add_ttl(subcommand, flags);
+  add_setting(subcommand, flags, "--max-hold", "max-hold", "give up and stop the command after it",
+              "D");
+  subcommand
+      .add_option("-E", options.run.exit_if_not_got, "exit status when the lock was not got (75)")
       ->check(CLI::Range(0, 255));
-  word.add_option("-L", options.run.exit_if_lost, "exit status when the lock was lost (121)")
+  subcommand.add_option("-L", options.run.exit_if_lost, "exit status when the lock was lost (121)")
       ->check(CLI::Range(0, 255));
-  word.add_flag("--wait-all", options.run.wait_all,
-                "hold the lock until all that the command has started has ended");
-  add_setting(word, flags, "--signal", "signal", "how the command is stopped on loss (TERM)", "S");
-  add_setting(word, flags, "--kill-after", "kill-after",
+  subcommand.add_flag("--wait-all", options.run.wait_all,
+                      "hold the lock until all that the command has started has ended");
+  add_setting(subcommand, flags, "--signal", "signal", "how the command is stopped on loss (TERM)",
+              "S");
+  add_setting(subcommand, flags, "--kill-after", "kill-after",
               "KILL so long after the signal (a tenth of the TTL, at most 5s)", "D");
 }
 
 void add_admit(CLI::App& app, Options& options) {
-  CLI::App& word = *app.add_subcommand("admit", "give unfenced nodes their part in tokens again");
-  word.add_flag("--new-group", options.admit.new_group,
-                "for a group of which no quorum is fenced; wants --floor");
-  word.add_option("--floor", options.admit.floor,
+  CLI::App& subcommand =
+      *app.add_subcommand("admit", "give unfenced nodes their part in tokens again");
+  subcommand.add_flag("--new-group", options.admit.new_group,
+                      "for a group of which no quorum is fenced; wants --floor");
+  subcommand
+      .add_option("--floor", options.admit.floor,
                   "vouch that no token larger than this was ever given")
       ->type_name("N")
       ->check(CLI::Range(Token{0}, kTokenMax));
 }
 
-void add_words(CLI::App& app, Flags& flags, Options& options) {
+void add_subcommands(CLI::App& app, Flags& flags, Options& options) {
   add_run(app, flags, options);
   CLI::App& acquire = *app.add_subcommand("acquire", "acquire a lock and print its value");
   add_name(acquire, options);
   add_ttl(acquire, flags);
   add_wait(acquire, flags, "none");
   for (const char* name : {"extend", "release"}) {
-    CLI::App& word = *app.add_subcommand(name, std::string(name) + " a lock by its value");
-    add_name(word, options);
-    word.add_option("--value", options.value, "its value; - reads it from standard input")
+    CLI::App& subcommand = *app.add_subcommand(name, std::string(name) + " a lock by its value");
+    add_name(subcommand, options);
+    subcommand.add_option("--value", options.value, "its value; - reads it from standard input")
         ->type_name("V");
-    if (std::string_view(name) == "extend") add_ttl(word, flags);
+    if (std::string_view(name) == "extend") add_ttl(subcommand, flags);
   }
   add_name(*app.add_subcommand("holder", "who holds a lock"), options);
   app.add_subcommand("status", "the nodes and whether a quorum grants")
@@ -229,16 +236,16 @@ void add_words(CLI::App& app, Flags& flags, Options& options) {
   add_drills(app, flags, options);
 }
 
-constexpr std::array kWords = {
-    std::pair{"run", Word::run},       std::pair{"acquire", Word::acquire},
-    std::pair{"extend", Word::extend}, std::pair{"release", Word::release},
-    std::pair{"holder", Word::holder}, std::pair{"status", Word::status},
-    std::pair{"admit", Word::admit},   std::pair{"up", Word::up},
-    std::pair{"drill", Word::drill},   std::pair{"bench", Word::bench}};
+constexpr std::array kSubcommands = {
+    std::pair{"run", Subcommand::run},       std::pair{"acquire", Subcommand::acquire},
+    std::pair{"extend", Subcommand::extend}, std::pair{"release", Subcommand::release},
+    std::pair{"holder", Subcommand::holder}, std::pair{"status", Subcommand::status},
+    std::pair{"admit", Subcommand::admit},   std::pair{"up", Subcommand::up},
+    std::pair{"drill", Subcommand::drill},   std::pair{"bench", Subcommand::bench}};
 
-std::optional<Word> word_of(const CLI::App& app) {
-  for (const auto& [name, word] : kWords) {
-    if (app.got_subcommand(name)) return word;
+std::optional<Subcommand> subcommand_of(const CLI::App& app) {
+  for (const auto& [name, subcommand] : kSubcommands) {
+    if (app.got_subcommand(name)) return subcommand;
   }
   return std::nullopt;
 }
@@ -266,8 +273,9 @@ void add_flags(const Flags& flags, GivenSettings& settings) {
   if (flags.no_fence) settings.set("no-fence", {"yes", "--no-fence", true});
 }
 
-bool names_a_lock(Word word) {
-  return word != Word::status && word != Word::admit && word != Word::bench;
+bool names_a_lock(Subcommand subcommand) {
+  return subcommand != Subcommand::status && subcommand != Subcommand::admit &&
+         subcommand != Subcommand::bench;
 }
 
 // Neither the file nor the environment has a say in what is drilled: nodes are killed.
@@ -279,13 +287,13 @@ CommandLine resolve_drill(const CLI::App& app, const Flags& flags, CommandLine l
 }
 
 CommandLine resolve(const CLI::App& app, const Flags& flags, CommandLine line) {
-  const Word word = *line.word;
-  if (word == Word::up) return line;
-  if (word == Word::drill) return resolve_drill(app, flags, std::move(line));
-  if (names_a_lock(word) && line.options.name.empty()) {
+  const Subcommand subcommand = *line.subcommand;
+  if (subcommand == Subcommand::up) return line;
+  if (subcommand == Subcommand::drill) return resolve_drill(app, flags, std::move(line));
+  if (names_a_lock(subcommand) && line.options.name.empty()) {
     return failed({exit_code::kUsage, "the lock's name is empty"});
   }
-  if (word == Word::run && line.options.run.command.empty()) {
+  if (subcommand == Subcommand::run && line.options.run.command.empty()) {
     return failed({exit_code::kUsage, "no command: redlock run [OPTIONS] NAME -- COMMAND [ARG…]"});
   }
   GivenSettings settings;
@@ -294,7 +302,7 @@ CommandLine resolve(const CLI::App& app, const Flags& flags, CommandLine line) {
   if (nodes != nullptr && *nodes != '\0') settings.set("nodes", {nodes, "REDLOCK_NODES"});
   add_flags(flags, settings);
   if (Problem problem = read_all(settings, flags.no_wait, line)) return failed(*problem);
-  if (Problem problem = read_value(word, line.options)) return failed(*problem);
+  if (Problem problem = read_value(subcommand, line.options)) return failed(*problem);
   return line;
 }
 
@@ -305,7 +313,7 @@ CommandLine parse(std::vector<std::string> ours, CommandLine line) {
   app.fallthrough();
   app.footer(kExitCodes);
   add_common(app, flags, line.options);
-  add_words(app, flags, line.options);
+  add_subcommands(app, flags, line.options);
   std::reverse(ours.begin(), ours.end());  // as CLI11 takes them
   try {
     app.parse(ours);
@@ -320,18 +328,19 @@ CommandLine parse(std::vector<std::string> ours, CommandLine line) {
     return failed({exit_code::kUsage,
                    fmt::format("{} (redlock --help)", unnamed.empty() ? error.what() : unnamed)});
   }
-  line.word = word_of(app);
+  line.subcommand = subcommand_of(app);
   return resolve(app, flags, std::move(line));
 }
 
-// Of a command line that is wrong only its texts are known: the first that is a word is the word.
+// Of a command line that is wrong only its texts are known: the first that names a
+// subcommand counts.
 std::string failure_for_shell(const std::vector<std::string>& ours, int exit_code) {
   if (std::find(ours.begin(), ours.end(), "--json") != ours.end()) return {};
   for (const std::string& text : ours) {
     if (text == "acquire") return failure_line(Over::the_lock, exit_code);
-    if (text == "extend") return failure_line(Over::the_word, exit_code);
+    if (text == "extend") return failure_line(Over::the_subcommand, exit_code);
     const auto is_it = [&](const auto& named) { return text == named.first; };
-    if (std::any_of(kWords.begin(), kWords.end(), is_it)) return {};
+    if (std::any_of(kSubcommands.begin(), kSubcommands.end(), is_it)) return {};
   }
   return {};
 }

@@ -15,14 +15,14 @@ constexpr int kInFlightMax = 1000;
 }  // namespace
 
 void add_bench(CLI::App& app, Flags& flags, Options& options) {
-  CLI::App& word =
+  CLI::App& subcommand =
       *app.add_subcommand("bench", "how many locks the nodes give to this machine, and how fast");
-  add_setting(word, flags, "--for", "for",
+  add_setting(subcommand, flags, "--for", "for",
               fmt::format("how long it goes on ({})", duration_text(options.bench.length)), "D");
-  word.add_option("--in-flight", options.bench.in_flight, "how many locks at once (50)")
+  subcommand.add_option("--in-flight", options.bench.in_flight, "how many locks at once (50)")
       ->check(CLI::Range(1, kInFlightMax));
-  add_setting(word, flags, "--ttl", "ttl", "how long each is locked for at most (30s)", "D");
-  word.add_flag("--no-fence", flags.no_fence, "one round trip only, no token");
+  add_setting(subcommand, flags, "--ttl", "ttl", "how long each is locked for at most (30s)", "D");
+  subcommand.add_flag("--no-fence", flags.no_fence, "one round trip only, no token");
 }
 
 Problem read_bench(const GivenSettings& settings, Options& options) {

@@ -29,8 +29,8 @@ void add_node_program(CLI::App& drill, Options& options) {
                    "the program of the drill's own nodes (redlock-node)");
 }
 
-void add_restart(CLI::App& word, Flags& flags, Options& options) {
-  CLI::App& drill = *word.add_subcommand(
+void add_restart(CLI::App& subcommand, Flags& flags, Options& options) {
+  CLI::App& drill = *subcommand.add_subcommand(
       "restart", "a node that holds a lock is killed and started again: step by step");
   add_ttl(drill, flags, kRestartTtl);
   add_node_program(drill, options);
@@ -60,26 +60,26 @@ void add_clients_at_work(CLI::App& drill, Flags& flags, Options& options) {
       ->type_name("DIR");
 }
 
-void add_chaos(CLI::App& word, Flags& flags, Options& options) {
-  CLI::App& drill = *word.add_subcommand(
+void add_chaos(CLI::App& subcommand, Flags& flags, Options& options) {
+  CLI::App& drill = *subcommand.add_subcommand(
       "chaos", "nodes and clients are killed and stopped while clients work under locks");
   add_clients_at_work(drill, flags, options);
 }
 
-void add_partition(CLI::App& word, Flags& flags, Options& options) {
-  CLI::App& drill = *word.add_subcommand(
+void add_partition(CLI::App& subcommand, Flags& flags, Options& options) {
+  CLI::App& drill = *subcommand.add_subcommand(
       "partition", "the network falls apart while clients work under locks; no root needed");
   add_clients_at_work(drill, flags, options);
 }
 
-void add_clock(CLI::App& word, Flags& flags, Options& options) {
-  CLI::App& drill =
-      *word.add_subcommand("clock", "wall clocks jump by hours while clients work under locks");
+void add_clock(CLI::App& subcommand, Flags& flags, Options& options) {
+  CLI::App& drill = *subcommand.add_subcommand(
+      "clock", "wall clocks jump by hours while clients work under locks");
   add_clients_at_work(drill, flags, options);
 }
 
-void add_check(CLI::App& word, Flags& /*flags*/, Options& options) {
-  CLI::App& check = *word.add_subcommand(
+void add_check(CLI::App& subcommand, Flags& /*flags*/, Options& options) {
+  CLI::App& check = *subcommand.add_subcommand(
       "check", "read a history, of a drill or of your own system, and judge it");
   check
       .add_option("FILE", options.drill.history_files,
@@ -93,9 +93,9 @@ void add_check(CLI::App& word, Flags& /*flags*/, Options& options) {
       ->type_name("OUT");
 }
 
-// One of the clients at work, which the drills start: no word for people.
-void add_client(CLI::App& word, Flags& flags, Options& options) {
-  CLI::App& client = *word.add_subcommand("client", "a client of a drill")->group("");
+// One of the clients at work, which the drills start: no subcommand for people.
+void add_client(CLI::App& subcommand, Flags& flags, Options& options) {
+  CLI::App& client = *subcommand.add_subcommand("client", "a client of a drill")->group("");
   add_ttl(client, flags, kChaosTtl);
   client.add_option("--seed", options.drill.seed);
   client.add_option("--locks", options.drill.locks);
@@ -170,45 +170,46 @@ Problem read_client(const GivenSettings& settings, CommandLine& line) {
 }
 
 // A drill as the command line knows it.
-struct DrillWord {
+struct DrillSubcommand {
   const char* name;
   Drill drill;
-  void (*add)(CLI::App& word, Flags& flags, Options& options);
+  void (*add)(CLI::App& subcommand, Flags& flags, Options& options);
   Problem (*read)(const GivenSettings& settings, CommandLine& line);
 };
 
 constexpr std::array kDrills = {
-    DrillWord{"restart", Drill::restart, add_restart, read_restart},
-    DrillWord{"chaos", Drill::chaos, add_chaos, read_clients_at_work},
-    DrillWord{"partition", Drill::partition, add_partition, read_clients_at_work},
-    DrillWord{"clock", Drill::clock, add_clock, read_clients_at_work},
-    DrillWord{"check", Drill::check, add_check, read_check},
-    DrillWord{"client", Drill::client, add_client, read_client},
+    DrillSubcommand{"restart", Drill::restart, add_restart, read_restart},
+    DrillSubcommand{"chaos", Drill::chaos, add_chaos, read_clients_at_work},
+    DrillSubcommand{"partition", Drill::partition, add_partition, read_clients_at_work},
+    DrillSubcommand{"clock", Drill::clock, add_clock, read_clients_at_work},
+    DrillSubcommand{"check", Drill::check, add_check, read_check},
+    DrillSubcommand{"client", Drill::client, add_client, read_client},
 };
 
 }  // namespace
 
 void add_drills(CLI::App& app, Flags& flags, Options& options) {
-  CLI::App& word = *app.add_subcommand("drill", "inject faults and show whether locks stay safe");
-  word.require_subcommand(1);
-  for (const DrillWord& drill : kDrills) drill.add(word, flags, options);
+  CLI::App& subcommand =
+      *app.add_subcommand("drill", "inject faults and show whether locks stay safe");
+  subcommand.require_subcommand(1);
+  for (const DrillSubcommand& drill : kDrills) drill.add(subcommand, flags, options);
 }
 
 std::string no_drill_named(const CLI::App& app) {
   if (!app.got_subcommand("drill")) return {};
-  const CLI::App& word = *app.get_subcommand("drill");
-  if (!word.get_subcommands().empty()) return {};
+  const CLI::App& subcommand = *app.get_subcommand("drill");
+  if (!subcommand.get_subcommands().empty()) return {};
   std::string names;
-  for (const DrillWord& drill : kDrills) {
+  for (const DrillSubcommand& drill : kDrills) {
     if (drill.drill != Drill::client) names += fmt::format(" {}", drill.name);
   }
   return "which drill? There are:" + names;
 }
 
 Problem read_drill(const CLI::App& app, const GivenSettings& settings, CommandLine& line) {
-  const CLI::App& word = *app.get_subcommand("drill");
-  for (const DrillWord& drill : kDrills) {
-    if (!word.got_subcommand(drill.name)) continue;
+  const CLI::App& subcommand = *app.get_subcommand("drill");
+  for (const DrillSubcommand& drill : kDrills) {
+    if (!subcommand.got_subcommand(drill.name)) continue;
     line.options.drill.which = drill.drill;
     if (Problem problem = drill.read(settings, line)) return problem;
   }

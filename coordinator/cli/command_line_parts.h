@@ -1,5 +1,5 @@
-// What the parsers of the words share: mistakes, flags on their way to settings, and the settings
-// that many words have. For command_line*.cpp alone.
+// What the parsers of the subcommands share: mistakes, flags on their way to settings, and the
+// settings that many subcommands have. For command_line*.cpp alone.
 #pragma once
 
 #include "coordinator/cli/options.h"

@@ -1,4 +1,4 @@
-// What a word says to people, on standard error, and as JSON on standard output.
+// What a subcommand says to people, on standard error, and as JSON on standard output.
 //
 // `redlock run` must not wait for those who read it (rule H2): a pipe that nobody empties, a
 // terminal after Ctrl-S, a log collector that hangs would keep the loop from stopping a command

@@ -1,4 +1,4 @@
-// What a word of `redlock` was asked for: its options, checked, with every default filled in.
+// What a subcommand of `redlock` was asked for: its options, checked, with every default filled in.
 #pragma once
 
 #include "base/time.h"
@@ -12,7 +12,7 @@
 
 namespace redlock::coordinator {
 
-enum class Word { run, acquire, extend, release, holder, status, admit, up, drill, bench };
+enum class Subcommand { run, acquire, extend, release, holder, status, admit, up, drill, bench };
 enum class Drill { restart, chaos, partition, clock, check, client };
 
 struct RunOptions {
@@ -53,14 +53,14 @@ struct DrillOptions {
 struct UpOptions {
   int count = 5;
   std::uint16_t first_port = 7001;
-  std::string folder;  // empty: the default of LocalGroup
+  std::string folder;  // empty: the default of LocalNodes
   std::string node_program;
 };
 
-// What several words have, and what one word alone has by the name of that.
+// What several subcommands have; and what one alone has, under its name.
 struct Options {
-  // Of all words but up: checked; the nodes in one string, as they were named. drill: without nodes
-  // it has its own.
+  // Of all subcommands but up: checked. The nodes stand in one string, as they were named; a drill
+  // without nodes has its own.
   ClientOptions client;
   std::size_t node_count = 0;
   bool json = false;
@@ -80,8 +80,8 @@ struct Options {
 };
 
 struct CommandLine {
-  // Without a word there is nothing to run: `text` is help, a version or a complaint.
-  std::optional<Word> word;
+  // Without a subcommand there is nothing to run: `text` is help, a version or a complaint.
+  std::optional<Subcommand> subcommand;
   Options options;
   std::vector<std::string> warnings;
   int exit_code = exit_code::kDone;

@@ -2,7 +2,7 @@
 //
 // `eval` ends with the status of what it evaluates, and so with 0 where that is nothing. A failure
 // therefore prints a line as well: it takes away the variables of an earlier lock, and ends with
-// the exit status of the word. Then `set -e`, `||` and `if` see the failure through the eval.
+// the exit status of the subcommand. Then `set -e`, `||` and `if` see the failure through the eval.
 //
 // Each line is whole by itself, in sh, bash, dash, zsh and busybox, also when an eval without
 // quotes puts them all into one.
@@ -34,9 +34,9 @@ std::string validity_lines(const Lock& lock, Duration validity_left);
 // What validity_lines exports.
 inline constexpr std::array kValidityVariables = {"REDLOCK_VALIDITY_MS", "REDLOCK_VALID_UNTIL"};
 
-// What is over for the shell after a failure: only what the word was to do, or the lock of its
-// variables as well.
-enum class Over : std::uint8_t { the_word, the_lock };
+// What is over for the shell after a failure: only what the subcommand was to do, or the lock of
+// its variables as well.
+enum class Over : std::uint8_t { the_subcommand, the_lock };
 
 // The line of a failure, which ends with `exit_code`.
 std::string failure_line(Over over, int exit_code);

@@ -312,12 +312,12 @@ void Client::Core::on_end(NodeIndex node, std::string_view reason) {
 void Client::Core::flush() {
   for (NodeIndex node = 0; node < sockets_.size(); ++node) {
     switch (group_.link(node).take_wish()) {
-      case coordinator::Pipeline::Wish::none:
+      case coordinator::Link::Wish::none:
         break;
-      case coordinator::Pipeline::Wish::dial:
+      case coordinator::Link::Wish::dial:
         sockets_[node]->dial();
         break;
-      case coordinator::Pipeline::Wish::hang_up:
+      case coordinator::Link::Wish::hang_up:
         sockets_[node]->hang_up();
         break;
     }
@@ -331,7 +331,7 @@ void Client::Core::flush() {
 void Client::Core::write_out() {
   for (const bool behind : {false, true}) {
     for (NodeIndex node = 0; node < sockets_.size(); ++node) {
-      coordinator::Pipeline& link = group_.link(node);
+      coordinator::Link& link = group_.link(node);
       if (link.outgoing().empty() || link.is_behind() != behind) continue;
       sockets_[node]->write(link.outgoing());
       link.outgoing_written();

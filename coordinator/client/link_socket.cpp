@@ -5,7 +5,7 @@
 namespace redlock::coordinator {
 namespace {
 
-// A peer whose machine is gone is noticed by the pipeline's silence limit; this is for idle links.
+// A peer whose machine is gone is noticed by the link's silence limit; this is for idle links.
 constexpr unsigned kKeepaliveSeconds = 30;
 
 }  // namespace

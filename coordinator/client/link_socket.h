@@ -1,4 +1,4 @@
-// The socket of one link: dials, reads, writes, and tells of it. What it means is Pipeline's.
+// The socket of one Link: dials, reads, writes, and tells of it. The Link says what it means.
 #pragma once
 
 #include "base/net/sockets/stream.h"

@@ -34,8 +34,8 @@ bool print_lock(const Options& options, const Lock& lock) {
 
 }  // namespace
 
-int word_acquire(const Options& options) {
-  WordSession session(options, WordSession::Admits::yes);
+int command_acquire(const Options& options) {
+  CommandSession session(options, CommandSession::Admits::yes);
   Client::Operation operation = 0;
   bool interrupted = false;
   const auto fail = [&](int exit_code) {

@@ -42,8 +42,8 @@ void print_lines(const Admitted& admitted) {
 
 }  // namespace
 
-int word_admit(const Options& options) {
-  WordSession session(options, WordSession::Admits::no);
+int command_admit(const Options& options) {
+  CommandSession session(options, CommandSession::Admits::no);
   const auto done = [&](const Result<Admitted, Error>& result) {
     if (!result) {
       report_failure(options, result.error());

@@ -34,7 +34,7 @@ class Bench {
  public:
   explicit Bench(const Options& options)
       : options_(options),
-        session_(options, WordSession::Admits::yes),
+        session_(options, CommandSession::Admits::yes),
         prefix_("redlock-bench:" + new_lock_value() + ":"),
         look_timer_(session_.loop(), net::ClockKind::boottime, [this] { look(); }),
         progress_(options.bench.length, options.json) {
@@ -65,7 +65,7 @@ class Bench {
   void tell();
 
   const Options& options_;
-  WordSession session_;
+  CommandSession session_;
   const std::string prefix_;
   net::Timer look_timer_;
   DrillProgress progress_;
@@ -160,7 +160,7 @@ void Bench::tell() {
 
 }  // namespace
 
-int word_bench(const Options& options) {
+int command_bench(const Options& options) {
   Bench bench(options);
   return bench.run();
 }

@@ -5,15 +5,15 @@
 
 namespace redlock::coordinator {
 
-int word_run(const Options& options);
-int word_acquire(const Options& options);
-int word_extend(const Options& options);
-int word_release(const Options& options);
-int word_holder(const Options& options);
-int word_status(const Options& options);
-int word_admit(const Options& options);
-int word_up(const Options& options);
-int word_drill(const Options& options);
-int word_bench(const Options& options);
+int command_run(const Options& options);
+int command_acquire(const Options& options);
+int command_extend(const Options& options);
+int command_release(const Options& options);
+int command_holder(const Options& options);
+int command_status(const Options& options);
+int command_admit(const Options& options);
+int command_up(const Options& options);
+int command_drill(const Options& options);
+int command_bench(const Options& options);
 
 }  // namespace redlock::coordinator

@@ -61,7 +61,7 @@ int be_client(const Options& options) {
 
 }  // namespace
 
-int word_drill(const Options& options) {
+int command_drill(const Options& options) {
   switch (options.drill.which) {
     case Drill::restart:
       return drill_restart(options);

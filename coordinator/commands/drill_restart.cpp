@@ -10,9 +10,10 @@
 namespace redlock::coordinator {
 namespace {
 
-class RestartWord {
+class RestartCommand {
  public:
-  explicit RestartWord(const Options& options) : options_(options), report_(stage_, options.json) {}
+  explicit RestartCommand(const Options& options)
+      : options_(options), report_(stage_, options.json) {}
 
   int run() {
     const bool is_told = tell();
@@ -43,7 +44,7 @@ class RestartWord {
   bool problem_ = false;
 };
 
-bool RestartWord::on_own_nodes() {
+bool RestartCommand::on_own_nodes() {
   const auto program = options_.drill.node_program.empty()
                            ? find_node_program()
                            : find_program(options_.drill.node_program);
@@ -59,7 +60,7 @@ bool RestartWord::on_own_nodes() {
   return tell_halves(nodes, true);
 }
 
-bool RestartWord::on_nodes_elsewhere() {
+bool RestartCommand::on_nodes_elsewhere() {
   NodesElsewhere nodes(stage_, options_.client.nodes.front(),
                        {options_.drill.kill_command, options_.drill.start_command,
                         folder_.path() + "/commands.log"});
@@ -74,7 +75,7 @@ bool RestartWord::on_nodes_elsewhere() {
 }
 
 // The second half is told whatever the first came to: both are what an operator wants to know.
-bool RestartWord::tell_halves(DrillNodes& nodes, bool with_violation) {
+bool RestartCommand::tell_halves(DrillNodes& nodes, bool with_violation) {
   const RestartDrillSettings settings{
       .ttl = options_.ttl, .client = options_.client, .empty_folder = folder_.path() + "/nowhere"};
   RestartDrill drill(stage_, nodes, report_, settings);
@@ -87,8 +88,8 @@ bool RestartWord::tell_halves(DrillNodes& nodes, bool with_violation) {
 }  // namespace
 
 int drill_restart(const Options& options) {
-  RestartWord word(options);
-  return word.run();
+  RestartCommand command(options);
+  return command.run();
 }
 
 }  // namespace redlock::coordinator

@@ -31,7 +31,7 @@ bool print_validity(const Options& options, const Lock& lock) {
 // A lock that is not this holder's any more is over for the shell, too. After any other failure it
 // stays valid for as long as was told before.
 Over what_is_over(const Error& error) {
-  return error.code == ErrorCode::not_held ? Over::the_lock : Over::the_word;
+  return error.code == ErrorCode::not_held ? Over::the_lock : Over::the_subcommand;
 }
 
 int tell(const Options& options, const Result<Lock, Error>& result) {
@@ -48,8 +48,8 @@ int tell(const Options& options, const Result<Lock, Error>& result) {
 
 }  // namespace
 
-int word_extend(const Options& options) {
-  WordSession session(options, WordSession::Admits::yes);
+int command_extend(const Options& options) {
+  CommandSession session(options, CommandSession::Admits::yes);
   return session.run([&] {
     session.client().extend(
         {.name = options.name, .value = options.value, .ttl = options.ttl},

@@ -66,8 +66,8 @@ int tell(const Options& options, const Result<std::optional<Holder>, Error>& res
 
 }  // namespace
 
-int word_holder(const Options& options) {
-  WordSession session(options, WordSession::Admits::no);
+int command_holder(const Options& options) {
+  CommandSession session(options, CommandSession::Admits::no);
   return session.run([&] {
     session.client().holder(options.name, [&](const Result<std::optional<Holder>, Error>& result) {
       session.finish(tell(options, result));

@@ -12,8 +12,8 @@
 
 namespace redlock::coordinator {
 
-int word_release(const Options& options) {
-  WordSession session(options, WordSession::Admits::no);
+int command_release(const Options& options) {
+  CommandSession session(options, CommandSession::Admits::no);
   const auto done = [&](const Result<Done, Error>& result) {
     if (!result) {
       report_failure(options, result.error());

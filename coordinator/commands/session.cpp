@@ -17,26 +17,26 @@ Client start_client(net::Loop& loop, const Options& options, bool admits) {
 
 }  // namespace
 
-WordSession::WordSession(const Options& options, Admits admits)
+CommandSession::CommandSession(const Options& options, Admits admits)
     : client_(start_client(loop_, options, admits == Admits::yes)) {}
 
-int WordSession::run(std::function<void()> begin) {
+int CommandSession::run(std::function<void()> begin) {
   client_.when_ready(std::move(begin));
   loop_.run();
   return exit_code_;
 }
 
-void WordSession::finish(int exit_code) {
+void CommandSession::finish(int exit_code) {
   exit_code_ = exit_code;
   loop_.stop();
 }
 
-void WordSession::finish_when_undone(int exit_code) {
+void CommandSession::finish_when_undone(int exit_code) {
   exit_code_ = exit_code;
   client_.finish([this] { loop_.stop(); });
 }
 
-void WordSession::on_interrupt(const std::function<void(int)>& interrupted) {
+void CommandSession::on_interrupt(const std::function<void(int)>& interrupted) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     if (signal_is_ignored(number)) continue;
     signals_.push_back(std::make_unique<net::Signal>(loop_, number, [=] { interrupted(number); }));

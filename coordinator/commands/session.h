@@ -1,4 +1,5 @@
-// One word's time on the loop: a client over the nodes, interrupted by signals, ended by finish().
+// One subcommand's time on the loop: a client over the nodes, interrupted by signals, ended by
+// finish().
 #pragma once
 
 #include "base/net/turn/loop.h"
@@ -13,12 +14,12 @@
 
 namespace redlock::coordinator {
 
-class WordSession {
+class CommandSession {
  public:
-  // Whether it admits unfenced nodes that it meets: a word that only looks changes nothing.
+  // Whether it admits unfenced nodes that it meets: a subcommand that only looks changes nothing.
   enum class Admits : std::uint8_t { no, yes };
 
-  WordSession(const Options& options, Admits admits);
+  CommandSession(const Options& options, Admits admits);
 
   net::Loop& loop() { return loop_; }
   Client& client() { return client_; }

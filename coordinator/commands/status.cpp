@@ -164,8 +164,8 @@ int show(const Options& options, const States& states) {
 
 }  // namespace
 
-int word_status(const Options& options) {
-  WordSession session(options, WordSession::Admits::no);
+int command_status(const Options& options) {
+  CommandSession session(options, CommandSession::Admits::no);
   std::function<void()> look;
   net::Timer again(session.loop(), net::ClockKind::monotonic, [&] { look(); });
   look = [&] {

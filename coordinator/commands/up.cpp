@@ -13,8 +13,8 @@
 namespace redlock::coordinator {
 namespace {
 
-LocalGroupSettings settings_of(const Options& options) {
-  LocalGroupSettings settings;
+LocalNodesSettings settings_of(const Options& options) {
+  LocalNodesSettings settings;
   settings.count = options.up.count;
   settings.first_port = options.up.first_port;
   settings.node_program = options.up.node_program;
@@ -22,7 +22,7 @@ LocalGroupSettings settings_of(const Options& options) {
   return settings;
 }
 
-class Up : private LocalGroup::User {
+class Up : private LocalNodes::User {
  public:
   explicit Up(const Options& options)
       : options_(options), group_(loop_, settings_of(options), *this) {
@@ -58,7 +58,7 @@ class Up : private LocalGroup::User {
 
   const Options& options_;
   net::Loop loop_;
-  LocalGroup group_;
+  LocalNodes group_;
   std::vector<std::unique_ptr<net::Signal>> signals_;
   int exit_code_ = exit_code::kDone;
 };
@@ -78,7 +78,7 @@ void Up::on_ready() {
 
 }  // namespace
 
-int word_up(const Options& options) {
+int command_up(const Options& options) {
   Up up(options);
   return up.run();
 }

@@ -129,8 +129,8 @@ void AdmitOperation::put_question(NodeIndex node, Instant now) {
 }
 
 bool AdmitOperation::is_same_connection(NodeIndex node) const {
-  const Pipeline& link = group().links[node];
-  return link.state() == Pipeline::State::ready && link.connection() == connections_[node];
+  const Link& link = group().links[node];
+  return link.state() == Link::State::ready && link.connection() == connections_[node];
 }
 
 void AdmitOperation::tell() {

@@ -15,7 +15,7 @@ Group::Group(Options options, ValueSource values, std::uint64_t seed)
 Group::~Group() = default;
 
 void Group::start(Instant now) {
-  for (Pipeline& link : parts_.links) link.start(now);
+  for (Link& link : parts_.links) link.start(now);
 }
 
 // --- operations
@@ -69,7 +69,7 @@ void Group::cancel(OperationId id, Instant now) {
   if (operation == nullptr) return;
   operation->cancel(now);
   remove(id);
-  carry_out_wakes(now);
+  carry_out_waits(now);
 }
 
 OperationId Group::begin(std::unique_ptr<Operation> operation, Instant now) {
@@ -124,10 +124,10 @@ void Group::on_connected(NodeIndex node, Instant now) {
 }
 
 void Group::on_bytes(NodeIndex node, std::string_view bytes, Instant now) {
-  Pipeline& link = parts_.links[node];
-  const Pipeline::State before = link.state();
+  Link& link = parts_.links[node];
+  const Link::State before = link.state();
   link.on_bytes(bytes, now);
-  if (link.state() == Pipeline::State::identified) identify(node, now);
+  if (link.state() == Link::State::identified) identify(node, now);
   if (link.state() != before) link_changed(node, now);
   deliver(now);
   admit_unfenced(now);
@@ -145,7 +145,7 @@ void Group::on_end(NodeIndex node, std::string_view reason, Instant now) {
 // linked again as soon as both old connections have ended and were dialled anew.
 void Group::identify(NodeIndex node, Instant now) {
   for (NodeIndex other = 0; other < parts_.links.size(); ++other) {
-    const bool is_ready = parts_.links[other].state() == Pipeline::State::ready;
+    const bool is_ready = parts_.links[other].state() == Link::State::ready;
     if (!is_ready || parts_.links[other].identity() != parts_.links[node].identity()) continue;
     return parts_.links[node].reject(
         fmt::format("is the same node as {}", parts_.options.nodes[other].name), now);
@@ -180,10 +180,10 @@ void Group::admission_ended(const Admission& admission, Instant now) {
 }
 
 void Group::link_changed(NodeIndex node, Instant now) {
-  const Pipeline& link = parts_.links[node];
+  const Link& link = parts_.links[node];
   if (link.is_settled()) parts_.settled.set(node);
-  const bool is_ready = link.state() == Pipeline::State::ready;
-  parts_.wakes.on_link(node, is_ready && link.facts().kind == NodeKind::redlock_node, now);
+  const bool is_ready = link.state() == Link::State::ready;
+  parts_.waits.on_link(node, is_ready && link.facts().kind == NodeKind::redlock_node, now);
   if (!is_ready) parts_.admissions.on_connection_ended(node);
   for (const OperationId id : std::vector<OperationId>(readiness_)) {
     Operation* operation = find(id);
@@ -203,7 +203,7 @@ void Group::deliver(Instant now) {
   for (NodeIndex node = 0; node < parts_.links.size(); ++node) {
     if (parts_.links[node].has_pushes()) {
       for (const protocol::Reply& push : parts_.links[node].take_pushes()) {
-        parts_.wakes.on_push(node, push, now);
+        parts_.waits.on_push(node, push, now);
       }
     }
     while (parts_.links[node].has_completions()) {
@@ -211,7 +211,7 @@ void Group::deliver(Instant now) {
       parts_.links[node].take_completions(batch);
       for (Completion& completion : batch) {
         if (completion.kind == RequestKind::wait) {
-          parts_.wakes.on_answer(node, completion.wait, completion.answer, now);
+          parts_.waits.on_answer(node, completion.wait, completion.answer, now);
           continue;
         }
         Operation* operation = find(completion.operation);
@@ -226,21 +226,21 @@ void Group::deliver(Instant now) {
   }
   batch.clear();
   completions_ = std::move(batch);
-  carry_out_wakes(now);
+  carry_out_waits(now);
 }
 
 // Sends what arms and cancels wakes, behind what was sent so far on each link, and lets those look
 // again for whom they changed something. Calls nobody back.
-void Group::carry_out_wakes(Instant now) {
-  while (parts_.wakes.has_news()) {
-    for (Wakes::Order& order : parts_.wakes.take_orders()) {
+void Group::carry_out_waits(Instant now) {
+  while (parts_.waits.has_news()) {
+    for (LockWaits::Order& order : parts_.waits.take_orders()) {
       parts_.links[order.node].send({.kind = RequestKind::wait,
                                      .claim = std::move(order.claim),
                                      .ttl = order.timeout,
                                      .wait = order.number},
                                     now);
     }
-    for (const OperationId id : parts_.wakes.take_stirred()) {
+    for (const OperationId id : parts_.waits.take_changed()) {
       Operation* operation = find(id);
       if (operation == nullptr) continue;
       operation->on_wake(now);
@@ -256,15 +256,15 @@ void Group::deliver_late(NodeIndex node, const Completion& completion, Instant n
 
 void Group::on_time(Instant now) {
   for (NodeIndex node = 0; node < parts_.links.size(); ++node) {
-    const Pipeline::State before = parts_.links[node].state();
+    const Link::State before = parts_.links[node].state();
     parts_.links[node].on_time(now);
     if (parts_.links[node].state() != before) link_changed(node, now);
   }
-  parts_.wakes.on_time(now);
+  parts_.waits.on_time(now);
   deliver(now);
   admit_unfenced(now);
   run_deadlines(now);
-  carry_out_wakes(now);
+  carry_out_waits(now);
 }
 
 void Group::run_deadlines(Instant now) {
@@ -284,9 +284,9 @@ void Group::run_deadlines(Instant now) {
 
 std::optional<Instant> Group::next_deadline() const {
   Instant next = deadlines_.empty() ? kNever : deadlines_.top().when;
-  next = std::min(next, parts_.wakes.next_deadline().value_or(kNever));
+  next = std::min(next, parts_.waits.next_deadline().value_or(kNever));
   next = std::min(next, parts_.admissions.next_deadline().value_or(kNever));
-  for (const Pipeline& link : parts_.links) {
+  for (const Link& link : parts_.links) {
     if (link.has_completions()) return Instant(0ns);
     next = std::min(next, link.next_deadline().value_or(kNever));
   }
@@ -296,14 +296,14 @@ std::optional<Instant> Group::next_deadline() const {
 
 std::size_t Group::releases_pending() const {
   std::size_t pending = 0;
-  for (const Pipeline& link : parts_.links) pending += link.releases_pending();
+  for (const Link& link : parts_.links) pending += link.releases_pending();
   return pending;
 }
 
 std::size_t Group::releases_under_way() const {
   std::size_t under_way = 0;
-  for (const Pipeline& link : parts_.links) {
-    if (link.state() != Pipeline::State::backing_off) under_way += link.releases_pending();
+  for (const Link& link : parts_.links) {
+    if (link.state() != Link::State::backing_off) under_way += link.releases_pending();
   }
   return under_way;
 }

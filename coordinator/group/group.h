@@ -4,7 +4,7 @@
 //   group.start(now);
 //   group.acquire({.name = "printer", .ttl = 30s}, now, [](AcquireResult result) { … });
 //
-// It owns the links' state (Pipeline) and the state machines of every operation under way. Whoever
+// It owns the links' state (Link) and the state machines of every operation under way. Whoever
 // drives it (client_core.h over sockets, a simulator over nothing) hands in what happened on the
 // connections and the time, and after each event asks the links what to dial, write and hang up.
 // So the simulator runs this very code.
@@ -79,8 +79,8 @@ class Group {
   // How many operations are under way.
   std::size_t operations() const { return slots_.size() - free_slots_.size(); }
   const Options& options() const { return parts_.options; }
-  Pipeline& link(NodeIndex node) { return parts_.links[node]; }
-  const Pipeline& link(NodeIndex node) const { return parts_.links[node]; }
+  Link& link(NodeIndex node) { return parts_.links[node]; }
+  const Link& link(NodeIndex node) const { return parts_.links[node]; }
   // Undos and releases that have not been answered, over all nodes.
   std::size_t releases_pending() const;
   // The same without those at nodes that are not connected: nothing can be done for them now.
@@ -109,7 +109,7 @@ class Group {
   void deliver_late(NodeIndex node, const Completion& completion, Instant now);
   void after_event(Operation& operation);
   void run_deadlines(Instant now);
-  void carry_out_wakes(Instant now);
+  void carry_out_waits(Instant now);
   // It is out of the books, and its slot free.
   std::unique_ptr<Operation> remove(OperationId id);
 

@@ -11,7 +11,7 @@ GroupParts::GroupParts(GroupOptions wanted, ValueSource source, std::uint64_t se
     : options(std::move(wanted)),
       values(std::move(source)),
       random(seed),
-      wakes(options.nodes.size(), options.node_timeout),
+      waits(options.nodes.size(), options.node_timeout),
       admissions(options.nodes.size(), random) {
   INVARIANT(!options.nodes.empty() && options.nodes.size() <= kNodesMax, "a group of no size");
   links.reserve(options.nodes.size());

@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "coordinator/group/admission_schedule.h"
 #include "coordinator/group/late_answers.h"
-#include "coordinator/group/wakes.h"
+#include "coordinator/group/lock_waits.h"
 #include "coordinator/link/link.h"
 #include "coordinator/quorum/ballot.h"
 
@@ -45,10 +45,10 @@ struct GroupParts {
   const GroupOptions options;
   const ValueSource values;
   Random random;
-  std::vector<Pipeline> links;  // by node
-  NodeSet settled;              // links that were ready, or failed, once
+  std::vector<Link> links;  // by node
+  NodeSet settled;          // links that were ready, or failed, once
   LateAnswers late;
-  Wakes wakes;
+  LockWaits waits;
   AdmissionSchedule admissions;
   std::vector<OperationId> awaiting_admission;  // acquisitions that it may help
   std::optional<Instant> last_admitted;         // when a node began to give tokens

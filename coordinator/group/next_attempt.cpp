@@ -4,14 +4,14 @@
 
 namespace redlock::coordinator {
 
-NextAttempt::NextAttempt(Wakes& wakes, std::string name, Patience patience, Instant start)
-    : wakes_(wakes), name_(std::move(name)), retry_(patience, start) {}
+NextAttempt::NextAttempt(LockWaits& waits, std::string name, Patience patience, Instant start)
+    : waits_(waits), name_(std::move(name)), retry_(patience, start) {}
 
 void NextAttempt::begin(Instant now) {
   began_ = now;
   when_.reset();
   has_turn_ = false;
-  if (place_ != 0) wakes_.attempt(name_, place_);
+  if (ticket_ != 0) waits_.attempt(name_, ticket_);
 }
 
 // Only a lock that is held is waited for. Nodes that do not answer, or too late, are asked again as
@@ -25,15 +25,15 @@ bool NextAttempt::after(AcquisitionOutcome outcome, bool split_vote, OperationId
     return when_.has_value();
   }
   covered_ = false;
-  place_ = wakes_.wait(name_, place_, operation, retry_.last_attempt(), now);
+  ticket_ = waits_.wait(name_, ticket_, operation, retry_.last_attempt(), now);
   look(now, random);
   return true;
 }
 
 void NextAttempt::look(Instant now, Random& random) {
-  if (place_ == 0 || !when_ || has_turn_) return;
-  const bool was_covered = std::exchange(covered_, wakes_.is_covered(name_));
-  if (wakes_.is_turn(name_, place_)) {
+  if (ticket_ == 0 || !when_ || has_turn_) return;
+  const bool was_covered = std::exchange(covered_, waits_.is_covered(name_));
+  if (waits_.is_turn(name_, ticket_)) {
     has_turn_ = true;
     when_ = retry_.after_wake(now, took_, random);
   } else if (covered_) {
@@ -44,7 +44,7 @@ void NextAttempt::look(Instant now, Random& random) {
 }
 
 void NextAttempt::leave(Instant now) {
-  if (place_ != 0) wakes_.leave(name_, std::exchange(place_, 0), now);
+  if (ticket_ != 0) waits_.leave(name_, std::exchange(ticket_, 0), now);
 }
 
 }  // namespace redlock::coordinator

@@ -1,14 +1,14 @@
 // NextAttempt: when an operation that wants a lock tries again. On the nodes' word where they give
-// it (wakes.h), by polling else (retry.h): one place that decides between the two.
+// it (lock_waits.h), by polling else (retry.h): one place that decides between the two.
 //
 //   next.begin(now);                             // an attempt begins
 //   if (!next.after(outcome, …, now, random)) …  // it failed: when() has the next one, or give up
-//   next.look(now, random);                      // the wakes have news: when() may have changed
+//   next.look(now, random);                      // the waits have news: when() may have changed
 //   next.leave(now);                             // the lock was got, or is not wanted any more
 #pragma once
 
+#include "coordinator/group/lock_waits.h"
 #include "coordinator/group/retry.h"
-#include "coordinator/group/wakes.h"
 
 #include <optional>
 #include <string>
@@ -17,8 +17,8 @@ namespace redlock::coordinator {
 
 class NextAttempt {
  public:
-  // `wakes` outlives it. `start`: when the caller began to want the lock.
-  NextAttempt(Wakes& wakes, std::string name, Patience patience, Instant start);
+  // `waits` outlives it. `start`: when the caller began to want the lock.
+  NextAttempt(LockWaits& waits, std::string name, Patience patience, Instant start);
 
   void begin(Instant now);
   // False: the caller's patience is over.
@@ -31,10 +31,10 @@ class NextAttempt {
   std::optional<Instant> when() const { return when_; }
 
  private:
-  Wakes& wakes_;
+  LockWaits& waits_;
   std::string name_;
   Retry retry_;
-  Wakes::Place place_ = 0;
+  LockWaits::Ticket ticket_ = 0;
   std::optional<Instant> when_;
   Instant began_{};      // the attempt
   Duration took_ = 0ns;  // the last one

@@ -27,13 +27,13 @@ void Operation::perform(const Actions& actions, const NodeRequest& request, Inst
 }
 
 void Operation::ask(NodeIndex node, NodeRequest request, Instant now) {
-  Pipeline& link = group_.links[node];
+  Link& link = group_.links[node];
   Question& question = questions_[node];
   question.whom = link.identity();
   request.operation = id_;
   if (request.kind != RequestKind::release) request.meant_for = question.whom;
   question.ticket = link.send(std::move(request), now);
-  asked_.set(node, question.ticket != Pipeline::kRefused);
+  asked_.set(node, question.ticket != Link::kRefused);
 }
 
 // Of the node that granted, and of no other that its address leads to by now (rule Q5).
@@ -67,7 +67,7 @@ void Operation::undo(NodeIndex node, const NodeRequest& request, Instant now) {
 AcquireOperation::AcquireOperation(GroupParts& group, AcquireRequest wanted, Instant now, Done done)
     : Operation(group),
       wanted_(std::move(wanted)),
-      next_(group.wakes, wanted_.name, wanted_.patience, now),
+      next_(group.waits, wanted_.name, wanted_.patience, now),
       done_(std::move(done)) {}
 
 bool AcquireOperation::is_acquired() const {
@@ -165,9 +165,9 @@ void AcquireOperation::on_admission_ended(const Admission& admission, Instant no
 NodeSet AcquireOperation::plain_nodes() const {
   NodeSet plain;
   for (NodeIndex node = 0; node < group().links.size(); ++node) {
-    const Pipeline& link = group().links[node];
+    const Link& link = group().links[node];
     plain.set(node,
-              link.state() == Pipeline::State::ready && link.facts().kind == NodeKind::plain_redis);
+              link.state() == Link::State::ready && link.facts().kind == NodeKind::plain_redis);
   }
   return plain;
 }
@@ -365,7 +365,7 @@ void ReadyOperation::on_time(Instant now) {
 void ReadyOperation::on_link_changed(Instant now) {
   std::size_t connected = 0;
   for (NodeIndex node = 0; node < group().links.size(); ++node) {
-    if (group().links[node].state() == Pipeline::State::ready) ++connected;
+    if (group().links[node].state() == Link::State::ready) ++connected;
   }
   if (group().settled.count() == group().links.size()) {
     deadline_ = now;

@@ -24,7 +24,7 @@ class Operation {
   virtual void on_answer(NodeIndex node, Completion completion, Instant now) = 0;
   virtual void on_time(Instant now) = 0;
   virtual void on_link_changed(Instant) {}
-  virtual void on_wake(Instant) {}  // the wakes have news for it
+  virtual void on_wake(Instant) {}  // the waits have news for it
   // To those in awaiting_admission.
   virtual void on_admission_ended(const Admission&, Instant) {}
   virtual void cancel(Instant) {}
@@ -76,12 +76,12 @@ class Operation {
   GroupParts& group_;
   OperationId id_ = kNobody;
   struct Question {
-    Pipeline::Ticket ticket = Pipeline::kRefused;
+    Link::Ticket ticket = Link::kRefused;
     NodeIdentity whom = NodeIdentity::unknown;
   };
   std::vector<Question> questions_;  // by node
-  NodeSet asked_;  // those that the first question may have reached
-  NodeSet heard_;  // those that answered it
+  NodeSet asked_;                    // those that the first question may have reached
+  NodeSet heard_;                    // those that answered it
 };
 
 class AcquireOperation : public Operation {

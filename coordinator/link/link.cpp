@@ -27,17 +27,17 @@ bool are_opposed(const NodeRequest& one, const NodeRequest& other) {
 
 }  // namespace
 
-Pipeline::Pipeline(Credentials credentials, Random& random)
+Link::Link(Credentials credentials, Random& random)
     : credentials_(std::move(credentials)), random_(random) {}
 
-void Pipeline::start(Instant now) {
+void Link::start(Instant now) {
   INVARIANT(state_ == State::idle || state_ == State::backing_off, "a dial during a connection");
   state_ = State::dialing;
   wish_ = Wish::dial;
   deadline_ = later(now, kDialTimeMax);
 }
 
-Pipeline::Ticket Pipeline::send(NodeRequest request, Instant now) {
+Link::Ticket Link::send(NodeRequest request, Instant now) {
   if (request.kind == RequestKind::release) ++releases_pending_;
   if (state_ == State::idle || state_ == State::backing_off) {
     Answer answer = problem_;
@@ -62,7 +62,7 @@ Pipeline::Ticket Pipeline::send(NodeRequest request, Instant now) {
   return first_ticket_ + waiting_.size() - 1;
 }
 
-bool Pipeline::withdraw(Ticket ticket) {
+bool Link::withdraw(Ticket ticket) {
   if (ticket < first_ticket_ || ticket >= first_ticket_ + waiting_.size()) return false;
   waiting_[ticket - first_ticket_].withdrawn = true;
   while (!waiting_.empty() && waiting_.front().withdrawn) {
@@ -72,7 +72,7 @@ bool Pipeline::withdraw(Ticket ticket) {
   return true;
 }
 
-void Pipeline::write(NodeRequest request, ScriptForm form, Instant now) {
+void Link::write(NodeRequest request, ScriptForm form, Instant now) {
   if (is_for_another(request)) {
     return fail(std::move(request), {.kind = AnswerKind::broken,
                                      .never_sent = true,
@@ -93,21 +93,21 @@ void Pipeline::write(NodeRequest request, ScriptForm form, Instant now) {
   ++unwritten_;
 }
 
-void Pipeline::complete(const NodeRequest& request, Answer answer, Reply reply) {
+void Link::complete(const NodeRequest& request, Answer answer, Reply reply) {
   if (!request.is_awaited()) return;
   completed_.push_back(
       {request.operation, request.wait, request.kind, std::move(answer), std::move(reply)});
 }
 
 // A release that failed is owed to the node; whoever waited for it is told at once.
-void Pipeline::fail(NodeRequest request, Answer answer) {
+void Link::fail(NodeRequest request, Answer answer) {
   complete(request, std::move(answer));
   if (request.kind != RequestKind::release) return;
   request.operation = kNobody;
   owed_.push_back(std::move(request));
 }
 
-void Pipeline::on_connected(Instant now) {
+void Link::on_connected(Instant now) {
   INVARIANT(state_ == State::dialing, "a connection that was not dialled");
   state_ = State::greeting;
   ++connection_;
@@ -115,7 +115,7 @@ void Pipeline::on_connected(Instant now) {
   greeting_.begin(credentials_, out_);
 }
 
-void Pipeline::on_bytes(std::string_view bytes, Instant now) {
+void Link::on_bytes(std::string_view bytes, Instant now) {
   last_progress_ = now;
   const bool is_continued = !received_.empty();
   if (is_continued) {
@@ -143,11 +143,11 @@ void Pipeline::on_bytes(std::string_view bytes, Instant now) {
   }
 }
 
-bool Pipeline::is_due(const Reply& reply) const {
+bool Link::is_due(const Reply& reply) const {
   return reply.is(Reply::Kind::push) || greeting_.is_under_way() || !in_flight_.empty();
 }
 
-void Pipeline::on_reply(Reply reply, Instant now) {
+void Link::on_reply(Reply reply, Instant now) {
   if (reply.is(Reply::Kind::push)) return keep_push(std::move(reply));
   if (greeting_.is_under_way()) return on_greeting(reply, now);
   InFlight answered = std::move(in_flight_.front());
@@ -163,7 +163,7 @@ void Pipeline::on_reply(Reply reply, Instant now) {
   complete(answered.request, std::move(answer), std::move(reply));
 }
 
-void Pipeline::send_in_full(InFlight unknown, Instant now) {
+void Link::send_in_full(InFlight unknown, Instant now) {
   if (!may_overtake(unknown.request)) {
     return write(std::move(unknown.request), ScriptForm::in_full, now);
   }
@@ -173,7 +173,7 @@ void Pipeline::send_in_full(InFlight unknown, Instant now) {
 
 // Whether something in flight, which came after the request, may be executed before it. The counts
 // spare the search where there can be nothing: thousands of scripts may be unknown at once.
-bool Pipeline::may_overtake(const NodeRequest& request) const {
+bool Link::may_overtake(const NodeRequest& request) const {
   const bool is_release = request.kind == RequestKind::release;
   const std::size_t opposed = is_release ? top_ups_in_flight_ : releases_pending_;
   if (opposed == 0 || !(is_release || request.tops_up)) return false;
@@ -182,7 +182,7 @@ bool Pipeline::may_overtake(const NodeRequest& request) const {
   });
 }
 
-void Pipeline::on_greeting(const Reply& reply, Instant now) {
+void Link::on_greeting(const Reply& reply, Instant now) {
   std::optional<Answer> problem = greeting_.on_reply(credentials_, reply, out_);
   if (problem) return give_up(std::move(*problem), now);
   if (greeting_.is_under_way()) return;
@@ -191,11 +191,11 @@ void Pipeline::on_greeting(const Reply& reply, Instant now) {
   deadline_ = kNever;
 }
 
-void Pipeline::keep_push(Reply push) {
+void Link::keep_push(Reply push) {
   if (pushes_.size() < kPushesMax) pushes_.push_back(std::move(push));
 }
 
-void Pipeline::accept(Instant now) {
+void Link::accept(Instant now) {
   INVARIANT(state_ == State::identified, "a node is accepted that was not asked who it is");
   state_ = State::ready;
   backoff_ = kBackoffMin;
@@ -209,13 +209,13 @@ void Pipeline::accept(Instant now) {
   }
 }
 
-void Pipeline::reject(std::string reason, Instant now) {
+void Link::reject(std::string reason, Instant now) {
   INVARIANT(state_ == State::identified, "a node is rejected that was not asked who it is");
   backoff_ = kBackoffMax;
   give_up({.kind = AnswerKind::duplicate, .text = std::move(reason)}, now);
 }
 
-void Pipeline::on_end(std::string_view reason, Instant now) {
+void Link::on_end(std::string_view reason, Instant now) {
   const bool was_connected = state_ != State::dialing;
   std::string text(reason);
   if (text.empty()) text = "the connection ended before the answer";
@@ -224,12 +224,12 @@ void Pipeline::on_end(std::string_view reason, Instant now) {
       now);
 }
 
-bool Pipeline::is_for_another(const NodeRequest& request) const {
+bool Link::is_for_another(const NodeRequest& request) const {
   return request.meant_for != NodeIdentity::unknown && request.meant_for != identity_;
 }
 
 // The connection is over, or never came: everybody is told why, and the next dial is set.
-void Pipeline::give_up(Answer why, Instant now) {
+void Link::give_up(Answer why, Instant now) {
   state_ = State::backing_off;
   wish_ = Wish::hang_up;
   greeting_.clear();
@@ -253,12 +253,12 @@ void Pipeline::give_up(Answer why, Instant now) {
   backoff_ = std::min(backoff_ * 2, kBackoffMax);
 }
 
-void Pipeline::drop_worthless_debts(Instant now) {
+void Link::drop_worthless_debts(Instant now) {
   releases_pending_ -= std::erase_if(
       owed_, [now](const NodeRequest& request) { return request.worth_until <= now; });
 }
 
-void Pipeline::on_time(Instant now) {
+void Link::on_time(Instant now) {
   if (now >= deadline_) {
     if (state_ == State::backing_off) return start(now);
     const Duration limit = state_ == State::dialing ? kDialTimeMax : kGreetingTimeMax;
@@ -280,17 +280,17 @@ void Pipeline::on_time(Instant now) {
           now);
 }
 
-std::optional<Instant> Pipeline::next_deadline() const {
+std::optional<Instant> Link::next_deadline() const {
   const Instant next = std::min(deadline_, silence_check_);
   if (next == kNever) return std::nullopt;
   return next;
 }
 
-Pipeline::Wish Pipeline::take_wish() {
+Link::Wish Link::take_wish() {
   return std::exchange(wish_, Wish::none);
 }
 
-void Pipeline::take_completions(std::vector<Completion>& completions) {
+void Link::take_completions(std::vector<Completion>& completions) {
   std::move(completed_.begin(), completed_.end(), std::back_inserter(completions));
   completed_.clear();
 }

@@ -1,7 +1,7 @@
 // The link to one node, without the socket: requests go out in order, replies come back in order,
 // over one connection after another.
 //
-//   shell            pipeline
+//   shell            link
 //   -----            --------
 //   dials        <-  take_wish() == dial
 //   connected    ->  on_connected: the greeting (greeting.h): who is it, which dialect?
@@ -58,7 +58,7 @@ struct Completion {
   protocol::Reply reply;  // what was answered, for reads; none when nothing was
 };
 
-class Pipeline {
+class Link {
  public:
   // What became of a request: its number while it waits, kWritten, or kRefused: it never leaves.
   using Ticket = std::uint64_t;
@@ -77,10 +77,10 @@ class Pipeline {
   static constexpr Duration kBackoffMin = 20ms;
   static constexpr Duration kBackoffMax = 1s;
 
-  // `random` outlives the pipeline.
-  Pipeline(Credentials credentials, Random& random);
-  Pipeline(Pipeline&&) = default;
-  Pipeline(const Pipeline&) = delete;
+  // `random` outlives the link.
+  Link(Credentials credentials, Random& random);
+  Link(Link&&) = default;
+  Link(const Link&) = delete;
 
   void start(Instant now);
 

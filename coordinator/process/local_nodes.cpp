@@ -60,7 +60,7 @@ Result<std::string> find_node_program() {
                   kName)};
 }
 
-LocalGroup::LocalGroup(net::Loop& loop, LocalGroupSettings settings, User& user)
+LocalNodes::LocalNodes(net::Loop& loop, LocalNodesSettings settings, User& user)
     : loop_(loop),
       settings_(std::move(settings)),
       user_(user),
@@ -68,7 +68,7 @@ LocalGroup::LocalGroup(net::Loop& loop, LocalGroupSettings settings, User& user)
   settle_.keep_loop_alive(false);
 }
 
-Status LocalGroup::start() {
+Status LocalNodes::start() {
   INVARIANT(nodes_.empty(), "a group is started once");
   if (auto checked = check_settings(); !checked) return checked;
   const auto program =
@@ -87,7 +87,7 @@ Status LocalGroup::start() {
   return Done{};
 }
 
-Status LocalGroup::check_settings() const {
+Status LocalNodes::check_settings() const {
   if (settings_.count < 1 || settings_.count > kCountMax || settings_.count % 2 == 0) {
     return Failure{
         fmt::format("{} nodes: an odd number from 1 to {} is wanted, as a quorum is "
@@ -101,7 +101,7 @@ Status LocalGroup::check_settings() const {
   return Done{};
 }
 
-Status LocalGroup::check_ports() {
+Status LocalNodes::check_ports() {
   for (int i = 0; i < settings_.count; ++i) {
     const auto port = static_cast<std::uint16_t>(settings_.first_port + i);
     const auto ignore = [](std::unique_ptr<net::Stream>) {};
@@ -113,7 +113,7 @@ Status LocalGroup::check_ports() {
   return Done{};
 }
 
-void LocalGroup::make_nodes(const std::string& program) {
+void LocalNodes::make_nodes(const std::string& program) {
   const fs::path folder = fs::absolute(settings_.folder);
   for (int i = 0; i < settings_.count; ++i) {
     const auto port = static_cast<std::uint16_t>(settings_.first_port + i);
@@ -124,7 +124,7 @@ void LocalGroup::make_nodes(const std::string& program) {
   }
 }
 
-Status LocalGroup::make_folders() {
+Status LocalNodes::make_folders() {
   std::error_code error;
   fs::create_directories(settings_.folder, error);
   if (error) {
@@ -146,7 +146,7 @@ Status LocalGroup::make_folders() {
 
 // Whoever lost the folders, or starts in another folder than last time, is told what went with
 // them.
-void LocalGroup::note_new_nodes(const std::vector<std::string>& names) {
+void LocalNodes::note_new_nodes(const std::vector<std::string>& names) {
   if (names.size() == nodes_.size()) {
     notes_.push_back(fmt::format("a new group in {}: tokens begin at 1",
                                  fs::absolute(settings_.folder).string()));
@@ -162,19 +162,19 @@ void LocalGroup::note_new_nodes(const std::vector<std::string>& names) {
 }
 
 // A group that never served is as if it had never been begun: the next start makes it anew.
-void LocalGroup::remove_made_folders() {
+void LocalNodes::remove_made_folders() {
   std::error_code ignored;
   for (const std::string& folder : made_folders_) fs::remove_all(folder, ignored);
   made_folders_.clear();
 }
 
-void LocalGroup::stop() {
+void LocalNodes::stop() {
   stopping_ = true;
   for (const auto& node : nodes_) node->stop(settings_.killed_after);
   settle_soon();
 }
 
-std::string LocalGroup::addresses() const {
+std::string LocalNodes::addresses() const {
   std::string text;
   for (const auto& node : nodes_) {
     if (!text.empty()) text += ',';
@@ -183,24 +183,24 @@ std::string LocalGroup::addresses() const {
   return text;
 }
 
-bool LocalGroup::all_are(LocalNode::State state) const {
+bool LocalNodes::all_are(LocalNode::State state) const {
   return std::all_of(nodes_.begin(), nodes_.end(),
                      [=](const auto& node) { return node->state() == state; });
 }
 
-bool LocalGroup::any_runs() const {
+bool LocalNodes::any_runs() const {
   return std::any_of(nodes_.begin(), nodes_.end(),
                      [](const auto& node) { return node->is_running(); });
 }
 
 // Nodes change inside each other's calls and ours; what follows from it is decided in one place,
 // look(), called by the loop.
-void LocalGroup::settle_soon() {
+void LocalNodes::settle_soon() {
   settle_.keep_loop_alive(true);
   settle_.set(net::read_clock(net::ClockKind::boottime));
 }
 
-void LocalGroup::look() {
+void LocalNodes::look() {
   settle_.keep_loop_alive(false);
   for (const auto& node : nodes_) {
     if (const auto failure = node->take_failure()) user_.on_node_failed(*failure);

@@ -1,4 +1,4 @@
-// LocalGroup: N lock nodes as processes on this machine, for development: `redlock up`.
+// LocalNodes: N lock nodes as processes on this machine, for development: `redlock up`.
 //
 // Node P lives in FOLDER/node-P and logs to FOLDER/node-P/node.log. The folder stays between runs,
 // so a next start in it is a real restart: after a clean stop the locks are there again, after a
@@ -31,7 +31,7 @@
 
 namespace redlock::coordinator {
 
-struct LocalGroupSettings {
+struct LocalNodesSettings {
   int count = 5;
   std::uint16_t first_port = 7001;  // node i listens on first_port + i
   std::string folder = "redlock-up";
@@ -41,7 +41,7 @@ struct LocalGroupSettings {
   Duration killed_after = 10s;            // a node that does not stop
 };
 
-class LocalGroup {
+class LocalNodes {
  public:
   // No call comes from inside start() or stop().
   class User {
@@ -57,11 +57,11 @@ class LocalGroup {
     virtual void on_stopped(const std::vector<std::string>& unclean) = 0;
   };
 
-  LocalGroup(net::Loop& loop, LocalGroupSettings settings, User& user);
+  LocalNodes(net::Loop& loop, LocalNodesSettings settings, User& user);
   // Kills what still runs: call stop() and wait for on_stopped, if the nodes are to stop cleanly.
-  ~LocalGroup() = default;
-  LocalGroup(const LocalGroup&) = delete;
-  LocalGroup& operator=(const LocalGroup&) = delete;
+  ~LocalNodes() = default;
+  LocalNodes(const LocalNodes&) = delete;
+  LocalNodes& operator=(const LocalNodes&) = delete;
 
   // Once. If it fails nothing was started, and no folder of a node was made.
   Status start();
@@ -86,7 +86,7 @@ class LocalGroup {
   bool any_runs() const;
 
   net::Loop& loop_;
-  LocalGroupSettings settings_;
+  LocalNodesSettings settings_;
   User& user_;
   net::Timer settle_;
   std::vector<std::unique_ptr<LocalNode>> nodes_;

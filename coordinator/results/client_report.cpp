@@ -38,9 +38,8 @@ void ClientReport::look(const Group& group, std::size_t under_way, std::size_t k
 }
 
 // A connection that is over and made again within one turn has another number.
-void ClientReport::look_at(Node& node, const Pipeline& link, const std::string& name,
-                           const Say& say) {
-  const bool is_connected = link.state() == Pipeline::State::ready;
+void ClientReport::look_at(Node& node, const Link& link, const std::string& name, const Say& say) {
+  const bool is_connected = link.state() == Link::State::ready;
   const bool is_new = link.connection() != node.connections;
   const bool was_connected = node.is_connected;
   node.is_connected = is_connected;
@@ -48,7 +47,7 @@ void ClientReport::look_at(Node& node, const Pipeline& link, const std::string& 
   if (is_connected) {
     node.problem.clear();
     if (say && (is_new || !was_connected)) say(Severity::info, fmt::format("{}: reached", name));
-  } else if (link.state() == Pipeline::State::backing_off) {
+  } else if (link.state() == Link::State::backing_off) {
     std::string problem = answer_text(link.problem());
     if (problem == node.problem) return;
     if (say) say(Severity::warning, fmt::format("{}: not reached: {}", name, problem));

@@ -43,7 +43,7 @@ class ClientReport {
     std::string problem = {};  // that was told of last, of a node that is not connected
   };
 
-  void look_at(Node& node, const Pipeline& link, const std::string& name, const Say& say);
+  void look_at(Node& node, const Link& link, const std::string& name, const Say& say);
 
   Counter attempts_ = 0;
   Counter acquired_ = 0;

@@ -24,20 +24,20 @@ class Wire {
     switch (what % 8) {
       case 0:
       case 1:
-        pipeline_.on_bytes(take_until(input, '\0'), now_);
+        link_.on_bytes(take_until(input, '\0'), now_);
         break;
       case 2:
         send(take_byte(input));
         break;
       case 3:
         now_ += std::chrono::milliseconds(take_byte(input) * 100);
-        pipeline_.on_time(now_);
+        link_.on_time(now_);
         break;
       case 4:
-        if (is_connected()) pipeline_.on_end("connection reset by peer", now_);
+        if (is_connected()) link_.on_end("connection reset by peer", now_);
         break;
       case 5:
-        pipeline_.withdraw(last_ticket_);
+        link_.withdraw(last_ticket_);
         break;
       default:
         go_on();
@@ -45,19 +45,18 @@ class Wire {
     look();
   }
   void start() {
-    pipeline_.start(now_);
+    link_.start(now_);
     go_on();
   }
 
  private:
   bool is_connected() const {
-    return pipeline_.state() != Pipeline::State::idle &&
-           pipeline_.state() != Pipeline::State::backing_off;
+    return link_.state() != Link::State::idle && link_.state() != Link::State::backing_off;
   }
 
   void go_on() {
-    if (pipeline_.take_wish() == Pipeline::Wish::dial) pipeline_.on_connected(now_);
-    if (pipeline_.state() == Pipeline::State::identified) pipeline_.accept(now_);
+    if (link_.take_wish() == Link::Wish::dial) link_.on_connected(now_);
+    if (link_.state() == Link::State::identified) link_.accept(now_);
   }
 
   void send(std::uint8_t what) {
@@ -67,31 +66,31 @@ class Wire {
                         .ttl = 30s};
     request.tops_up = request.kind == RequestKind::extend && (what & 0x80) != 0;
     request.token = what;
-    last_ticket_ = pipeline_.send(std::move(request), now_);
+    last_ticket_ = link_.send(std::move(request), now_);
   }
 
   void look() {
     std::vector<Completion> done;
-    pipeline_.take_completions(done);
+    link_.take_completions(done);
     for (const Completion& one : done) {
       INVARIANT(
           one.operation.slot <= last_operation_ && answered_.insert(one.operation.slot).second,
           "an answer to nothing, or a second one");
     }
-    static_cast<void>(pipeline_.take_pushes());
-    std::string_view out = pipeline_.outgoing();
+    static_cast<void>(link_.take_pushes());
+    std::string_view out = link_.outgoing();
     for (RequestParser parser; !out.empty(); out.remove_prefix(parser.consumed())) {
       INVARIANT(parser.parse(out) == RequestParser::State::complete, "what is no request goes out");
     }
-    pipeline_.outgoing_written();
+    link_.outgoing_written();
   }
 
   Random random_{1};
-  Pipeline pipeline_{{}, random_};
+  Link link_{{}, random_};
   Instant now_ = Instant(1h);
   SharedClaim claim_ = std::make_shared<const Claim>(Claim{"printer", "v"});
   std::uint32_t last_operation_ = 0;
-  Pipeline::Ticket last_ticket_ = 0;
+  Link::Ticket last_ticket_ = 0;
   std::set<std::uint32_t> answered_;
 };
 

@@ -240,9 +240,9 @@ void LockUser::turn() {
 
 // What the links wish: as client_core.cpp does it.
 void LockUser::collect() {
-  using Wish = coordinator::Pipeline::Wish;
+  using Wish = coordinator::Link::Wish;
   for (coordinator::NodeIndex node = 0; node < group_->size(); ++node) {
-    coordinator::Pipeline& link = group_->link(node);
+    coordinator::Link& link = group_->link(node);
     std::optional<ConnectionId>& connection = connections_[node];
     const Wish wish = link.take_wish();
     if (wish != Wish::none && connection) {

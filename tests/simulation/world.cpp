@@ -14,7 +14,7 @@ namespace {
 
 // More than a connection whose machine went away unheard takes to be given up, and a reconnection
 // with its longest backoff, and the retry of an admission.
-constexpr Duration kCalmTime = coordinator::Pipeline::kGreetingTimeMax + 4s;
+constexpr Duration kCalmTime = coordinator::Link::kGreetingTimeMax + 4s;
 // A free lock is got within this time once all is calm: a broken connection's backoff, twice.
 constexpr Duration kProbeTime = 3s;
 // Nodes are looked at for what they should not have any more.

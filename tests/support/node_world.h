@@ -27,7 +27,7 @@ namespace redlock {
 class NodeWorld {
  public:
   using Group = coordinator::Group;
-  using Pipeline = coordinator::Pipeline;
+  using Link = coordinator::Link;
   using NodeIndex = coordinator::NodeIndex;
 
   // A client: a Group, and its connections.
@@ -144,10 +144,10 @@ class NodeWorld {
   }
 
   void carry_out_wish(Client& client, NodeIndex index) {
-    const Pipeline::Wish wish = client.group_->link(index).take_wish();
-    if (wish == Pipeline::Wish::none) return;
+    const Link::Wish wish = client.group_->link(index).take_wish();
+    if (wish == Link::Wish::none) return;
     disconnect(client, index);
-    if (wish == Pipeline::Wish::hang_up) return;
+    if (wish == Link::Wish::hang_up) return;
     send(client, index, [this, &client, index] {
       if (hosts_[index]->refuses) {
         client.group_->on_end(index, "connection refused", now());
@@ -161,7 +161,7 @@ class NodeWorld {
 
   void collect_from(Client& client, NodeIndex index) {
     carry_out_wish(client, index);
-    Pipeline& link = client.group_->link(index);
+    Link& link = client.group_->link(index);
     if (link.outgoing().empty()) return;
     std::string bytes(link.outgoing());
     link.outgoing_written();

@@ -22,10 +22,10 @@ CommandLine parsed(const std::string& text, const char* nodes = kThree) {
   unsetenv("REDLOCK_VALUE");
   std::istringstream stream("redlock " + text);
   std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
+  for (std::string subcommand; stream >> subcommand;) words.push_back(subcommand);
   std::vector<char*> raw;
   raw.reserve(words.size());
-  for (std::string& word : words) raw.push_back(word.data());
+  for (std::string& subcommand : words) raw.push_back(subcommand.data());
   return parse_command_line(static_cast<int>(raw.size()), raw.data());
 }
 
@@ -33,7 +33,7 @@ CommandLine parsed(const std::string& text, const char* nodes = kThree) {
 
 TEST_CASE("run takes everything after -- as the command") {
   const CommandLine line = parsed("run -n job --ttl 10s -- sh -c -n --ttl");
-  REQUIRE(line.word == Word::run);
+  REQUIRE(line.subcommand == Subcommand::run);
   CHECK(line.options.name == "job");
   CHECK(line.options.run.command == std::vector<std::string>{"sh", "-c", "-n", "--ttl"});
   CHECK(line.options.wait == Duration(0));
@@ -109,19 +109,19 @@ TEST_CASE("a wrong command line fails in the eval around it, too") {
   }
 }
 
-TEST_CASE("flags win over the environment, and stand before or after the word") {
+TEST_CASE("flags win over the environment, and stand before or after the subcommand") {
   CHECK(parsed("status --nodes d:4").options.client.nodes == std::vector<std::string>{"d:4"});
   CHECK(parsed("--nodes d:4 status").options.client.nodes == std::vector<std::string>{"d:4"});
 }
 
 TEST_CASE("a drill kills no nodes but its own and those that --nodes names") {
   const CommandLine own = parsed("drill restart");
-  REQUIRE(own.word == Word::drill);
+  REQUIRE(own.subcommand == Subcommand::drill);
   CHECK(own.options.client.nodes.empty());
   CHECK(own.options.ttl == 3s);
   const CommandLine named =
       parsed("drill restart --nodes d,e,f --kill-command k --start-command s --ttl 9s");
-  REQUIRE(named.word == Word::drill);
+  REQUIRE(named.subcommand == Subcommand::drill);
   CHECK(named.options.client.nodes == std::vector<std::string>{"d,e,f"});
   CHECK(named.options.ttl == 9s);
   CHECK(parsed("drill restart --nodes d,e,f").exit_code == exit_code::kUsage);
@@ -138,7 +138,7 @@ TEST_CASE("a drill that is not there is told which there are") {
 
 TEST_CASE("each drill has options of its own") {
   const CommandLine line = parsed("drill chaos --minutes 10 --seed 1");
-  REQUIRE(line.word == Word::drill);
+  REQUIRE(line.subcommand == Subcommand::drill);
   CHECK(line.options.drill.which == Drill::chaos);
   CHECK(line.options.drill.length == 10min);
   CHECK(line.options.drill.seed == 1);
@@ -153,7 +153,7 @@ TEST_CASE("each drill has options of its own") {
 
 TEST_CASE("a bench goes on for 10 s with 50 locks in flight unless told otherwise") {
   const CommandLine line = parsed("bench");
-  REQUIRE(line.word == Word::bench);
+  REQUIRE(line.subcommand == Subcommand::bench);
   CHECK(line.options.bench.length == 10s);
   CHECK(line.options.bench.in_flight == 50);
   CHECK(line.options.fence);
@@ -207,7 +207,7 @@ TEST_CASE("a token is wanted unless --no-fence, or the file, says otherwise (rul
 
 TEST_CASE("admit takes a floor and no lock") {
   const CommandLine plain = parsed("admit");
-  CHECK(plain.word == Word::admit);
+  CHECK(plain.subcommand == Subcommand::admit);
   CHECK_FALSE(plain.options.admit.new_group);
   CHECK(parsed("admit --new-group").options.admit.new_group);
   CHECK(parsed("admit --new-group --floor 9007199254740991").options.admit.floor == kTokenMax);

@@ -25,7 +25,7 @@ TEST_CASE("acquire's lines set every variable, the token too where there is none
 }
 
 TEST_CASE("a failure's line ends with the status, and takes away the lock if that is over") {
-  CHECK(failure_line(Over::the_word, 69) == "(exit 69)\n");
+  CHECK(failure_line(Over::the_subcommand, 69) == "(exit 69)\n");
   CHECK(failure_line(Over::the_lock, 75) ==
         "unset REDLOCK_VALUE REDLOCK_TOKEN REDLOCK_VALIDITY_MS REDLOCK_VALID_UNTIL; (exit 75)\n");
 }

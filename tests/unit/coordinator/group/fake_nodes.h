@@ -304,7 +304,7 @@ class FakeNodes {
 
   FakeNode& node(unsigned number) { return nodes_[number - 1]; }
   Group& group() { return *group_; }
-  Pipeline& link(unsigned number) { return group_->link(number - 1); }
+  Link& link(unsigned number) { return group_->link(number - 1); }
   Instant now() const { return now_; }
 
   // What a node was asked about locks since the last look.
@@ -347,7 +347,7 @@ class FakeNodes {
   void restart(unsigned number) {
     node(number).forget();
     cut(number);
-    advance(Pipeline::kBackoffMin);
+    advance(Link::kBackoffMin);
   }
 
   std::optional<AcquireResult> acquire(std::string name, Duration ttl = 30s,
@@ -384,16 +384,16 @@ class FakeNodes {
 
   bool pump(NodeIndex i) {
     FakeNode& node = nodes_[i];
-    Pipeline& link = group_->link(i);
+    Link& link = group_->link(i);
     bool busy = false;
     switch (link.take_wish()) {
-      case Pipeline::Wish::none:
+      case Link::Wish::none:
         break;
-      case Pipeline::Wish::hang_up:
+      case Link::Wish::hang_up:
         node.connected = false;
         node.inbox.clear();
         break;
-      case Pipeline::Wish::dial:
+      case Link::Wish::dial:
         busy = true;
         node.accept();
         if (node.down) {

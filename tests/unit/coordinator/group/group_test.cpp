@@ -255,8 +255,8 @@ TEST_CASE("two nodes that changed addresses are both taken again (rule Q5)") {
   world.cut(2);
   world.node(1).down = world.node(2).down = false;
   world.advance(1s);
-  CHECK(world.link(1).state() == Pipeline::State::ready);
-  CHECK(world.link(2).state() == Pipeline::State::ready);
+  CHECK(world.link(1).state() == Link::State::ready);
+  CHECK(world.link(2).state() == Link::State::ready);
 }
 
 TEST_CASE("a wrong password is told per node, and nothing is asked of that node") {
@@ -374,7 +374,7 @@ TEST_CASE("a node that hangs for long is sent no more than its limit, and told i
   world.start();
   world.release(world.acquire("a")->lock);
   world.node(1).hung = true;
-  const std::size_t pairs = Pipeline::kInFlightMax;
+  const std::size_t pairs = Link::kInFlightMax;
   for (std::size_t i = 0; i < pairs; ++i) {
     std::optional<ReleaseResult> released;
     world.group().acquire(
@@ -384,11 +384,11 @@ TEST_CASE("a node that hangs for long is sent no more than its limit, and told i
         });
     while (!released) world.settle();
   }
-  CHECK(world.link(1).releases_pending() <= Pipeline::kInFlightMax);
+  CHECK(world.link(1).releases_pending() <= Link::kInFlightMax);
   const std::size_t before = world.node(1).requests;
   world.node(1).hung = false;
   world.settle();
-  CHECK(world.node(1).requests - before <= 2 * Pipeline::kInFlightMax);
+  CHECK(world.node(1).requests - before <= 2 * Link::kInFlightMax);
   CHECK_FALSE(world.node(1).holds("a", world.now()));
   CHECK(world.link(1).releases_pending() == 0);
 }

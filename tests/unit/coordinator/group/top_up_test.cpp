@@ -90,7 +90,7 @@ TEST_CASE("a top-up that waits for its connection is not sent when the extension
   const HeldLock lock = lock_with_two_nodes_lost(world);
   world.node(1).hung = true;
   world.cut(1);
-  world.advance(Pipeline::kBackoffMin);
+  world.advance(Link::kBackoffMin);
   for (const unsigned i : {3u, 4u, 5u}) world.node(i).hung = true;
   CHECK(world.extend(lock).outcome == ExtensionOutcome::no_quorum);
   world.node(1).hung = false;

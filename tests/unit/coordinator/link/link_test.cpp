@@ -10,16 +10,16 @@ using namespace redlock::coordinator;
 
 namespace {
 
-// A pipeline and the words that went over its wire.
+// A link and the words that went over its wire.
 class Wire {
  public:
-  explicit Wire(Credentials credentials = {}) : pipeline(std::move(credentials), random_) {
-    pipeline.start(now);
+  explicit Wire(Credentials credentials = {}) : link(std::move(credentials), random_) {
+    link.start(now);
   }
 
   Wire& connect() {
-    CHECK(pipeline.take_wish() == Pipeline::Wish::dial);
-    pipeline.on_connected(now);
+    CHECK(link.take_wish() == Link::Wish::dial);
+    link.on_connected(now);
     return *this;
   }
   // Of a plain Redis.
@@ -27,53 +27,52 @@ class Wire {
     taken();
     receive("%1\r\n$5\r\nproto\r\n:3\r\n-ERR unknown command 'LOCK.STATUS'\r\n");
     receive("$13\r\nrun_id:abc1\r\n\r\n");
-    CHECK(pipeline.facts().id == "abc1");
-    CHECK(pipeline.facts().kind == NodeKind::plain_redis);
-    pipeline.accept(now);
+    CHECK(link.facts().id == "abc1");
+    CHECK(link.facts().kind == NodeKind::plain_redis);
+    link.accept(now);
     return *this;
   }
   Wire& greet_as_redlock_node() {
     taken();
     receive("%0\r\n%2\r\n$7\r\nnode_id\r\n$3\r\nn17\r\n$6\r\nfenced\r\n:1\r\n$-1\r\n");
-    CHECK(pipeline.facts().id == "n17");
-    CHECK(pipeline.facts().kind == NodeKind::redlock_node);
-    pipeline.accept(now);
+    CHECK(link.facts().id == "n17");
+    CHECK(link.facts().kind == NodeKind::redlock_node);
+    link.accept(now);
     return *this;
   }
-  Pipeline::Ticket set(unsigned operation, std::string value = "v") {
-    return pipeline.send({{operation}, RequestKind::acquire, claim(std::move(value)), 30s}, now);
+  Link::Ticket set(unsigned operation, std::string value = "v") {
+    return link.send({{operation}, RequestKind::acquire, claim(std::move(value)), 30s}, now);
   }
-  Pipeline::Ticket release(unsigned operation, Duration worth = 30s) {
-    return pipeline.send({{operation}, RequestKind::release, claim("v"), 0ns, later(now, worth)},
-                         now);
+  Link::Ticket release(unsigned operation, Duration worth = 30s) {
+    return link.send({{operation}, RequestKind::release, claim("v"), 0ns, later(now, worth)}, now);
   }
   // With a token: a top-up.
   void extend(unsigned operation, std::optional<Token> token = std::nullopt) {
-    pipeline.send({.operation = {operation},
-                   .kind = RequestKind::extend,
-                   .claim = claim("v"),
-                   .ttl = 30s,
-                   .tops_up = token.has_value(),
-                   .token = token.value_or(0)},
-                  now);
+    link.send({.operation = {operation},
+               .kind = RequestKind::extend,
+               .claim = claim("v"),
+               .ttl = 30s,
+               .tops_up = token.has_value(),
+               .token = token.value_or(0)},
+              now);
   }
   void confirm(unsigned operation, Token token) {
-    pipeline.send({.operation = {operation},
-                   .kind = RequestKind::confirm,
-                   .claim = claim("v"),
-                   .token = token},
-                  now);
+    link.send({.operation = {operation},
+               .kind = RequestKind::confirm,
+               .claim = claim("v"),
+               .token = token},
+              now);
   }
-  void receive(std::string_view bytes) { pipeline.on_bytes(bytes, now); }
-  void end() { pipeline.on_end("connection reset by peer", now); }
+  void receive(std::string_view bytes) { link.on_bytes(bytes, now); }
+  void end() { link.on_end("connection reset by peer", now); }
   void wait(Duration length) {
     now += length;
-    pipeline.on_time(now);
+    link.on_time(now);
   }
   // What was written since the last look: "HELLO 3; LOCK.STATUS; INFO server".
   std::string taken() {
-    const std::string bytes(pipeline.outgoing());
-    pipeline.outgoing_written();
+    const std::string bytes(link.outgoing());
+    link.outgoing_written();
     std::string text;
     for (std::string_view rest = bytes; !rest.empty();) {
       const auto request = protocol::parse_reply(rest);
@@ -88,7 +87,7 @@ class Wire {
   // "7 yes; 8 broken connection reset by peer"
   std::string completions() {
     std::vector<Completion> done;
-    pipeline.take_completions(done);
+    link.take_completions(done);
     std::string text;
     for (const Completion& one : done) {
       text += (text.empty() ? "" : "; ") + std::to_string(one.operation.slot) + ' ' +
@@ -117,7 +116,7 @@ class Wire {
   Random random_{1};
 
  public:
-  Pipeline pipeline;
+  Link link;
 };
 
 const std::string kWhoIsIt = "LOCK.STATUS; INFO server";
@@ -138,10 +137,10 @@ TEST_CASE("a redlock-node counts by its node_id, whatever its INFO says (rule Q5
   Wire wire;
   wire.connect();
   wire.receive("%0\r\n*4\r\n$7\r\nnode_id\r\n$3\r\nn17\r\n$6\r\nfenced\r\n:0\r\n");
-  CHECK(wire.pipeline.state() == Pipeline::State::greeting);
+  CHECK(wire.link.state() == Link::State::greeting);
   wire.receive("$12\r\nrun_id:abc\r\n\r\n");
-  CHECK(wire.pipeline.facts().id == "n17");
-  CHECK(wire.pipeline.facts().kind == NodeKind::redlock_node);
+  CHECK(wire.link.facts().id == "n17");
+  CHECK(wire.link.facts().kind == NodeKind::redlock_node);
 }
 
 TEST_CASE("what LOCK.STATUS tells is remembered") {
@@ -150,7 +149,7 @@ TEST_CASE("what LOCK.STATUS tells is remembered") {
   wire.receive(
       "%0\r\n%5\r\n+node_id\r\n+n17\r\n+state\r\n+recovering\r\n+fenced\r\n:1\r\n"
       "+admit_in_ms\r\n:1500\r\n+counter\r\n:77\r\n-NOPERM no INFO\r\n");
-  const NodeStatus& status = wire.pipeline.facts().status;
+  const NodeStatus& status = wire.link.facts().status;
   CHECK(status.state == "recovering");
   CHECK(status.fenced);
   CHECK(status.admit_in == 1500ms);
@@ -169,8 +168,8 @@ TEST_CASE("who may not use LOCK.STATUS speaks with a node as with a plain Redis"
   Wire wire;
   wire.connect();
   wire.receive("%0\r\n-NOPERM this user may not\r\n$26\r\nrun_id:abc1\r\nnode_id:n17\r\n\r\n");
-  CHECK(wire.pipeline.facts().kind == NodeKind::plain_redis);
-  CHECK(wire.pipeline.facts().id == "n17");  // the same id as through a user who may (rule Q5)
+  CHECK(wire.link.facts().kind == NodeKind::plain_redis);
+  CHECK(wire.link.facts().id == "n17");  // the same id as through a user who may (rule Q5)
 }
 
 TEST_CASE("a server without HELLO is spoken to in RESP2") {
@@ -182,8 +181,8 @@ TEST_CASE("a server without HELLO is spoken to in RESP2") {
       "-ERR unknown command `HELLO`, with args beginning with: `3`, \r\n"
       "-ERR unknown command `LOCK.STATUS`, with args beginning with: \r\n"
       "$13\r\nrun_id:abc1\r\n\r\n");
-  CHECK(wire.pipeline.facts().id == "abc1");
-  wire.pipeline.accept(wire.now);
+  CHECK(wire.link.facts().id == "abc1");
+  wire.link.accept(wire.now);
   CHECK(wire.taken() == kSet);
 }
 
@@ -194,9 +193,9 @@ TEST_CASE("a server without HELLO gets the password in a second round") {
   wire.receive("-ERR unknown command `HELLO`, with args beginning with: `3`, \r\n");
   CHECK(wire.taken() == "AUTH secret; " + kWhoIsIt);
   wire.receive("-ERR unknown command `LOCK.STATUS`\r\n-NOAUTH Authentication required.\r\n");
-  CHECK(wire.pipeline.state() == Pipeline::State::greeting);
+  CHECK(wire.link.state() == Link::State::greeting);
   wire.receive("+OK\r\n-ERR unknown command `LOCK.STATUS`\r\n$13\r\nrun_id:abc1\r\n\r\n");
-  CHECK(wire.pipeline.facts().id == "abc1");
+  CHECK(wire.link.facts().id == "abc1");
 }
 
 TEST_CASE("a server without HELLO that refuses the password denies") {
@@ -277,9 +276,9 @@ TEST_CASE("an owed release is written in the dialect of the node that it goes to
   wire.release(1);
   CHECK(wire.taken() == "EVALSHA release 1 k v");
   wire.end();
-  wire.wait(Pipeline::kBackoffMin);
-  wire.pipeline.take_wish();
-  wire.pipeline.on_connected(wire.now);
+  wire.wait(Link::kBackoffMin);
+  wire.link.take_wish();
+  wire.link.on_connected(wire.now);
   wire.greet_as_redlock_node();
   CHECK(wire.taken() == "LOCK.RELEASE k v");
 }
@@ -294,17 +293,17 @@ TEST_CASE("a push is no answer, whenever it comes") {
   wire.set(8);
   wire.receive("*2\r\n:0\r\n:500\r\n>3\r\n+lock.free\r\n+k\r\n:0\r\n*3\r\n:1\r\n:5\r\n:9\r\n");
   CHECK(wire.completions() == "7 no; 8 yes, token 5");
-  const auto pushes = wire.pipeline.take_pushes();
+  const auto pushes = wire.link.take_pushes();
   REQUIRE(pushes.size() == 3);
   CHECK(pushes[2].to_string() == ">[+lock.free, +k, (integer) 0]");
-  CHECK_FALSE(wire.pipeline.has_pushes());
+  CHECK_FALSE(wire.link.has_pushes());
 }
 
 TEST_CASE("pushes that nobody takes do not fill the memory") {
   Wire wire;
   wire.connect().greet_as_redlock_node();
-  for (std::size_t i = 0; i <= Pipeline::kPushesMax; ++i) wire.receive(">1\r\n+noise\r\n");
-  CHECK(wire.pipeline.take_pushes().size() == Pipeline::kPushesMax);
+  for (std::size_t i = 0; i <= Link::kPushesMax; ++i) wire.receive(">1\r\n+noise\r\n");
+  CHECK(wire.link.take_pushes().size() == Link::kPushesMax);
 }
 
 TEST_CASE("a password is given with the HELLO") {
@@ -324,11 +323,11 @@ TEST_CASE("a refused password fails what waits, and the link tries again later")
   wire.connect();
   wire.receive("-WRONGPASS invalid\r\n");
   CHECK(wire.completions() == "7 denied: WRONGPASS invalid");
-  CHECK(wire.pipeline.take_wish() == Pipeline::Wish::hang_up);
+  CHECK(wire.link.take_wish() == Link::Wish::hang_up);
   wire.set(8);
   CHECK(wire.completions() == "8 denied: WRONGPASS invalid");
-  wire.wait(Pipeline::kBackoffMin);
-  CHECK(wire.pipeline.take_wish() == Pipeline::Wish::dial);
+  wire.wait(Link::kBackoffMin);
+  CHECK(wire.link.take_wish() == Link::Wish::dial);
 }
 
 TEST_CASE("replies are matched in order, however they are cut") {
@@ -346,12 +345,12 @@ TEST_CASE("a request that was not written yet can be withdrawn, a written one ca
   Wire wire;
   const auto first = wire.set(1, "v");
   const auto second = wire.set(2, "w");
-  CHECK(wire.pipeline.withdraw(second));
+  CHECK(wire.link.withdraw(second));
   wire.connect().greet();
   CHECK(wire.taken() == kSet);
-  CHECK_FALSE(wire.pipeline.withdraw(first));
-  CHECK(wire.set(3) == Pipeline::kWritten);
-  CHECK_FALSE(wire.pipeline.withdraw(Pipeline::kWritten));
+  CHECK_FALSE(wire.link.withdraw(first));
+  CHECK(wire.set(3) == Link::kWritten);
+  CHECK_FALSE(wire.link.withdraw(Link::kWritten));
 }
 
 TEST_CASE("a broken connection fails what was in flight, and says whether it was ever sent") {
@@ -360,13 +359,13 @@ TEST_CASE("a broken connection fails what was in flight, and says whether it was
   wire.set(1);
   wire.end();
   std::vector<Completion> done;
-  wire.pipeline.take_completions(done);
+  wire.link.take_completions(done);
   REQUIRE(done.size() == 1);
   CHECK(done[0].answer.kind == AnswerKind::broken);
   CHECK_FALSE(done[0].answer.never_sent);
-  CHECK(wire.set(2) == Pipeline::kRefused);
+  CHECK(wire.set(2) == Link::kRefused);
   done.clear();
-  wire.pipeline.take_completions(done);
+  wire.link.take_completions(done);
   CHECK(done[0].answer.never_sent);
 }
 
@@ -378,15 +377,15 @@ TEST_CASE("a release outlives its connection; the next one sends it first") {
   wire.end();
   CHECK(wire.completions() ==
         "1 broken: connection reset by peer; 2 broken: connection reset by peer");
-  CHECK(wire.pipeline.releases_pending() == 1);
-  wire.pipeline.take_wish();
-  wire.wait(Pipeline::kBackoffMin);
+  CHECK(wire.link.releases_pending() == 1);
+  wire.link.take_wish();
+  wire.wait(Link::kBackoffMin);
   wire.set(3);
   wire.connect().greet();
   const std::string sent = wire.taken();
   CHECK(sent == "EVAL release 1 k v; SET k v NX PX 30000");
   wire.receive(":0\r\n+OK\r\n");
-  CHECK(wire.pipeline.releases_pending() == 0);
+  CHECK(wire.link.releases_pending() == 0);
   CHECK(wire.completions() == "3 yes");
 }
 
@@ -398,10 +397,10 @@ TEST_CASE("a top-up is not sent again behind the release of its lock (rule Q4)")
   wire.taken();
   wire.receive("-NOSCRIPT No matching script.\r\n");
   CHECK(wire.taken().empty());
-  CHECK(wire.pipeline.take_wish() == Pipeline::Wish::hang_up);
+  CHECK(wire.link.take_wish() == Link::Wish::hang_up);
   CHECK(wire.completions() ==
         "1 broken: its scripts were forgotten; 2 broken: its scripts were forgotten");
-  wire.wait(Pipeline::kBackoffMin);
+  wire.wait(Link::kBackoffMin);
   wire.connect().greet();
   CHECK(wire.taken() == "EVAL release 1 k v");
 }
@@ -414,13 +413,13 @@ TEST_CASE("the undo of a top-up is not sent again behind a newer one (rule Q4)")
   wire.taken();
   wire.receive("-NOSCRIPT No matching script.\r\n");
   CHECK(wire.completions() == "2 broken: its scripts were forgotten");
-  CHECK(wire.pipeline.take_wish() == Pipeline::Wish::hang_up);
-  wire.wait(Pipeline::kBackoffMin);
+  CHECK(wire.link.take_wish() == Link::Wish::hang_up);
+  wire.wait(Link::kBackoffMin);
   wire.extend(3, Token(0));
   wire.connect().greet();
   CHECK(wire.taken() == "EVAL release 1 k v; EVALSHA top-up 1 k v 30000");
   wire.receive(":1\r\n:2\r\n");
-  CHECK(wire.pipeline.releases_pending() == 0);
+  CHECK(wire.link.releases_pending() == 0);
   CHECK(wire.completions() == "3 yes, topped up");
 }
 
@@ -429,28 +428,28 @@ TEST_CASE("a release whose lock has run out is not sent any more") {
   wire.connect().greet();
   wire.release(1, 10ms);
   wire.end();
-  wire.wait(Pipeline::kBackoffMin);
-  wire.pipeline.take_wish();
-  wire.pipeline.on_connected(wire.now);
+  wire.wait(Link::kBackoffMin);
+  wire.link.take_wish();
+  wire.link.on_connected(wire.now);
   wire.greet();
   CHECK(wire.taken().empty());
-  CHECK(wire.pipeline.releases_pending() == 0);
+  CHECK(wire.link.releases_pending() == 0);
 }
 
 TEST_CASE("dials come at growing intervals, with some chance in them") {
   Wire wire;
   Duration longest = 0ns;
   for (int i = 0; i < 12; ++i) {
-    CHECK(wire.pipeline.take_wish() == Pipeline::Wish::dial);
-    wire.pipeline.on_end("connection refused", wire.now);
-    CHECK(wire.pipeline.take_wish() == Pipeline::Wish::hang_up);
-    const Duration pause = *wire.pipeline.next_deadline() - wire.now;
-    CHECK(pause >= Pipeline::kBackoffMin / 2);
-    CHECK(pause <= Pipeline::kBackoffMax);
+    CHECK(wire.link.take_wish() == Link::Wish::dial);
+    wire.link.on_end("connection refused", wire.now);
+    CHECK(wire.link.take_wish() == Link::Wish::hang_up);
+    const Duration pause = *wire.link.next_deadline() - wire.now;
+    CHECK(pause >= Link::kBackoffMin / 2);
+    CHECK(pause <= Link::kBackoffMax);
     longest = std::max(longest, pause);
     wire.wait(pause);
   }
-  CHECK(longest >= Pipeline::kBackoffMax / 2);
+  CHECK(longest >= Link::kBackoffMax / 2);
 }
 
 TEST_CASE("a node that says nothing for long while answers are due is dialled anew") {
@@ -462,7 +461,7 @@ TEST_CASE("a node that says nothing for long while answers are due is dialled an
   wire.receive("+OK\r\n");
   wire.wait(4s);  // 4 s since it was heard
   CHECK(wire.completions() == "1 yes");
-  wire.wait(*wire.pipeline.next_deadline() - wire.now);
+  wire.wait(*wire.link.next_deadline() - wire.now);
   CHECK(wire.completions() == "2 broken: nothing heard for 10.0 s");
 }
 
@@ -471,8 +470,8 @@ TEST_CASE("an idle link has no deadline that fires for nothing, again and again"
   wire.connect().greet();
   wire.set(1);
   wire.receive("+OK\r\n");
-  wire.wait(Pipeline::kSilenceMax);
-  CHECK_FALSE(wire.pipeline.next_deadline().has_value());
+  wire.wait(Link::kSilenceMax);
+  CHECK_FALSE(wire.link.next_deadline().has_value());
 }
 
 TEST_CASE("garbage and answers to nothing end the connection") {
@@ -480,21 +479,21 @@ TEST_CASE("garbage and answers to nothing end the connection") {
   garbage.connect().greet();
   garbage.set(1);
   garbage.receive("HTTP/1.1 400\r\n");
-  CHECK(garbage.pipeline.state() == Pipeline::State::backing_off);
+  CHECK(garbage.link.state() == Link::State::backing_off);
   Wire unasked;
   unasked.connect().greet();
   unasked.receive("+OK\r\n");
-  CHECK(unasked.pipeline.state() == Pipeline::State::backing_off);
+  CHECK(unasked.link.state() == Link::State::backing_off);
 }
 
 TEST_CASE("a node is behind while it has not answered what was written before this turn") {
   Wire wire;
   wire.connect().greet();
   wire.set(7);
-  CHECK_FALSE(wire.pipeline.is_behind());  // it has had no chance yet
+  CHECK_FALSE(wire.link.is_behind());  // it has had no chance yet
   wire.taken();
   wire.release(8);
-  CHECK(wire.pipeline.is_behind());
+  CHECK(wire.link.is_behind());
   wire.receive("+OK\r\n");
-  CHECK_FALSE(wire.pipeline.is_behind());
+  CHECK_FALSE(wire.link.is_behind());
 }

@@ -13,7 +13,7 @@ using namespace redlock::coordinator;
 
 namespace {
 
-struct TestGroup : LocalGroup::User {
+struct TestGroup : LocalNodes::User {
   TestGroup() {
     settings.count = 3;
     settings.first_port = reserve_ports(3);
@@ -21,7 +21,7 @@ struct TestGroup : LocalGroup::User {
     settings.node_program = REDIS_AS_NODE;
   }
 
-  LocalGroup& make() { return *(group = std::make_unique<LocalGroup>(loop, settings, *this)); }
+  LocalNodes& make() { return *(group = std::make_unique<LocalNodes>(loop, settings, *this)); }
 
   // Runs until the group is ready or something failed, then stops it.
   void run_once() {
@@ -49,9 +49,9 @@ struct TestGroup : LocalGroup::User {
 
   Folder folder;
   net::Loop loop;
-  LocalGroupSettings settings;
+  LocalNodesSettings settings;
   std::function<void()> when_ready = [this] { group->stop(); };
-  std::unique_ptr<LocalGroup> group;
+  std::unique_ptr<LocalNodes> group;
   int ready = 0;
   int stopped = 0;
   std::vector<NodeFailure> failures;

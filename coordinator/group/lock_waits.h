@@ -1,27 +1,27 @@
-// Wakes: which operations wait for which lock, and what the nodes have promised to tell of it (rule
-// Q7). The bookkeeping alone: what is to be sent comes out as orders, who has to look again as a
-// list.
+// LockWaits: which operations wait for which lock, and what the nodes have promised to tell of it
+// (rule Q7). This is the bookkeeping alone: what is to be sent comes out as orders, and who has to
+// look again as a list. A wake is a notification that a node owes for a LOCK.WAIT.
 //
-// For each name that somebody waits for there is one line of waiters, and one wake at each node,
+// For each name that somebody waits for there is one queue of waiters, and one wake at each node,
 // however many wait:
 //
 //   idle --order--> asked --OK--> armed --push 1--> free        a link that breaks: idle again
 //     ^               | error       | push 0, or its deadline
 //     '--- after a while, refused   '--> idle
 //
-// None is lost. A wake is armed when an attempt has failed, behind its undo on the same link, and
-// that is as good as before the attempt: a node looks at the key when it is armed, and tells at
-// once if it is free. So whatever ended between the node's answer to the attempt and the arming is
-// told, and whatever ends later is told because it is armed. A node that was armed before and has
-// not told yet still will: it need not be armed again. What nodes told before or during an attempt
-// is forgotten with it, and they are armed anew.
+// No wake is lost. A wake is armed when an attempt has failed, behind the attempt's undo on the
+// same link. That is as good as before the attempt: a node looks at the key when the wake is armed,
+// and tells at once if the key is free. So whatever ended between the node's answer to the attempt
+// and the arming is told, and whatever ends later is told because the wake is armed. A node that
+// was armed before and has not told yet still will: that wake need not be armed again. What nodes
+// told before or during an attempt is forgotten with the attempt, and they are armed anew.
 //
 // Nobody polls while it is of no use: with N nodes, an attempt cannot succeed while N - quorum + 1
-// of them are armed, for these hold the lock. When a quorum said that it is free, the first of the
-// line tries; the others wait for what becomes of it. In between, when nodes are missing that could
-// make a quorum with those that are free, everybody polls as with plain Redis.
+// of them are armed, for these hold the lock. When a quorum said that the lock is free, the first
+// of the queue tries; the others wait for what becomes of that attempt. In between, when nodes are
+// missing that could make a quorum with those that are free, everybody polls as with plain Redis.
 //
-// Thread safety: none. Invariant: a line has waiters; its number and its name find it.
+// Thread safety: none. Invariant: a queue has waiters; its number and its name find it.
 #pragma once
 
 #include "coordinator/link/node_request.h"
@@ -48,10 +48,10 @@ inline constexpr Duration kWakeMax = 10s;
 // A node that refused to be armed, or did not answer, is asked again after it.
 inline constexpr Duration kRearmDelay = 1s;
 
-class Wakes {
+class LockWaits {
  public:
-  // An operation's place in the line for its lock; 0: none.
-  using Place = std::uint64_t;
+  // An operation's place in the queue for its lock; 0: none.
+  using Ticket = std::uint64_t;
 
   // LOCK.WAIT to be sent; its answer comes with `number`. Timeout 0: a cancel, whose answer nobody
   // needs.
@@ -62,18 +62,18 @@ class Wakes {
     Duration timeout;
   };
 
-  Wakes(std::size_t nodes, Duration node_timeout);
+  LockWaits(std::size_t nodes, Duration node_timeout);
 
   // --- Operations. `until`: when its caller's wait is over.
-  // An attempt failed and the caller waits on: at the end of the line, or where it stood before.
-  Place wait(const std::string& name, Place place, OperationId operation, Instant until,
-             Instant now);
+  // An attempt failed and the caller waits on: at the end of the queue, or where it stood before.
+  Ticket wait(const std::string& name, Ticket ticket, OperationId operation, Instant until,
+              Instant now);
   // It begins an attempt, keeping its place. wait() or leave() follows.
-  void attempt(const std::string& name, Place place);
+  void attempt(const std::string& name, Ticket ticket);
   // It has the lock, or does not want it any more.
-  void leave(const std::string& name, Place place, Instant now);
+  void leave(const std::string& name, Ticket ticket, Instant now);
   // A quorum says that it is free, and this is the first who may try.
-  bool is_turn(const std::string& name, Place place) const;
+  bool is_turn(const std::string& name, Ticket ticket) const;
   // Nobody has to poll: a wake will come, or has come.
   bool is_covered(const std::string& name) const;
 
@@ -89,15 +89,15 @@ class Wakes {
   // --- What came of it, since the last look.
   std::vector<Order> take_orders() { return std::exchange(orders_, {}); }
   // Operations that have their turn now, or for which is_covered() has changed.
-  std::vector<OperationId> take_stirred() { return std::exchange(stirred_, {}); }
-  bool has_news() const { return !orders_.empty() || !stirred_.empty(); }
+  std::vector<OperationId> take_changed() { return std::exchange(changed_, {}); }
+  bool has_news() const { return !orders_.empty() || !changed_.empty(); }
 
   // How many waiters were looked at up to now, beside the one that an operation or a turn is about:
-  // the measure of what a long line costs. It grows when is_covered() changes for all alone.
+  // the measure of what a long queue costs. It grows when is_covered() changes for all alone.
   std::uint64_t waiters_seen() const { return waiters_seen_; }
 
  private:
-  struct Mark {
+  struct NodeWait {
     enum class State : std::uint8_t { idle, asked, armed, free, refused };
     State state = State::idle;
     bool doubtful = false;     // it refused the last time
@@ -109,16 +109,16 @@ class Wakes {
     Instant until;
     bool is_attempting = false;
   };
-  struct Line {
+  struct Queue {
     SharedClaim claim;  // the name
     WaitNumber number;
-    std::vector<Mark> marks = {};  // by node
-    std::map<Place, Waiter> waiters = {};
+    std::vector<NodeWait> node_waits = {};  // by node
+    std::map<Ticket, Waiter> waiters = {};
     std::multiset<Instant> untils = {};  // of the waiters: the last is the most patient's
     std::size_t attempting = 0;
     bool covered = false;
-    Place turn = 0;             // who was told
-    Instant check_at = kNever;  // no mark's `until` comes before it
+    Ticket turn = 0;            // who was told
+    Instant check_at = kNever;  // no node_wait's `until` comes before it
   };
   struct Deadline {
     Instant when;
@@ -126,31 +126,31 @@ class Wakes {
     friend auto operator<=>(const Deadline& a, const Deadline& b) = default;
   };
 
-  Line& line_of(const std::string& name);
-  const Line* find(const std::string& name) const;
-  void set(Line& line, NodeIndex node, Mark::State state, Instant until);
-  void check(Line& line, Instant when);
-  void time_out(Line& line, NodeIndex node, Instant now);
-  void end_attempt(Line& line, Waiter& waiter);
-  void arm_idle(Line& line, Instant now);
-  void cancel_armed(Line& line);
-  void look(Line& line);
-  bool computes_covered(const Line& line) const;
-  static std::size_t count(const Line& line, Mark::State state);
+  Queue& queue_of(const std::string& name);
+  const Queue* find(const std::string& name) const;
+  void set(Queue& queue, NodeIndex node, NodeWait::State state, Instant until);
+  void check(Queue& queue, Instant when);
+  void time_out(Queue& queue, NodeIndex node, Instant now);
+  void end_attempt(Queue& queue, Waiter& waiter);
+  void arm_idle(Queue& queue, Instant now);
+  void cancel_armed(Queue& queue);
+  void look(Queue& queue);
+  bool computes_covered(const Queue& queue) const;
+  static std::size_t count(const Queue& queue, NodeWait::State state);
 
   const std::size_t nodes_;
   const Duration node_timeout_;
   NodeSet can_push_;
-  std::unordered_map<std::string, Line> lines_;
-  std::unordered_map<WaitNumber, Line*> by_number_;
-  // When to look at a line's marks. Entries that an earlier one replaced, and those of lines that
-  // are gone, stay until their time comes; there are few, however often the marks change.
+  std::unordered_map<std::string, Queue> queues_;
+  std::unordered_map<WaitNumber, Queue*> by_number_;
+  // When to look at a queue's node_waits. Entries that an earlier one replaced, and those of lines
+  // that are gone, stay until their time comes; there are few, however often the node_waits change.
   std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_;
-  std::uint64_t lines_made_ = 0;
+  std::uint64_t queues_made_ = 0;
   std::uint64_t waiters_seen_ = 0;
-  Place last_place_ = 0;
+  Ticket last_ticket_ = 0;
   std::vector<Order> orders_;
-  std::vector<OperationId> stirred_;
+  std::vector<OperationId> changed_;
 };
 
 }  // namespace redlock::coordinator

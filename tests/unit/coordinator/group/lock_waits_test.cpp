@@ -1,5 +1,5 @@
 // Who is woken, when, and what is sent for it (rule Q7).
-#include "coordinator/group/wakes.h"
+#include "coordinator/group/lock_waits.h"
 
 #include "tests/unit/coordinator/quorum/machine_fixture.h"
 
@@ -15,13 +15,13 @@ using namespace redlock::coordinator;
 
 namespace {
 
-using Place = Wakes::Place;
+using Ticket = LockWaits::Ticket;
 
 constexpr Duration kNodeTimeout = 500ms;
 
 // Five nodes, numbered from 1; operations have small ids; all wait for the printer until 60 s.
 struct World {
-  Wakes wakes{5, kNodeTimeout};
+  LockWaits waits{5, kNodeTimeout};
   Duration now = 0ms;
   std::map<NodeIndex, WaitNumber> numbers;  // what the last order to a node is answered by
 
@@ -29,14 +29,14 @@ struct World {
     for (const unsigned node : {1u, 2u, 3u, 4u, 5u}) link(node, true);
   }
 
-  void link(unsigned node, bool can_push) { wakes.on_link(node - 1, can_push, at(now)); }
-  Place wait(unsigned operation, Place place = 0, Duration until = 60s) {
-    return wakes.wait("printer", place, {operation}, at(until), at(now));
+  void link(unsigned node, bool can_push) { waits.on_link(node - 1, can_push, at(now)); }
+  Ticket wait(unsigned operation, Ticket ticket = 0, Duration until = 60s) {
+    return waits.wait("printer", ticket, {operation}, at(until), at(now));
   }
   // What is to be sent: "arm 1 2 3 for 10000" or "cancel 4 5".
   std::string orders() {
     std::string text;
-    for (const Wakes::Order& order : wakes.take_orders()) {
+    for (const LockWaits::Order& order : waits.take_orders()) {
       CHECK(order.claim->name == "printer");
       const std::string what = order.timeout > 0ns ? "arm" : "cancel";
       if (text.find(what) == std::string::npos) text += (text.empty() ? "" : "; ") + what;
@@ -48,7 +48,7 @@ struct World {
   }
   void answer(std::initializer_list<unsigned> nodes, AnswerKind kind = AnswerKind::yes) {
     for (const unsigned node : nodes) {
-      wakes.on_answer(node - 1, numbers[node - 1], {.kind = kind}, at(now));
+      waits.on_answer(node - 1, numbers[node - 1], {.kind = kind}, at(now));
     }
   }
   void push(std::initializer_list<unsigned> nodes, int is_free = 1,
@@ -58,31 +58,31 @@ struct World {
       message.add(protocol::Reply::bulk_view("lock.free"))
           .add(protocol::Reply::bulk_view(name))
           .add(protocol::Reply::integer(is_free));
-      wakes.on_push(node - 1, message, at(now));
+      waits.on_push(node - 1, message, at(now));
     }
   }
   // The operations that have to look again, each once.
-  std::string stirred() {
+  std::string changed() {
     std::set<unsigned> ids;
-    for (const OperationId id : wakes.take_stirred()) ids.insert(id.slot);
+    for (const OperationId id : waits.take_changed()) ids.insert(id.slot);
     return fmt::format("{}", fmt::join(ids, " "));
   }
-  bool covered() const { return wakes.is_covered("printer"); }
-  bool is_turn(Place place) const { return wakes.is_turn("printer", place); }
+  bool covered() const { return waits.is_covered("printer"); }
+  bool is_turn(Ticket ticket) const { return waits.is_turn("printer", ticket); }
   void pass(Duration length) {
     now += length;
-    for (auto next = wakes.next_deadline(); next && *next <= at(now);
-         next = wakes.next_deadline()) {
-      wakes.on_time(at(now));
+    for (auto next = waits.next_deadline(); next && *next <= at(now);
+         next = waits.next_deadline()) {
+      waits.on_time(at(now));
     }
   }
   // All nodes armed for operation 1; nothing else to tell.
-  Place armed() {
-    const Place place = wait(1);
+  Ticket armed() {
+    const Ticket ticket = wait(1);
     CHECK(orders() == "arm 1 2 3 4 5");
     answer({1, 2, 3, 4, 5});
-    stirred();
-    return place;
+    changed();
+    return ticket;
   }
 
   Duration timeout{};  // of the last order
@@ -92,11 +92,11 @@ struct World {
 
 TEST_CASE("the first that waits arms every node, and need not poll from then on") {
   World world;
-  const Place alice = world.wait(1);
+  const Ticket alice = world.wait(1);
   CHECK(world.orders() == "arm 1 2 3 4 5");
   CHECK(world.timeout == kWakeMax);
   CHECK(world.covered());
-  CHECK(world.stirred() == "1");
+  CHECK(world.changed() == "1");
   world.answer({1, 2, 3, 4, 5});
   CHECK(world.covered());
   CHECK_FALSE(world.is_turn(alice));
@@ -104,44 +104,44 @@ TEST_CASE("the first that waits arms every node, and need not poll from then on"
 
 TEST_CASE("it is a waiter's turn when a quorum said that the lock is free") {
   World world;
-  const Place alice = world.armed();
+  const Ticket alice = world.armed();
   world.push({1, 4});
-  CHECK(world.stirred().empty());
+  CHECK(world.changed().empty());
   CHECK_FALSE(world.is_turn(alice));
   world.push({5});
-  CHECK(world.stirred() == "1");
+  CHECK(world.changed() == "1");
   CHECK(world.is_turn(alice));
 }
 
 TEST_CASE("several that wait for one lock share its wakes, and the first of them tries") {
   World world;
-  const Place alice = world.armed();
-  const Place bob = world.wait(2);
+  const Ticket alice = world.armed();
+  const Ticket bob = world.wait(2);
   CHECK(world.orders().empty());
-  world.stirred();
+  world.changed();
   world.push({1, 2, 3});
-  CHECK(world.stirred() == "1");
+  CHECK(world.changed() == "1");
   CHECK_FALSE(world.is_turn(bob));
 
-  world.wakes.attempt("printer", alice);
+  world.waits.attempt("printer", alice);
   world.push({4, 5});
   CHECK(world.covered());                              // Bob does not poll while Alice tries
-  world.wakes.leave("printer", alice, at(world.now));  // she has it
+  world.waits.leave("printer", alice, at(world.now));  // she has it
   CHECK(world.orders() == "arm 1 2 3 4 5");            // for Bob
   world.answer({1, 2, 3, 4, 5});
   CHECK_FALSE(world.is_turn(bob));
-  world.stirred();
+  world.changed();
   world.push({1, 2, 3});
-  CHECK(world.stirred() == "2");
+  CHECK(world.changed() == "2");
   CHECK(world.is_turn(bob));
 }
 
-TEST_CASE("whoever tried in vain keeps its place, and the nodes that told are armed anew") {
+TEST_CASE("whoever tried in vain keeps its ticket, and the nodes that told are armed anew") {
   World world;
-  const Place alice = world.armed();
-  const Place bob = world.wait(2);
+  const Ticket alice = world.armed();
+  const Ticket bob = world.wait(2);
   world.push({1, 2, 3});
-  world.wakes.attempt("printer", alice);
+  world.waits.attempt("printer", alice);
   CHECK(world.wait(1, alice) == alice);
   CHECK(world.orders() == "arm 1 2 3");  // 4 and 5 still will tell
   world.answer({1, 2, 3});
@@ -152,32 +152,32 @@ TEST_CASE("whoever tried in vain keeps its place, and the nodes that told are ar
 
 TEST_CASE("a waiter that leaves when it has its turn gives it to the next") {
   World world;
-  const Place alice = world.armed();
-  const Place bob = world.wait(2);
+  const Ticket alice = world.armed();
+  const Ticket bob = world.wait(2);
   world.push({1, 2, 3});
-  world.stirred();
-  world.wakes.leave("printer", alice, at(world.now));
-  CHECK(world.stirred() == "2");
+  world.changed();
+  world.waits.leave("printer", alice, at(world.now));
+  CHECK(world.changed() == "2");
   CHECK(world.is_turn(bob));
 }
 
 TEST_CASE("the last to leave cancels the wakes that may still come") {
   World world;
-  const Place alice = world.armed();
-  const Place bob = world.wait(2);
+  const Ticket alice = world.armed();
+  const Ticket bob = world.wait(2);
   world.push({1, 2});
-  world.wakes.leave("printer", alice, at(world.now));
+  world.waits.leave("printer", alice, at(world.now));
   CHECK(world.orders().empty());
-  world.wakes.leave("printer", bob, at(world.now));
+  world.waits.leave("printer", bob, at(world.now));
   CHECK(world.orders() == "cancel 3 4 5");
   world.push({3});  // it was under way
-  CHECK_FALSE(world.wakes.has_news());
+  CHECK_FALSE(world.waits.has_news());
   CHECK_FALSE(world.covered());
 }
 
 TEST_CASE("a free node's push may be handed in before the OK that came with it") {
   World world;
-  const Place alice = world.wait(1);
+  const Ticket alice = world.wait(1);
   world.orders();
   world.push({1, 2, 3});
   CHECK(world.is_turn(alice));
@@ -208,7 +208,7 @@ TEST_CASE("a node that does not keep its deadline is armed anew, and then not re
   CHECK(world.covered());
   world.pass(kNodeTimeout);
   CHECK_FALSE(world.covered());
-  CHECK(world.stirred() == "1");
+  CHECK(world.changed() == "1");
   world.pass(kRearmDelay);
   CHECK(world.orders() == "arm 1 2 3 4 5");
   CHECK_FALSE(world.covered());
@@ -242,12 +242,12 @@ TEST_CASE("a link that breaks falls out, and is armed when it is back") {
   CHECK(world.covered());  // three nodes hold the lock: no attempt can succeed
   world.link(3, false);
   CHECK_FALSE(world.covered());
-  CHECK(world.stirred() == "1");
+  CHECK(world.changed() == "1");
   CHECK(world.orders().empty());
   world.link(2, true);
   CHECK(world.orders() == "arm 2");
   CHECK(world.covered());
-  CHECK(world.stirred() == "1");
+  CHECK(world.changed() == "1");
 }
 
 TEST_CASE("while nodes are missing that could make a quorum with the free ones, nobody relies") {
@@ -278,34 +278,34 @@ TEST_CASE("what a node pushes of other things means nothing") {
   world.push({1, 2, 3}, 1, "scanner");
   protocol::Reply invalidate = protocol::Reply::push({});
   invalidate.add(protocol::Reply::bulk_view("invalidate"));
-  world.wakes.on_push(3, invalidate, at(world.now));
-  CHECK_FALSE(world.wakes.has_news());
+  world.waits.on_push(3, invalidate, at(world.now));
+  CHECK_FALSE(world.waits.has_news());
 }
 
 TEST_CASE("two locks that are waited for have nothing to do with each other") {
   World world;
-  const Place alice = world.armed();
-  const Place bob = world.wakes.wait("scanner", 0, {2}, at(60s), at(0ms));
-  CHECK(world.wakes.take_orders().size() == 5);
+  const Ticket alice = world.armed();
+  const Ticket bob = world.waits.wait("scanner", 0, {2}, at(60s), at(0ms));
+  CHECK(world.waits.take_orders().size() == 5);
   world.push({1, 2, 3}, 1, "scanner");
-  CHECK(world.wakes.is_turn("scanner", bob));
+  CHECK(world.waits.is_turn("scanner", bob));
   CHECK_FALSE(world.is_turn(alice));
 }
 
 TEST_CASE("a single node wakes as well") {
-  Wakes wakes(1, kNodeTimeout);
-  wakes.on_link(0, true, at(0ms));
-  const Place alice = wakes.wait("printer", 0, {1}, kNever, at(0ms));
-  const auto orders = wakes.take_orders();
+  LockWaits waits(1, kNodeTimeout);
+  waits.on_link(0, true, at(0ms));
+  const Ticket alice = waits.wait("printer", 0, {1}, kNever, at(0ms));
+  const auto orders = waits.take_orders();
   REQUIRE(orders.size() == 1);
-  wakes.on_answer(0, orders[0].number, {.kind = AnswerKind::yes}, at(0ms));
-  CHECK(wakes.is_covered("printer"));
+  waits.on_answer(0, orders[0].number, {.kind = AnswerKind::yes}, at(0ms));
+  CHECK(waits.is_covered("printer"));
   protocol::Reply message = protocol::Reply::push({});
   message.add(protocol::Reply::bulk_view("lock.free"))
       .add(protocol::Reply::bulk_view("printer"))
       .add(protocol::Reply::integer(1));
-  wakes.on_push(0, message, at(1ms));
-  CHECK(wakes.is_turn("printer", alice));
+  waits.on_push(0, message, at(1ms));
+  CHECK(waits.is_turn("printer", alice));
 }
 
 // Each gets the lock in its turn. One that looked at the whole line for each of them would see five
@@ -314,26 +314,26 @@ TEST_CASE("a waiter in a line of a hundred thousand costs what it costs in a sho
   constexpr unsigned kWaiters = 100'000;
   World world;
   const auto arm = [&] {
-    for (const Wakes::Order& order : world.wakes.take_orders()) {
+    for (const LockWaits::Order& order : world.waits.take_orders()) {
       if (order.timeout == 0ns) continue;
-      world.wakes.on_answer(order.node, order.number, {.kind = AnswerKind::yes}, at(world.now));
+      world.waits.on_answer(order.node, order.number, {.kind = AnswerKind::yes}, at(world.now));
     }
   };
-  std::vector<Place> places;
+  std::vector<Ticket> tickets;
   for (unsigned id = 1; id <= kWaiters; ++id) {
-    places.push_back(world.wait(id));
+    tickets.push_back(world.wait(id));
     arm();
   }
   std::size_t turns = 0;
-  for (const Place place : places) {
+  for (const Ticket ticket : tickets) {
     world.push({1, 2, 3});
-    if (world.is_turn(place)) ++turns;
-    world.wakes.attempt("printer", place);
-    world.wakes.leave("printer", place, at(world.now));
+    if (world.is_turn(ticket)) ++turns;
+    world.waits.attempt("printer", ticket);
+    world.waits.leave("printer", ticket, at(world.now));
     arm();
   }
   CHECK(turns == kWaiters);
-  CHECK(world.wakes.waiters_seen() < 10);
+  CHECK(world.waits.waiters_seen() < 10);
 }
 
 TEST_CASE("a line arms its nodes for its most patient waiter, whoever left or came again") {
@@ -341,13 +341,13 @@ TEST_CASE("a line arms its nodes for its most patient waiter, whoever left or ca
   world.wait(1, 0, 3s);
   CHECK(world.orders() == "arm 1 2 3 4 5");
   CHECK(world.timeout == 3s);
-  const Place patient = world.wait(2, 0, 5s);
-  const Place hasty = world.wait(3, 0, 4s);
+  const Ticket patient = world.wait(2, 0, 5s);
+  const Ticket hasty = world.wait(3, 0, 4s);
   world.link(1, false);
   world.link(1, true);
   CHECK(world.orders() == "arm 1");
   CHECK(world.timeout == 5s);
-  world.wakes.leave("printer", patient, at(world.now));
+  world.waits.leave("printer", patient, at(world.now));
   world.link(1, false);
   world.link(1, true);
   CHECK(world.orders() == "arm 1");
