@@ -61,8 +61,8 @@ struct PlannedDrillProgress {
 
 class PlannedDrill {
  public:
-  // The folder is the drill's own, and outlives it.
-  // The surroundings are set up.
+  // REQUIRES: nobody else uses the folder, and it outlives the drill; the surroundings' set_up()
+  // has succeeded.
   PlannedDrill(DrillStage& stage, const std::string& folder, PlannedDrillSettings settings,
                Surroundings& surroundings);
 

@@ -29,7 +29,7 @@ struct RestartDrillSettings {
 
 class RestartDrill {
  public:
-  // What a half is there to show.
+  // The story is told twice; each half shows what one restart delay leads to.
   enum class Half {
     violation,  // restart-delay off: two holders
     refusal,    // restart-delay auto: B waits until A's lock has run out

@@ -1,5 +1,7 @@
 #include "coordinator/group/admission_schedule.h"
 
+#include "base/invariant.h"
+
 #include <algorithm>
 
 namespace redlock::coordinator {
@@ -30,6 +32,7 @@ std::optional<AdmissionPlan> AdmissionSchedule::begin(Instant now) {
 
 void AdmissionSchedule::end(const Admission& admission, Instant now) {
   using State = Admission::Standing::State;
+  INVARIANT(under_way_, "an admission ends that was not begun");
   under_way_ = false;
   for (NodeIndex index = 0; index < nodes_.size(); ++index) {
     Unfenced& node = nodes_[index];

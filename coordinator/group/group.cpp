@@ -196,8 +196,7 @@ void Group::link_changed(NodeIndex node, Instant now) {
   }
 }
 
-// Hands every completion to its operation. A callback may send more, which may complete at once, so
-// it goes on until nothing is left.
+// A callback may send more, which may complete at once, so it goes on until nothing is left.
 void Group::deliver(Instant now) {
   std::vector<Completion> batch = std::exchange(completions_, {});
   for (NodeIndex node = 0; node < parts_.links.size(); ++node) {
@@ -209,24 +208,25 @@ void Group::deliver(Instant now) {
     while (parts_.links[node].has_completions()) {
       batch.clear();
       parts_.links[node].take_completions(batch);
-      for (Completion& completion : batch) {
-        if (completion.kind == RequestKind::wait) {
-          parts_.waits.on_answer(node, completion.wait, completion.answer, now);
-          continue;
-        }
-        Operation* operation = find(completion.operation);
-        if (operation == nullptr || operation->id() != completion.operation) {
-          deliver_late(node, completion, now);
-          continue;
-        }
-        operation->on_answer(node, std::move(completion), now);
-        after_event(*operation);
-      }
+      for (Completion& completion : batch) deliver_to_asker(node, std::move(completion), now);
     }
   }
   batch.clear();
   completions_ = std::move(batch);
   carry_out_waits(now);
+}
+
+// An answer to an earlier attempt, or to an operation that is over, is a late one.
+void Group::deliver_to_asker(NodeIndex node, Completion&& completion, Instant now) {
+  if (completion.kind == RequestKind::wait) {
+    return parts_.waits.on_answer(node, completion.wait, completion.answer, now);
+  }
+  Operation* operation = find(completion.operation);
+  if (operation == nullptr || operation->id() != completion.operation) {
+    return deliver_late(node, completion, now);
+  }
+  operation->on_answer(node, std::move(completion), now);
+  after_event(*operation);
 }
 
 // Sends what arms and cancels wakes, behind what was sent so far on each link, and lets those look

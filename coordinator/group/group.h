@@ -45,15 +45,15 @@ class Group {
   // Begins to dial all nodes.
   void start(Instant now);
 
-  // Calls back when the links are made as far as they will be: all, or a quorum and the grace, or
-  // when the node timeout has passed. Operations do not need it: what is asked before waits in the
-  // links. But a process that has just begun gets more nodes' answers after it.
+  // Calls back when the links are made as far as they will be: all of them, or a quorum and a short
+  // grace, or when the node timeout has passed. Operations need not wait for that: their requests
+  // wait in the links. But the first operation of a process reaches more nodes after it.
   OperationId when_ready(Instant now, std::function<void()> done);
 
   OperationId acquire(AcquireRequest request, Instant now, std::function<void(AcquireResult)> done);
-  // Whatever way it ends, the lock given is as it was; take valid_until from the result.
+  // The extension leaves `lock` as it was: the result has the new end of validity.
   OperationId extend(const HeldLock& lock, Instant now, std::function<void(ExtendResult)> done);
-  // Goes on in the background at the nodes that did not answer (see releases_pending).
+  // The release goes on in the background at the nodes that did not answer: releases_pending().
   OperationId release(const HeldLock& lock, Instant now, std::function<void(ReleaseResult)> done);
   // Asks every node these questions (a name for those about a lock) and waits for all,
   // at most for the node timeout.
@@ -61,10 +61,10 @@ class Group {
                      std::function<void(std::vector<NodeFinding>)> done);
   // Admits every unfenced node (rule F6), by the floor that is read, or by an operator's word.
   // Looks at all nodes, waits for each at most for the node timeout, and longer for floors. The
-  // group does the former by itself, in the background, for any unfenced node that it meets.
+  // group begins an admission by the floor itself, in the background, when it meets such a node.
   OperationId admit(OperatorsFloor by_operator, Instant now, std::function<void(AdmitResult)> done);
-  // Ends an operation without its callback; an attempt to acquire is undone. Harmless when it is
-  // over already.
+  // Ends an operation without its callback. An attempt to acquire is undone (a rollback). Harmless
+  // when the operation is over already.
   void cancel(OperationId id, Instant now);
 
   // What happened on node's connection, in the order of it.
@@ -106,6 +106,7 @@ class Group {
   void admission_ended(const Admission& admission, Instant now);
   void link_changed(NodeIndex node, Instant now);
   void deliver(Instant now);
+  void deliver_to_asker(NodeIndex node, Completion&& completion, Instant now);
   void deliver_late(NodeIndex node, const Completion& completion, Instant now);
   void after_event(Operation& operation);
   void run_deadlines(Instant now);

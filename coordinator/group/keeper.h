@@ -14,7 +14,7 @@
 // soon.
 #pragma once
 
-#include "coordinator/group/group.h"
+#include "coordinator/group/requests.h"
 #include "coordinator/group/suspend_watch.h"
 
 #include <optional>

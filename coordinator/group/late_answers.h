@@ -35,11 +35,11 @@ class LateAnswers {
   // holds_until: what a node that extended it is a witness for.
   void end_extension(OperationId operation, const HeldLock& lock, bool has_failed,
                      Instant holds_until, const NodeSet& missing);
-  // Every answer to an extension under way: sees to it that topped_up is true as said above.
+  // Every answer to an extension under way: sets the answer's topped_up as said above.
   void correct_answer(const std::string& value, Answer& answer);
   // The node is sent a release for what it was topped up with.
   void forget_top_up(NodeIdentity node, const std::string& value);
-  // Whether what this extension topped up is nobody else's concern.
+  // Whether no later extension of the lock was begun, which might count on this one's top-ups.
   bool is_newest_extension(OperationId operation, const std::string& value) const;
 
   // An answer of an operation that is over. Returns what the node is to be sent.
