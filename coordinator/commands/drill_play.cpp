@@ -79,16 +79,22 @@ Shown look_at_clocks(const History& history, const Options& options) {
 
 // --- all
 
+template <class T>
+std::unique_ptr<Surroundings> surround(DrillStage& stage, const std::string& folder) {
+  return std::make_unique<T>(stage, folder);
+}
+
+std::unique_ptr<Surroundings> surround_with_relays(DrillStage& stage, const std::string& folder) {
+  return std::make_unique<DrillNetwork>(stage.loop(), folder);
+}
+
 constexpr std::array kPlayedDrills = {
     PlayedDrill{.which = Drill::chaos,
                 .name = "chaos",
                 .needs = "With fewer --clients it needs fewer.",
                 .plan = plan_faults,
                 .enter = nullptr,
-                .surround = [](DrillStage& stage,
-                               const std::string& folder) -> std::unique_ptr<Surroundings> {
-                  return std::make_unique<DrillNetwork>(stage.loop(), folder);
-                },
+                .surround = surround_with_relays,
                 .look = nullptr},
     PlayedDrill{
         .which = Drill::partition,
@@ -101,10 +107,7 @@ constexpr std::array kPlayedDrills = {
             "filter of unshare(2).",
         .plan = plan_partitions,
         .enter = enter_own_namespaces,
-        .surround = [](DrillStage& stage,
-                       const std::string& folder) -> std::unique_ptr<Surroundings> {
-          return std::make_unique<PartitionedNetwork>(stage, folder);
-        },
+        .surround = surround<PartitionedNetwork>,
         .look = look_at_partitions},
     PlayedDrill{
         .which = Drill::clock,
@@ -112,10 +115,7 @@ constexpr std::array kPlayedDrills = {
         .needs = "This drill moves each process's wall clock by libfaketime (package libfaketime).",
         .plan = plan_clock_jumps,
         .enter = nullptr,
-        .surround = [](DrillStage& stage,
-                       const std::string& folder) -> std::unique_ptr<Surroundings> {
-          return std::make_unique<JumpingClocks>(stage, folder);
-        },
+        .surround = surround<JumpingClocks>,
         .look = look_at_clocks},
 };
 

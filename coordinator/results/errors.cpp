@@ -25,38 +25,6 @@ std::string sentence(const Answer& answer, const AnswerWords& words) {
   }
 }
 
-}  // namespace
-
-std::vector<NodeAnswer> node_answers(const Nodes& nodes, const std::vector<Answer>& answers,
-                                     const AnswerWords& words) {
-  std::vector<NodeAnswer> told;
-  told.reserve(answers.size());
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    told.push_back({nodes[i].name, answers[i].kind, sentence(answers[i], words), answers[i].took});
-  }
-  return told;
-}
-
-Error no_quorum_error(const Nodes& nodes, const std::vector<Answer>& answers,
-                      const AnswerWords& words) {
-  Error error{ErrorCode::no_quorum,
-              fmt::format("no quorum: {} of {} nodes voted, {} are needed", votes(answers),
-                          answers.size(), quorum_of(answers.size())),
-              node_answers(nodes, answers, words)};
-  if (is_beyond_limits(answers)) {
-    const auto first = std::find_if(answers.begin(), answers.end(),
-                                    [](const Answer& answer) { return answer.is_limit; });
-    error.code = ErrorCode::invalid;
-    error.text = fmt::format("the nodes refuse it: {}", answer_text(*first));
-  } else if (leave_no_quorum(answers, AnswerKind::denied)) {
-    error.code = ErrorCode::denied;
-  } else if (leave_no_quorum(answers, AnswerKind::overloaded)) {
-    error.code = ErrorCode::overloaded;
-    error.text = "too many operations at once: the nodes have yet to answer those before";
-  }
-  return error;
-}
-
 // A quorum locked, no quorum gives tokens (rule F4): which nodes, and what can be done about it.
 Error unfenced_error(const Nodes& nodes, const AcquireResult& result) {
   Error error{ErrorCode::unfenced, {}, node_answers(nodes, result.answers, kAcquireWords)};
@@ -86,6 +54,38 @@ Error unfenced_error(const Nodes& nodes, const AcquireResult& result) {
         "--new-group`.";
   }
   error.text += " --no-fence (in a program: fence = false) goes without a token.";
+  return error;
+}
+
+}  // namespace
+
+std::vector<NodeAnswer> node_answers(const Nodes& nodes, const std::vector<Answer>& answers,
+                                     const AnswerWords& words) {
+  std::vector<NodeAnswer> told;
+  told.reserve(answers.size());
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    told.push_back({nodes[i].name, answers[i].kind, sentence(answers[i], words), answers[i].took});
+  }
+  return told;
+}
+
+Error no_quorum_error(const Nodes& nodes, const std::vector<Answer>& answers,
+                      const AnswerWords& words) {
+  Error error{ErrorCode::no_quorum,
+              fmt::format("no quorum: {} of {} nodes voted, {} are needed", votes(answers),
+                          answers.size(), quorum_of(answers.size())),
+              node_answers(nodes, answers, words)};
+  if (is_beyond_limits(answers)) {
+    const auto first = std::find_if(answers.begin(), answers.end(),
+                                    [](const Answer& answer) { return answer.is_limit; });
+    error.code = ErrorCode::invalid;
+    error.text = fmt::format("the nodes refuse it: {}", answer_text(*first));
+  } else if (leave_no_quorum(answers, AnswerKind::denied)) {
+    error.code = ErrorCode::denied;
+  } else if (leave_no_quorum(answers, AnswerKind::overloaded)) {
+    error.code = ErrorCode::overloaded;
+    error.text = "too many operations at once: the nodes have yet to answer those before";
+  }
   return error;
 }
 

@@ -30,7 +30,6 @@ Error no_quorum_error(const std::vector<Group::Node>& nodes, const std::vector<A
                       const AnswerWords& words);
 
 // REQUIRES of all: the operation failed.
-Error unfenced_error(const std::vector<Group::Node>& nodes, const AcquireResult& result);
 Error acquisition_error(const std::vector<Group::Node>& nodes, const AcquireResult& result);
 Error extension_error(const std::vector<Group::Node>& nodes, const ExtendResult& result);
 Error release_error(const std::vector<Group::Node>& nodes, const ReleaseResult& result);
