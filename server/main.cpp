@@ -168,6 +168,12 @@ int run_node(NodeCommandLine& command) {
   return code;
 }
 
+std::vector<std::string> environment_of_process() {
+  std::vector<std::string> entries;
+  for (char** entry = environ; *entry != nullptr; ++entry) entries.emplace_back(*entry);
+  return entries;
+}
+
 int bootstrap_node(const NodeCommandLine& command) {
   const Settings& settings = command.configuration.settings;
   const std::string folder = state_directory(settings);
@@ -187,7 +193,9 @@ int main(std::span<char*> arguments) {
   mallopt(M_ARENA_MAX, 1);
   const std::vector<std::string> words(arguments.begin() + 1, arguments.end());
   auto command =
-      read_command_line(words, {net::read_text_file, [] { return net::read_text(STDIN_FILENO); }});
+      read_command_line(words, {.read_file = net::read_text_file,
+                                .read_standard_input = [] { return net::read_text(STDIN_FILENO); },
+                                .environment = environment_of_process()});
   if (!command) return fail(command.error().text);
   switch (command.value().deed) {
     case NodeCommandLine::Deed::show_version:

@@ -138,6 +138,8 @@ Status read_sources(Arguments& arguments, const ConfigurationInput& input,
     Status file = read_config_file(arguments.file, input.read_file, configuration);
     if (!file) return file;
   }
+  Status environment = read_environment(input.environment, input.read_file, configuration);
+  if (!environment) return environment;
   if (arguments.standard_input) {
     const auto text = input.read_standard_input();
     if (!text) return Failure{fmt::format("standard input cannot be read: {}", text.error().text)};
@@ -162,6 +164,7 @@ Result<NodeCommandLine> read_command_line(std::span<const std::string> arguments
   line.deed = sorted.value().deed;
   line.bootstrap_floor = sorted.value().floor;
   line.config_file = sorted.value().file;
+  if (line.deed == Deed::show_version || line.deed == Deed::show_help) return line;
   const Status read = read_sources(sorted.value(), input, line.configuration);
   if (!read) return read.error();
   return line;
@@ -176,7 +179,8 @@ Usage: redlock-node [FILE] [--name value ...] [-]
        redlock-node -h | --help
 
 FILE is written like redis.conf; `-` reads more of it from standard input. Every
-setting is a flag, too. Flags win over standard input, and that over the file.
+setting is a flag, too, and a variable: REDLOCK_NODE_MAX_TTL=10s. Flags win over
+standard input, that over variables, and those over the file.
 
   --port 6379               where clients connect
   --bind 127.0.0.1 -::1     at which addresses; others need a password as well

@@ -3,11 +3,12 @@
 //   redlock-node [FILE] [--name value …] [-]
 //
 // A flag is a line of configuration: `--bind 127.0.0.1 ::1` is `bind 127.0.0.1 ::1`, with all the
-// words up to the next flag. Files come first, then standard input (`-`), then the flags; the last
-// word on a setting wins. As with Redis the first word after a flag is its value even when it
-// starts with "--" (a password may), and "--port 7001" may be one argument.
+// words up to the next flag. The file comes first, then the environment (REDLOCK_NODE_PORT=7001),
+// then standard input (`-`), then the flags; the last word on a setting wins. As with Redis the
+// first word after a flag is its value even when it starts with "--" (a password may), and "--port
+// 7001" may be one argument.
 //
-// Pure: main hands in how to read a file and standard input.
+// Pure: main hands in the environment and how to read a file and standard input.
 #pragma once
 
 #include "server/settings/configuration.h"
@@ -39,6 +40,7 @@ struct NodeCommandLine {
 struct ConfigurationInput {
   ReadFile read_file;
   std::function<Result<std::string>()> read_standard_input;
+  std::vector<std::string> environment = {};  // NAME=VALUE, as the system has them
 };
 
 // arguments: without the program's name. A failure is a text for standard error; exit 1 with it.

@@ -14,6 +14,7 @@ namespace redlock::server {
 namespace {
 
 constexpr int kIncludeDepthMax = 16;  // deeper is a file that includes itself
+constexpr std::string_view kVariablePrefix = "REDLOCK_NODE_";
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t start = text.find_first_not_of(kWordBlanks);
@@ -47,6 +48,23 @@ std::string reason_with_hint(const std::string& reason, const std::vector<std::s
                                    [](const std::string& word) { return word.starts_with('#'); });
   if (!comment) return reason;
   return reason + " (a comment needs a line of its own)";
+}
+
+// MAX_TTL of REDLOCK_NODE_MAX_TTL is max-ttl.
+std::string setting_of_variable(std::string_view variable) {
+  std::string name(variable);
+  for (char& letter : name) {
+    if (letter == '_') letter = '-';
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  return name;
+}
+
+// Of a variable that is no setting the value may be anything, a password too.
+std::string shown_variable(std::string_view variable, std::string_view setting,
+                           std::string_view value) {
+  const bool hidden = find_setting(setting) == nullptr || is_secret(setting);
+  return fmt::format("{}={}", variable, hidden ? "(not shown)" : value);
 }
 
 // Reads one text, and what it includes, into the configuration.
@@ -159,6 +177,27 @@ Status read_config_file(const std::string& path, const ReadFile& read_file,
         fmt::format("the configuration file '{}' cannot be read: {}", path, text.error().text)};
   }
   return read_config_text(text.value(), path, read_file, configuration);
+}
+
+Status read_environment(std::span<const std::string> environment, const ReadFile& read_file,
+                        Configuration& configuration) {
+  std::vector<std::string_view> ours;
+  for (const std::string_view entry : environment) {
+    if (entry.starts_with(kVariablePrefix)) ours.push_back(entry);
+  }
+  std::sort(ours.begin(), ours.end());
+  Reader reader("the environment", read_file, configuration, 0);
+  for (const std::string_view entry : ours) {
+    const std::size_t equals = std::min(entry.find('='), entry.size());
+    const std::string_view variable = entry.substr(0, equals);
+    const std::string_view value = entry.substr(std::min(equals + 1, entry.size()));
+    const std::string name = setting_of_variable(variable.substr(kVariablePrefix.size()));
+    Status done = reader.read_words(name, words_of_value(name, value),
+                                    shown_variable(variable, name, value), 0);
+    if (!done) return done;
+  }
+  reader.warn_of_meaningless();
+  return Done{};
 }
 
 Status apply_flag(std::string_view name, const std::vector<std::string>& words,

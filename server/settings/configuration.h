@@ -1,4 +1,4 @@
-// Reading configuration text: files, standard input and flags become Settings.
+// Reading configuration text: files, the environment, standard input and flags become Settings.
 //
 //   Configuration configuration;
 //   const Status read = read_config_file("/etc/redlock/a.conf", read_file, configuration);
@@ -8,6 +8,9 @@
 // in its place. The first bad line ends the reading; its failure names the file, the line, what
 // stands there and why it cannot be taken, and is meant to be shown as it is.
 //
+// A variable of the environment is a line, too: REDLOCK_NODE_MAX_TTL=10s is `max-ttl 10s`. Its
+// value is in one piece, blanks and quotes and all; that of a list is split at blanks.
+//
 // Pure: files come through ReadFile, so a test hands in a map.
 #pragma once
 
@@ -15,6 +18,7 @@
 #include <redlock/result.h>
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +39,11 @@ Status read_config_text(std::string_view text, std::string_view source, const Re
                         Configuration& configuration);
 
 Status read_config_file(const std::string& path, const ReadFile& read_file,
+                        Configuration& configuration);
+
+// environment: NAME=VALUE as the system has them, in any order. A name that begins with
+// REDLOCK_NODE_ has to be a setting's, so that a slip is noticed; others are left alone.
+Status read_environment(std::span<const std::string> environment, const ReadFile& read_file,
                         Configuration& configuration);
 
 // One directive that stands on no line: a flag, already taken apart into words.

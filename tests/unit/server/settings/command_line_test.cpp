@@ -10,15 +10,17 @@ namespace {
 using Deed = NodeCommandLine::Deed;
 using Arguments = std::vector<std::string>;
 
-// One file, a.conf, and standard input.
+// One file, a.conf, standard input, and the environment.
 Result<NodeCommandLine> read(const Arguments& arguments, std::string file = "",
-                             std::string standard_input = "") {
+                             std::string standard_input = "",
+                             std::vector<std::string> environment = {}) {
   const ConfigurationInput input{
       .read_file = [&](const std::string& path) -> Result<std::string> {
         if (path != "a.conf") return Failure{"No such file or directory"};
         return file;
       },
-      .read_standard_input = [&]() -> Result<std::string> { return standard_input; }};
+      .read_standard_input = [&]() -> Result<std::string> { return standard_input; },
+      .environment = std::move(environment)};
   return read_command_line(arguments, input);
 }
 
@@ -39,15 +41,18 @@ TEST_CASE("without arguments it runs with the defaults") {
   CHECK(line.value().configuration.settings.port == 6379);
 }
 
-TEST_CASE("the last word on a setting wins: file, standard input, flags") {
-  const std::string file = "port 1\nmaxclients 1\ntimeout 1\n";
-  const auto line = read({"a.conf", "--timeout", "3", "-"}, file, "maxclients 2\ntimeout 2\n");
+TEST_CASE("the last word on a setting wins: file, environment, standard input, flags") {
+  const std::string file = "port 1\nmaxclients 1\ntimeout 1\ntcp-backlog 1\n";
+  const auto line =
+      read({"a.conf", "--timeout", "3", "-"}, file, "maxclients 2\ntimeout 2\n",
+           {"REDLOCK_NODE_TIMEOUT=9", "REDLOCK_NODE_MAXCLIENTS=9", "REDLOCK_NODE_TCP_BACKLOG=9"});
   REQUIRE(line);
   const Settings& settings = line.value().configuration.settings;
   CHECK(line.value().config_file == "a.conf");
   CHECK(settings.port == 1);
   CHECK(settings.maxclients == 2);
   CHECK(settings.timeout == 3s);
+  CHECK(settings.tcp_backlog == 9);
 }
 
 TEST_CASE("'-' may come first, and after the file") {
@@ -118,6 +123,56 @@ TEST_CASE("a bad flag is shown like a bad line") {
   CHECK(read({"--requirepass", "hush", "hush"}).error().text.find("hush") == std::string::npos);
   CHECK(read({"-"}, "", "\nport x").error().text.find("Reading standard input, at line 2") !=
         std::string::npos);
+}
+
+TEST_CASE("every setting is a variable, and other variables are left alone") {
+  const auto line = read({}, "", "",
+                         {"PATH=/bin", "REDLOCK_NODES=redis://a:1", "REDLOCK_NODE_MAX_TTL=10s",
+                          "REDLOCK_NODE_BIND=* -::*", "REDLOCK_NODE_REQUIREPASS=a \"b=c",
+                          "REDLOCK_NODE_LOGFILE=", "redlock_node_port=1", "="});
+  INFO(line.error().text);
+  REQUIRE(line);
+  const Settings& settings = line.value().configuration.settings;
+  CHECK(settings.max_ttl == 10s);
+  CHECK(settings.bind == std::vector<std::string>{"*", "-::*"});
+  CHECK(settings.requirepass == "a \"b=c");
+  CHECK(settings.logfile.empty());
+  CHECK(settings.port == 6379);
+}
+
+TEST_CASE("a bad variable is shown like a bad line, and one that is no setting is an error") {
+  const auto error = [](const std::string& variable) {
+    return read({}, "", "", {variable}).error().text;
+  };
+  CHECK(error("REDLOCK_NODE_PORT=abc") ==
+        "*** FATAL CONFIG FILE ERROR (redlock-node) ***\n"
+        "Reading the environment\n"
+        ">>> 'REDLOCK_NODE_PORT=abc'\n"
+        "port: argument couldn't be parsed into an integer; it takes a number from 0 to 65535 "
+        "(0: no TCP)");
+  CHECK(error("REDLOCK_NODE_MAX_TL=10s") ==
+        "*** FATAL CONFIG FILE ERROR (redlock-node) ***\n"
+        "Reading the environment\n"
+        ">>> 'REDLOCK_NODE_MAX_TL=(not shown)'\n"
+        "there is no setting 'max-tl'; did you mean 'max-ttl'?");
+  CHECK(error("REDLOCK_NODE_PASSWORD=hush").find("hush") == std::string::npos);
+  CHECK(error("REDLOCK_NODE_NODE_ID=x").find("\nnode-id: ") != std::string::npos);
+  CHECK_FALSE(error("REDLOCK_NODE_").empty());
+  CHECK_FALSE(error("REDLOCK_NODE_PORT").empty());
+  CHECK(error("REDLOCK_NODE_BOOTSTRAP=yes").find("bootstrap is a deed") != std::string::npos);
+}
+
+TEST_CASE("a directive of Redis without a meaning warns in the environment, too") {
+  const auto line = read({}, "", "", {"REDLOCK_NODE_HZ=10", "REDLOCK_NODE_SAVE=900 1"});
+  REQUIRE(line);
+  const std::vector<std::string>& warnings = line.value().configuration.warnings;
+  REQUIRE(warnings.size() == 2);
+  for (const std::string& warning : warnings) CHECK(warning.starts_with("the environment: "));
+}
+
+TEST_CASE("help and version do not look at the environment") {
+  CHECK(read({"--help"}, "", "", {"REDLOCK_NODE_PORT=abc"}));
+  CHECK(read({"--version"}, "", "", {"REDLOCK_NODE_PORT=abc"}));
 }
 
 TEST_CASE("what is neither file nor flag is refused with a hint") {
