@@ -6,8 +6,8 @@ manifest.json that docker load asks for beside it. It is made of the two program
 and what a system without other users has to say in /etc. No engine, no registry and no right of
 root takes part in it.
 
-The same tree gives the same bytes: entries are sorted, owners are numbers, and every time is that
-of the commit (SOURCE_DATE_EPOCH, where it is given).
+The same tree and programs give the same bytes: entries are sorted, owners are numbers, and every
+time is that of the commit (SOURCE_DATE_EPOCH, where it is given).
 """
 
 import collections
