@@ -173,8 +173,8 @@ class REDLOCK_HIDDEN EmbeddedNode::Thread {
 
   Status serve() {
     if (Status opened = run_->open(); !opened) return opened;
-    port_ = run_->doors().port();
-    address_ = (port_ == 0 ? "unix://" : "redis://") + run_->doors().addresses();
+    port_ = run_->listeners().port();
+    address_ = (port_ == 0 ? "unix://" : "redis://") + run_->listeners().addresses();
     const Status served = run_->serve({.begun = [this] { tell_begun(); }});
     return served && !crashes_ ? run_->finish() : served;
   }

@@ -1,5 +1,6 @@
 #include "coordinator/quorum/acquisition.h"
 
+#include "base/invariant.h"
 #include "coordinator/quorum/validity.h"
 
 #include <algorithm>
@@ -156,6 +157,8 @@ void Acquisition::decide_token(Instant now, Actions& actions) {
 
 void Acquisition::conclude(Instant now, Actions& actions) {
   if (now >= valid_until_) return fail(AcquisitionOutcome::too_late, actions);
+  INVARIANT(locks_.votes().yes() >= quorum_of(terms_.nodes), "a lock that no quorum granted");
+  INVARIANT(!terms_.fencing || token_ > 0, "a lock without the token that was asked for");
   outcome_ = AcquisitionOutcome::acquired;
   // From here on the caller may release it at any moment, or be gone: nothing may be written late.
   for (NodeIndex node = 0; node < locks_.nodes(); ++node) {

@@ -95,7 +95,8 @@ Reply Coverage::revoke(std::span<const std::string> keys, std::string_view why, 
   for (WithheldReply& withheld : withheld_) {
     if (have_common_key(withheld.keys, keys)) withheld.refusal = why;
   }
-  for (const std::string& key : keys) parts_.grants.cut_short(key, parts_.ledger.told(), now);
+  for (const std::string& key : keys)
+    parts_.grants.cut_short(key, parts_.ledger.recorded_deadline(), now);
   Reply refusal = Reply::error(
       fmt::format("ERR no lock is granted or extended, as the ledger cannot be written: {}", why));
   parts_.stats.count_error(refusal.text());

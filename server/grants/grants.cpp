@@ -84,6 +84,7 @@ void Grants::grant_in_the_past(std::string_view key, Instant now) {
 const Lock* Grants::top_up(std::string_view key, std::string_view value, Instant deadline,
                            std::uint64_t token, Instant now) {
   INVARIANT(may_grant(now), "a top-up that refuse() would have refused");
+  INVARIANT(table_.find(key, now) == nullptr, "a top-up of a lock that is there");
   ++stats_.granted;
   const Lock* lock = put(key, value, deadline, token > 0 ? token : fence_.grant(key), now);
   tell_new(lock, key);
@@ -144,7 +145,7 @@ void Grants::note_deadline(std::string_view key, Instant deadline, Instant now) 
   const Duration left = deadline - now;
   stats_.max_ttl_granted = std::max(stats_.max_ttl_granted, left);
   ledger_.note_ttl(left);
-  if (deadline > ledger_.told() || left > ledger_.largest_ttl()) uncovered_.add(key);
+  if (deadline > ledger_.recorded_deadline() || left > ledger_.largest_ttl()) uncovered_.add(key);
 }
 
 bool Grants::release(std::string_view key, Instant now) {

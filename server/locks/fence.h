@@ -14,6 +14,7 @@
 // Thread safety: none. Invariant: no counter is larger than the bound.
 #pragma once
 
+#include "base/invariant.h"
 #include "base/token.h"
 
 #include <algorithm>
@@ -62,7 +63,10 @@ class Fence {
     return token > counter && token - counter > kLeapMax;
   }
   // No counter falls (rule F8). REQUIRES: has_room_for(token).
-  void reach(std::string_view key, std::uint64_t token) { raise(slot_of(key), token); }
+  void reach(std::string_view key, std::uint64_t token) {
+    INVARIANT(has_room_for(token), "a counter that would pass the fencing bound");
+    raise(slot_of(key), token);
+  }
   // The same for every key: an admission (rule F6). REQUIRES: has_room_for(floor).
   void reach_everywhere(std::uint64_t floor);
 

@@ -49,13 +49,13 @@ void CommandTable::add_name(std::string_view name, Entry& entry) {
   }
   INVARIANT(PackedName::fits(name) && entries_.size() < commands_.size(), "the index is too small");
   const PackedName packed(name);
-  place_of(packed) = {packed, &entry};
+  slot_of(packed) = {packed, &entry};
 }
 
 // Where the name stands, or where it would. By reference: a copy is read as one wide word of two
 // narrow ones that were just written, for which the processor waits.
-CommandTable::Place& CommandTable::place_of(const PackedName& name) {
-  std::size_t at = name.hash() >> (64 - kPlaceBits);
+CommandTable::TableSlot& CommandTable::slot_of(const PackedName& name) {
+  std::size_t at = name.hash() >> (64 - kSlotBits);
   while (commands_[at].entry != nullptr && commands_[at].name != name) {
     at = (at + 1) % commands_.size();
   }
@@ -63,7 +63,7 @@ CommandTable::Place& CommandTable::place_of(const PackedName& name) {
 }
 
 CommandTable::Entry* CommandTable::command(std::string_view name) {
-  return PackedName::fits(name) ? place_of(PackedName(name)).entry : nullptr;
+  return PackedName::fits(name) ? slot_of(PackedName(name)).entry : nullptr;
 }
 
 CommandTable::Entry* CommandTable::subcommand(std::string_view container, std::string_view name) {

@@ -42,19 +42,19 @@ class CommandTable {
 
  private:
   // Open addressing with linear probing; fewer than half of the places are taken.
-  static constexpr unsigned kPlaceBits = 8;
-  struct Place {
+  static constexpr unsigned kSlotBits = 8;
+  struct TableSlot {
     PackedName name{"-"};
     Entry* entry = nullptr;
   };
 
-  Place& place_of(const PackedName& name);
+  TableSlot& slot_of(const PackedName& name);
   void add_name(std::string_view name, Entry& entry);
   Entry* command(std::string_view name);
   Entry* subcommand(std::string_view container, std::string_view name);
 
   std::deque<Entry> entries_;  // never moved: the indexes point into it
-  std::array<Place, std::size_t{1} << kPlaceBits> commands_{};
+  std::array<TableSlot, std::size_t{1} << kSlotBits> commands_{};
   std::unordered_map<std::string_view, Entry*> subcommands_;  // "client|list"
   std::vector<const protocol::CommandSpec*> specs_;
 };

@@ -30,21 +30,22 @@ bool is_http(Request request) {
 
 }  // namespace
 
-Node::Node(Families commands, Settings& settings, NodeStart start, World world)
+Node::Node(Families commands, Settings& settings, NodeStart start, Environment environment)
     : settings_(settings),
       start_(std::move(start)),
-      world_(std::move(world)),
+      environment_(std::move(environment)),
       commands_(commands),
-      ledger_(start_.ledger, world_.ledger),
+      ledger_(start_.ledger, environment_.ledger),
       grants_({start_, settings_, ledger_, events_, stats_}),
-      coverage_({ledger_, grants_, stats_, client_log_, world_.log}, start_.snapshot_from),
+      coverage_({ledger_, grants_, stats_, client_log_, environment_.log}, start_.snapshot_from),
       events_(settings_.notify_keyspace_events, locks().notes(), pubsub_, client_log_),
       door_({sessions_, access_, settings_, stats_, client_log_}),
-      scripts_({*this, commands_, coverage_, settings_, stats_, client_log_, world_.script_watch},
-               start_.hash_seed, std::string(kRedisVersion), start_.started_at),
+      scripts_(
+          {*this, commands_, coverage_, settings_, stats_, client_log_, environment_.script_watch},
+          start_.hash_seed, std::string(kRedisVersion), start_.started_at),
       transactions_(
           {*this, commands_, sessions_, watches_, coverage_, turns_, stats_, client_log_}),
-      observers_(world_.stopwatch),
+      observers_(environment_.stopwatch),
       random_(start_.hash_seed) {
   apply_settings();
 }

@@ -77,7 +77,7 @@ struct StopRequest {
 class Node final : public protocol::Service, private CommandRunner {
  public:
   // What it needs from outside; all outlive the node.
-  struct World {
+  struct Environment {
     ProcessInspector inspect;
     LogSink& log;
     ScriptWatch* script_watch = nullptr;   // nullptr: scripts may run for ever
@@ -87,7 +87,7 @@ class Node final : public protocol::Service, private CommandRunner {
   };
 
   // CONFIG SET changes the settings in place; they outlive the node.
-  Node(Families commands, Settings& settings, NodeStart start, World world);
+  Node(Families commands, Settings& settings, NodeStart start, Environment environment);
 
   // --- the shell's side: clients, turns, the ledger's disk
 
@@ -199,10 +199,10 @@ class Node final : public protocol::Service, private CommandRunner {
   // What clients bring about goes through here, so that they cannot flood the log.
   ClientLog& client_log() { return client_log_; }
   Random& random() { return random_; }  // for RANDOMKEY; nothing of safety is drawn from it
-  ProcessFacts inspect_process() const { return world_.inspect(); }
+  ProcessFacts inspect_process() const { return environment_.inspect(); }
   // Holds everybody up.
   void sleep(Duration length) const {
-    if (world_.sleep != nullptr) world_.sleep(length);
+    if (environment_.sleep != nullptr) environment_.sleep(length);
   }
 
  private:
@@ -276,8 +276,8 @@ class Node final : public protocol::Service, private CommandRunner {
 
   Settings& settings_;
   const NodeStart start_;
-  World world_;
-  ClientLog client_log_{world_.log};
+  Environment environment_;
+  ClientLog client_log_{environment_.log};
   CommandTable commands_;
   protocol::AccessControl access_;
   protocol::Sessions sessions_;
@@ -290,7 +290,7 @@ class Node final : public protocol::Service, private CommandRunner {
   PubSub pubsub_;
   KeyspaceEvents events_;
   Door door_;
-  TurnOrder turns_{world_.stopwatch};
+  TurnOrder turns_{environment_.stopwatch};
   Pause pause_;
   KeyWalks key_walks_;
   LookAhead look_ahead_{commands_, grants_.locks()};

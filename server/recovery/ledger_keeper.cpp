@@ -14,28 +14,28 @@ LedgerKeeper::LedgerKeeper(Start start, LatestDeadlinePage* page)
     : page_(page),
       max_ttl_(start.max_ttl),
       fence_block_(start.fence_block),
-      told_(start.latest_deadline),
+      recorded_deadline_(start.latest_deadline),
       in_force_(std::move(start.record)),
       wanted_(in_force_),
       largest_ttl_(in_force_.largest_ttl),
       window_end_(later(start.now, kTtlWindow)) {}
 
 Status LedgerKeeper::cover(Instant deadline) {
-  if (deadline <= told_) return Done{};
+  if (deadline <= recorded_deadline_) return Done{};
   const Instant rounded = round_up_to_tick(deadline);
   if (page_ != nullptr) {
     if (auto written = page_->write_latest_deadline(rounded); !written) return written;
   }
-  told_ = rounded;
+  recorded_deadline_ = rounded;
   return Done{};
 }
 
 // A write that failed may have been done in part: what stands there then is the old deadline, the
 // new one or a later one, and so at least `latest`; no more is counted on.
 void LedgerKeeper::lower(Instant latest) {
-  if (latest >= told_) return;
+  if (latest >= recorded_deadline_) return;
   if (page_ != nullptr) static_cast<void>(page_->write_latest_deadline(latest));
-  told_ = latest;
+  recorded_deadline_ = latest;
 }
 
 Duration LedgerKeeper::step_above(Duration ttl) const {
@@ -90,6 +90,7 @@ void LedgerKeeper::end_write(const Status& written, Instant now) {
     wants_write_ = false;
     return;
   }
+  INVARIANT(record.fencing_bound >= in_force_.fencing_bound, "a fencing bound that falls");
   in_force_ = record;
   largest_ttl_ = record.largest_ttl;
   wants_write_ = wanted_ != in_force_;

@@ -12,7 +12,7 @@
 //   keeper.end_write(written, now);                // then in force, or counted as not done (R7)
 //
 // Pure: no file, no clock. Thread safety: none.
-// Invariant: told() and record() are never ahead of what the ledger holds.
+// Invariant: recorded_deadline() and record() are never ahead of what the ledger holds.
 #pragma once
 
 #include "base/time.h"
@@ -46,7 +46,7 @@ class LedgerKeeper {
   // --- the latest deadline
 
   // No lock that anybody was told of has a later deadline.
-  Instant told() const { return told_; }
+  Instant recorded_deadline() const { return recorded_deadline_; }
   // Before anybody is told of a lock with this deadline (rule R4).
   Status cover(Instant deadline);
   // No live lock has a later one (rule R5). If it cannot be written a later one may stay: safe.
@@ -94,7 +94,7 @@ class LedgerKeeper {
   LatestDeadlinePage* const page_;
   const Duration max_ttl_;
   const std::uint64_t fence_block_;
-  Instant told_;
+  Instant recorded_deadline_;
   DurableRecord in_force_;
   DurableRecord wanted_;
   bool wants_write_ = false;  // wanted_ differs from in_force_

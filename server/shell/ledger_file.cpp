@@ -12,8 +12,8 @@
 namespace redlock::server {
 namespace {
 
-std::string holder_text(LedgerFile::Place place) {
-  const std::int64_t pid = lock_holder(read_proc("/proc/locks"), place);
+std::string holder_text(LedgerFile::FileIdentity identity) {
+  const std::int64_t pid = lock_holder(read_proc("/proc/locks"), identity);
   if (pid <= 0) return "another process";
   std::string name = read_proc(fmt::format("/proc/{}/comm", pid).c_str());
   while (!name.empty() && name.back() == '\n') name.pop_back();
@@ -23,9 +23,9 @@ std::string holder_text(LedgerFile::Place place) {
 }  // namespace
 
 // A line: "12: FLOCK  ADVISORY  WRITE 4711 fd:01:1835 0 EOF"; the device's halves are hexadecimal.
-std::int64_t lock_holder(std::string_view proc_locks, LedgerFile::Place place) {
-  const std::string file =
-      fmt::format(" {:02x}:{:02x}:{} ", major(place.device), minor(place.device), place.inode);
+std::int64_t lock_holder(std::string_view proc_locks, LedgerFile::FileIdentity identity) {
+  const std::string file = fmt::format(" {:02x}:{:02x}:{} ", major(identity.device),
+                                       minor(identity.device), identity.inode);
   while (!proc_locks.empty()) {
     const std::string_view line = proc_locks.substr(0, proc_locks.find('\n'));
     proc_locks.remove_prefix(std::min(line.size() + 1, proc_locks.size()));
@@ -56,17 +56,18 @@ Status LedgerFile::lock() {
     return Failure{fmt::format(
         "{} is in use by {}: a folder serves one node at a time; stop that one, or name another "
         "folder with --dir",
-        path_, holder_text(place()))};
+        path_, holder_text(identity()))};
   }
-  place_ = place();
-  return check_place();
+  identity_ = identity();
+  return check_identity();
 }
 
 // The next start finds what has the ledger's name, so that alone is worth writing.
-Status LedgerFile::check_place() const {
+Status LedgerFile::check_identity() const {
   struct stat named {};
   const bool is_there = stat(path_.c_str(), &named) == 0;
-  if (is_there && named.st_dev == place_.device && named.st_ino == place_.inode) return Done{};
+  if (is_there && named.st_dev == identity_.device && named.st_ino == identity_.inode)
+    return Done{};
   if (!is_there && errno != ENOENT) return file_failure("find", path_, errno);
   return Failure{
       fmt::format("{} was {} while this node has it open, so that the next start would "
@@ -94,7 +95,7 @@ Status LedgerFile::fill() {
 }
 
 Status LedgerFile::write_latest_deadline(Instant latest_deadline) {
-  if (auto there = check_place(); !there) return there;
+  if (auto there = check_identity(); !there) return there;
   const auto bytes = encode_latest_deadline(latest_deadline);
   return write_at(file_, path_, std::string_view(bytes.data(), bytes.size()), 0);
 }
@@ -104,7 +105,7 @@ Status LedgerFile::write_boot(const BootIdentity& boot) {
 }
 
 Status LedgerFile::write_copy(std::size_t copy, const LedgerPage& page) {
-  if (auto there = check_place(); !there) return there;
+  if (auto there = check_identity(); !there) return there;
   return write_at(file_, path_, std::string_view(page.data(), page.size()),
                   static_cast<off_t>(ledger_copy_offset(copy)));
 }
@@ -113,7 +114,7 @@ Status LedgerFile::sync() {
   return sync_file_data(file_, path_);
 }
 
-LedgerFile::Place LedgerFile::place() const {
+LedgerFile::FileIdentity LedgerFile::identity() const {
   struct stat status {};
   if (fstat(file_.raw(), &status) < 0) return {};
   return {status.st_dev, status.st_ino};

@@ -32,11 +32,11 @@ class LedgerFile final : public LedgerPages {
   Status sync() override;
 
   // Zeros when they cannot be told.
-  struct Place {
+  struct FileIdentity {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
   };
-  Place place() const;
+  FileIdentity identity() const;
   const std::string& path() const { return path_; }
 
  private:
@@ -44,15 +44,15 @@ class LedgerFile final : public LedgerPages {
       : path_(std::move(path)), file_(std::move(file)), is_new_(is_new) {}
 
   Status lock();
-  Status check_place() const;
+  Status check_identity() const;
 
   std::string path_;
   FileDescriptor file_;
-  bool is_new_;  // there was none before
-  Place place_;  // when it was locked
+  bool is_new_;            // there was none before
+  FileIdentity identity_;  // when it was locked
 };
 
 // Which process holds the flock of the file, out of the text of /proc/locks; 0: not told there.
-std::int64_t lock_holder(std::string_view proc_locks, LedgerFile::Place place);
+std::int64_t lock_holder(std::string_view proc_locks, LedgerFile::FileIdentity identity);
 
 }  // namespace redlock::server

@@ -47,10 +47,10 @@ NodeRun::NodeRun(net::Loop& loop, Settings& settings, LogSink& log, Options opti
       watchdog_(settings.busy_reply_threshold, settings.script_time_limit) {}
 
 Status NodeRun::open() {
-  auto doors = Doors::open(loop_, settings_, options_.any_free_port);
-  if (!doors) return doors.error();
-  doors_ = std::move(doors).value();
-  if (options_.any_free_port) settings_.port = doors_->port();
+  auto listeners = Listeners::open(loop_, settings_, options_.any_free_port);
+  if (!listeners) return listeners.error();
+  listeners_ = std::move(listeners).value();
+  if (options_.any_free_port) settings_.port = listeners_->port();
   if (auto opened = open_folder(); !opened) return opened;
   const Instant start = now();  // after the folder's lock, never before it
   if (folder_) {
@@ -63,9 +63,9 @@ Status NodeRun::open() {
   node_.emplace(
       all_families(), settings_,
       node_start(decision_, settings_, start, random_node_id(), net::system_random_seed()),
-      Node::World{process_inspector(options_.config_file, doors_->port(), options_.owns_process),
-                  log_, &watchdog_, folder_ ? &folder_->latest_deadline_page() : nullptr, sleep_for,
-                  now});
+      Node::Environment{
+          process_inspector(options_.config_file, listeners_->port(), options_.owns_process), log_,
+          &watchdog_, folder_ ? &folder_->latest_deadline_page() : nullptr, sleep_for, now});
   return restore();
 }
 
@@ -97,7 +97,7 @@ Status NodeRun::restore() {
 // thread of its own, while the node answers what touches no lock and keeps the rest
 // (Node::begin_run). Nobody else uses the folder meanwhile.
 Status NodeRun::serve(const Hooks& hooks) {
-  NodeServer server(loop_, *node_, *doors_);
+  NodeServer server(loop_, *node_, *listeners_);
   server_ = &server;
   net::Timer recovered(loop_, net::ClockKind::monotonic, [&] {
     log_.log(LogLevel::notice, "the restart delay is over: locks are granted from now on");
@@ -148,7 +148,7 @@ void NodeRun::tell_start() {
   for (const std::string& caution : cautions(settings_)) log_.log(LogLevel::warning, caution);
   log_.log(LogLevel::notice,
            fmt::format("redlock-node {} listens at {}; node {}, run {}", kRedlockVersion,
-                       doors_->addresses(), decision_.record.node_id, decision_.record.run));
+                       listeners_->addresses(), decision_.record.node_id, decision_.record.run));
 }
 
 Status NodeRun::finish() {

@@ -1,5 +1,5 @@
-// One run of a node, from its open doors to its clean stop: what redlock-node does, and what a node
-// inside another program does on its thread.
+// One run of a node, from its open listeners to its clean stop: what redlock-node does, and what a
+// node inside another program does on its thread.
 //
 //   NodeRun run(loop, settings, log, {});
 //   if (const Status opened = run.open(); !opened) …
@@ -64,7 +64,7 @@ class NodeRun {
   // does SHUTDOWN NOSAVE: the next start then waits (rule R3).
   Status finish();
 
-  const Doors& doors() const { return *doors_; }
+  const Listeners& listeners() const { return *listeners_; }
   const Node& node() const { return *node_; }
 
  private:
@@ -78,7 +78,7 @@ class NodeRun {
   LogSink& log_;
   const Options options_;
   ScriptWatchdog watchdog_;
-  std::unique_ptr<Doors> doors_;
+  std::unique_ptr<Listeners> listeners_;
   std::optional<StateFolder> folder_;
   Decision decision_;
   std::optional<Node> node_;

@@ -152,30 +152,31 @@ class NodeServer::Connection final : public net::Stream::User, public protocol::
   bool is_leaving_ = false;
 };
 
-Result<std::unique_ptr<Doors>> Doors::open(net::Loop& loop, const Settings& settings,
-                                           bool any_free_port) {
-  auto doors = std::make_unique<Doors>();
+Result<std::unique_ptr<Listeners>> Listeners::open(net::Loop& loop, const Settings& settings,
+                                                   bool any_free_port) {
+  auto listeners = std::make_unique<Listeners>();
   std::vector<std::string> bind = settings.bind;
   const std::uint16_t port = any_free_port ? 0 : settings.port;
   if (port == 0 && !any_free_port) bind.clear();
   std::string problems;
   for (const std::string& name : bind) {
     const bool optional = name.starts_with('-');
-    const auto added = doors->add(loop, {name.substr(optional ? 1 : 0), port}, settings);
+    const auto added = listeners->add(loop, {name.substr(optional ? 1 : 0), port}, settings);
     if (!added && !optional) return added.error();
     if (!added) problems = added.error().text;
   }
   if (!settings.unixsocket.empty()) {
-    const auto added = doors->add(loop, {settings.unixsocket, 0}, settings);
+    const auto added = listeners->add(loop, {settings.unixsocket, 0}, settings);
     if (!added) return added.error();
   }
-  if (doors->listeners_.empty()) {
+  if (listeners->listeners_.empty()) {
     return Failure{problems.empty() ? "nowhere to listen: set port or unixsocket" : problems};
   }
-  return doors;
+  return listeners;
 }
 
-Result<bool> Doors::add(net::Loop& loop, const net::Address& address, const Settings& settings) {
+Result<bool> Listeners::add(net::Loop& loop, const net::Address& address,
+                            const Settings& settings) {
   const auto on_connection = [this](auto stream) {
     if (on_connection_) on_connection_(std::move(stream));
   };
@@ -186,14 +187,14 @@ Result<bool> Doors::add(net::Loop& loop, const net::Address& address, const Sett
   return true;
 }
 
-std::uint16_t Doors::port() const {
+std::uint16_t Listeners::port() const {
   for (const auto& listener : listeners_) {
     if (!listener->local().is_unix()) return listener->local().port;
   }
   return 0;
 }
 
-std::string Doors::addresses() const {
+std::string Listeners::addresses() const {
   std::string text;
   for (const auto& listener : listeners_) {
     if (!text.empty()) text += ", ";
@@ -202,13 +203,13 @@ std::string Doors::addresses() const {
   return text;
 }
 
-NodeServer::NodeServer(net::Loop& loop, Node& node, Doors& doors)
+NodeServer::NodeServer(net::Loop& loop, Node& node, Listeners& listeners)
     : loop_(loop),
       node_(node),
       timer_(loop, net::ClockKind::monotonic, [this] { do_due_work(); }),
       after_wait_(loop, [this] { execute_held(); }),
       before_wait_(loop, [this] { end_turn(); }) {
-  doors.admit_to([this](auto stream) { accept(std::move(stream)); });
+  listeners.admit_to([this](auto stream) { accept(std::move(stream)); });
 }
 
 NodeServer::~NodeServer() = default;

@@ -29,14 +29,14 @@ namespace redlock::server {
 
 // What listens before there is a node: so that an address in use ends a start before it touched the
 // state folder.
-class Doors {
+class Listeners {
  public:
   using OnConnection = std::function<void(std::unique_ptr<net::Stream>)>;
 
   // At every address of the settings. An address marked optional may fail. any_free_port: at a port
   // that the system chooses instead of the setting's; for one TCP address.
-  static Result<std::unique_ptr<Doors>> open(net::Loop& loop, const Settings& settings,
-                                             bool any_free_port = false);
+  static Result<std::unique_ptr<Listeners>> open(net::Loop& loop, const Settings& settings,
+                                                 bool any_free_port = false);
 
   // Nothing is accepted before the loop runs. REQUIRES: called before that.
   void admit_to(OnConnection on_connection) { on_connection_ = std::move(on_connection); }
@@ -53,7 +53,7 @@ class Doors {
 
 class NodeServer {
  public:
-  NodeServer(net::Loop& loop, Node& node, Doors& doors);
+  NodeServer(net::Loop& loop, Node& node, Listeners& listeners);
   ~NodeServer();
   NodeServer(const NodeServer&) = delete;
   NodeServer& operator=(const NodeServer&) = delete;

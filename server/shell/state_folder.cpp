@@ -33,7 +33,7 @@ Status make_folder(const std::string& folder) {
   return check_own_folder(folder);
 }
 
-BootIdentity read_boot_identity(LedgerFile::Place place) {
+BootIdentity read_boot_identity(LedgerFile::FileIdentity place) {
   return {.boot_id = read_proc("/proc/sys/kernel/random/boot_id"),
           .time_offsets = read_proc("/proc/self/timens_offsets"),
           .device = place.device,
@@ -76,7 +76,7 @@ Result<StateFolder> StateFolder::open(std::string folder) {
   if (auto made = make_folder(folder); !made) return made.error();
   auto ledger = LedgerFile::open(folder + "/ledger");
   if (!ledger) return ledger.error();
-  BootIdentity boot = read_boot_identity(ledger.value().place());
+  BootIdentity boot = read_boot_identity(ledger.value().identity());
   return StateFolder(std::move(folder), std::move(ledger).value(), std::move(boot));
 }
 

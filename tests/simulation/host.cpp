@@ -100,7 +100,7 @@ void Host::start() {
       server::all_families(), process.settings,
       server::node_start(process.decision, process.settings, start,
                          fmt::format("{:039x}{:x}", process.number, number_), random_()),
-      server::Node::World{[] { return server::ProcessFacts{}; }, process.log, nullptr, this});
+      server::Node::Environment{[] { return server::ProcessFacts{}; }, process.log, nullptr, this});
   restore(*process.node, process.decision);
   if (!process.decision.restoration) world_.referee.note_marks_lost();
   tell(fmt::format("starts ({}): no new locks for {} ms",

@@ -78,7 +78,8 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
   struct Client {
     protocol::Session* session;
     ConnectionId connection;
-    bool is_there = true;  // false: the session stays for what it owes (Node::owes_work)
+    bool is_there =
+        true;  // false: the session stays for what it owes (Node::has_unfinished_request)
   };
   struct Process {
     std::uint64_t number;

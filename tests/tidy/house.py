@@ -116,7 +116,8 @@ TOP_LEVEL = {*(name.split("/")[0] for name in ROOMS), "config", "tests", "docs",
 # In a folder of a room: a reader looks at no more of them at once.
 SOURCES_MAX = 24
 COLUMNS_MAX = 100
-FILE_LINES_MAX = 500
+FILE_LINES_MAX = 400
+TEST_LINES_MAX = 500  # a file of tests: scenes, each short
 FUNCTION_LINES_MAX = 50
 
 

@@ -85,9 +85,10 @@ Status OwnNetwork::add(const Member& member) {
   auto space = NetworkNamespace::make();
   if (!space) return space.error();
   const auto [at, is_new] = places_.emplace(
-      member.name, Place{device_name(member.name), member.address, std::move(space).value()});
+      member.name,
+      NetworkMember{device_name(member.name), member.address, std::move(space).value()});
   INVARIANT(is_new, "each member has a name of its own");
-  const Place& place = at->second;
+  const NetworkMember& place = at->second;
   auto pair = file_with(
       "pair", fmt::format("link add {0} mtu {1} type veth peer name eth0 mtu {1} netns {2}\n"
                           "link set {0} master drill up\n",
@@ -97,7 +98,7 @@ Status OwnNetwork::add(const Member& member) {
   return set_up_inside(place);
 }
 
-Status OwnNetwork::set_up_inside(const Place& place) {
+Status OwnNetwork::set_up_inside(const NetworkMember& place) {
   auto inside = file_with("inside", fmt::format("link set lo up\n"
                                                 "addr add {}/16 dev eth0\n"
                                                 "link set eth0 up\n",

@@ -67,7 +67,7 @@ class OwnNetwork {
   bool has_netem() const { return has_netem_; }
 
  private:
-  struct Place {
+  struct NetworkMember {
     std::string device;  // the end of its veth pair that is at the bridge
     std::string address;
     NetworkNamespace space;
@@ -76,7 +76,7 @@ class OwnNetwork {
   Status find_programs();
   Status make_bridge();
   Status add(const Member& member);
-  Status set_up_inside(const Place& place);
+  Status set_up_inside(const NetworkMember& place);
   Status look_for_netem();
   Status write_cuts();
 
@@ -87,7 +87,7 @@ class OwnNetwork {
   DrillStage& stage_;
   std::string folder_;
   std::map<std::string, std::string, std::less<>> programs_;  // paths
-  std::map<std::string, Place, std::less<>> places_;
+  std::map<std::string, NetworkMember, std::less<>> places_;
   std::set<std::pair<std::string, std::string>> cut_;  // addresses: from, to
   bool has_netem_ = false;
 };

@@ -60,7 +60,7 @@ TEST_CASE("a deadline that cannot be written is not covered, and is tried again 
   LedgerKeeper keeper(with_bounds(60s, 0), &page);
   page.fails = true;
   CHECK_FALSE(keeper.cover(kNow + 1s));
-  CHECK(keeper.told() == Instant{});
+  CHECK(keeper.recorded_deadline() == Instant{});
   page.fails = false;
   CHECK(keeper.cover(kNow + 1s));
 }
