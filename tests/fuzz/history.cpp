@@ -1,7 +1,6 @@
 // A history: whatever stands in the file, it is read or refused with its line, and what was read
-// can be written.
-#include "coordinator/drill/history/history.h"
-
+// can be written and judged.
+#include "coordinator/drill/history/check_report.h"
 #include "tests/fuzz/target.h"
 
 #include <string>
@@ -19,6 +18,10 @@ void run(std::string_view input) {
   for (const Event& event : history.value().events) {
     INVARIANT(!event_line(event).empty(), "an event that cannot be written");
   }
+  const Story story = tell(history.value());
+  const Report report = check(history.value(), story);
+  INVARIANT(report.is_clean() == report.findings.empty(), "findings that are not listed");
+  INVARIANT(!report_text(history.value(), story, report).empty(), "a report without a word");
 }
 
 }  // namespace redlock::fuzz

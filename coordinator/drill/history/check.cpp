@@ -2,6 +2,7 @@
 
 #include "base/text/duration_text.h"
 #include "coordinator/drill/history/figures.h"
+#include "coordinator/quorum/validity.h"
 
 #include <algorithm>
 #include <set>
@@ -12,7 +13,7 @@ namespace redlock::coordinator {
 namespace {
 
 constexpr std::array<std::string_view, kFindingKinds> kNames = {
-    "overlap", "token_order", "token_twice", "old_write", "late_loss"};
+    "overlap", "token_order", "token_twice", "old_write", "late_loss", "revived", "long_validity"};
 
 using Numbers = std::vector<std::size_t>;
 
@@ -28,12 +29,20 @@ class Checker {
   };
   // The beliefs that last, the first to end in front.
   using Believed = std::multimap<Instant, const Belief*>;
+  // Until when a client may rely on its hold, as its events have told so far.
+  struct Claim {
+    Instant valid_until{};
+    Duration ttl{};  // 0: not told
+  };
 
   void check_overlaps(const Numbers& holds);
   void check_token_order(const Numbers& holds);
   void check_tokens_unique(const Numbers& holds);
   void check_writes();
   void check_losses();
+  void check_claims();
+  void check_revival(std::size_t number, const Claim& before, Duration ttl);
+  void check_length(std::size_t number, const Claim& before, Duration ttl);
 
   void found_overlap(const Belief& a, const Belief& b);
   void found_smaller_token(const Hold& later, const Hold& earlier);
@@ -49,12 +58,17 @@ class Checker {
   const History& history_;
   const Story& story_;
   const CheckSettings settings_;
+  const RunningTimes running_;
   std::vector<Numbers> holds_of_;  // each lock's, by the time of acquired
   Report report_;
 };
 
 Checker::Checker(const History& history, const Story& story, const CheckSettings& settings)
-    : history_(history), story_(story), settings_(settings), holds_of_(story.locks.size()) {
+    : history_(history),
+      story_(story),
+      settings_(settings),
+      running_(story),
+      holds_of_(story.locks.size()) {
   for (std::size_t i = 0; i < story.holds.size(); ++i) holds_of_[story.holds[i].lock].push_back(i);
 }
 
@@ -66,6 +80,7 @@ Report Checker::check() {
   }
   check_writes();
   check_losses();
+  check_claims();
   std::stable_sort(report_.findings.begin(), report_.findings.end(),
                    [](const Finding& a, const Finding& b) { return a.time.from < b.time.from; });
   report_.summary = summarize(history_, story_, settings_.notice_time);
@@ -195,9 +210,8 @@ void Checker::check_writes() {
 }
 
 void Checker::check_losses() {
-  const RunningTimes running(story_);
   for (const Hold& hold : story_.holds) {
-    if (outcome_of(history_, story_, running, hold, settings_.notice_time) != Outcome::late)
+    if (outcome_of(history_, story_, running_, hold, settings_.notice_time) != Outcome::late)
       continue;
     const std::optional<std::size_t> told = hold.lost ? hold.lost : hold.releases;
     const Instant until = told ? event(*told).at : story_.time.to;
@@ -212,6 +226,84 @@ void Checker::check_losses() {
                          story_.locks[hold.lock], holder_text(hold), at(hold.valid_until), how);
     });
   }
+}
+
+// Rules Q2 and Q4, as far as a history can know. Of each claim, acquired or extended, there are
+//
+//   asked <= began < decided <= told
+//
+// `began` is the reading of the clock that the rule counts from, just before the first bytes of the
+// request. No history has it: `asked` precedes the client's wait for other holders, and whatever
+// else comes before the request that succeeds. So only what follows from asked and told counts.
+//
+// A claim after its hold's release or loss counts for nothing, and neither does one whose time was
+// over when it came to be told: nobody relied on it.
+void Checker::check_claims() {
+  std::vector<Claim> claims(story_.holds.size());
+  for (std::size_t i = 0; i < history_.events.size(); ++i) {
+    const Event& told = event(i);
+    if (told.what != What::acquired && told.what != What::extended) continue;
+    const Hold& hold = story_.holds[*story_.hold_of[i]];
+    const std::optional<std::size_t> end = hold.lost ? hold.lost : hold.releases;
+    if (end && *end < i) continue;
+    Claim& claim = claims[*story_.hold_of[i]];
+    const Duration ttl = told.ttl_ms > 0 ? std::chrono::milliseconds(told.ttl_ms) : claim.ttl;
+    const bool is_over = told.valid_until <= told.at;
+    if (!is_over) {
+      if (told.what == What::extended) check_revival(i, claim, ttl);
+      check_length(i, claim, ttl);
+    }
+    claim = {is_over ? std::max(claim.valid_until, told.valid_until) : told.valid_until, ttl};
+  }
+}
+
+// Rule Q4: an extension is decided before the old validity ends. Two things prove that it was not:
+//
+// - It began too late. Rule Q2 read backwards tells the earliest beginning that gives a validity up
+//   to valid_until. It proves nothing where it lies after `told`: then Q2 itself was broken.
+// - Its client ran for telling_time after the old end, and had told nothing. One that was stopped
+//   may have had the deciding reply before, and no chance to tell.
+void Checker::check_revival(std::size_t number, const Claim& before, Duration ttl) {
+  const Event& told = event(number);
+  const Instant end = before.valid_until;
+  if (told.at < end) return;
+  const Hold& hold = story_.holds[*story_.hold_of[number]];
+  const Duration longest = ttl - drift_allowance(ttl, history_.header.clock_drift);
+  const Instant earliest = told.valid_until - longest;
+  const bool began_late = ttl > Duration(0) && earliest >= end && earliest <= told.at;
+  const Duration ran = running_.running_within(hold.client, {end, told.at});
+  if (!began_late && ran < settings_.telling_time) return;
+  found(FindingKind::revived, {end, told.at}, hold.lock, {hold.acquired, number}, [&] {
+    const std::string proof =
+        began_late ? fmt::format("by a request that was sent {} after that end at the earliest",
+                                 precise_duration(earliest - end))
+                   : fmt::format("and its client had run for {} of that", precise_duration(ran));
+    return fmt::format(
+        "lock \"{}\": the validity of {} ended at {}; it was extended {} later ({}), {}", told.lock,
+        holder_text(hold), at(end), precise_duration(told.at - end), place_of(history_, told),
+        proof);
+  });
+}
+
+// Rule Q2: a validity ends at began + TTL - (TTL * d + 2 ms). The latest that a history leaves for
+// `began` is `told`, so a longer one breaks the rule however fast the nodes answered; what stays
+// unseen is a validity that is too long by less than began to told took. An extension that would
+// end before the old validity leaves that as it is (rule Q4).
+void Checker::check_length(std::size_t number, const Claim& before, Duration ttl) {
+  const Event& told = event(number);
+  if (ttl == Duration(0)) return;
+  const Instant latest = validity_end(told.at, ttl, history_.header.clock_drift);
+  if (told.valid_until <= std::max(latest, before.valid_until)) return;
+  const Hold& hold = story_.holds[*story_.hold_of[number]];
+  Numbers events = {hold.acquired};
+  if (number != hold.acquired) events.push_back(number);
+  found(FindingKind::long_validity, {told.at, told.at}, hold.lock, std::move(events), [&] {
+    return fmt::format(
+        "lock \"{}\": {} had a validity of {} left at {} ({}); a TTL of {} allows {} at most",
+        told.lock, holder_text(hold), precise_duration(told.valid_until - told.at), at(told.at),
+        place_of(history_, told), precise_duration(ttl),
+        precise_duration(TimeRange{told.at, latest}.length()));
+  });
 }
 
 }  // namespace

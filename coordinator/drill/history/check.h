@@ -8,6 +8,8 @@
 //   old_write     the store accepted a write although it had accepted one with a larger token of
 //                 the same lock before
 //   late_loss     a client that ran saw its validity end without having told of it by then
+//   revived       a hold was extended after its validity had ended (rule Q4)
+//   long_validity a validity is longer than the TTL allows (rule Q2)
 //
 // A client that was stopped over the end of its validity is not late: it cannot notice. Nor does it
 // hold any longer than the validity, as it asks its clock before it relies on the lock again; what
@@ -22,12 +24,21 @@
 
 namespace redlock::coordinator {
 
-enum class FindingKind { overlap, token_order, token_twice, old_write, late_loss };
-inline constexpr std::size_t kFindingKinds = 5;
+enum class FindingKind {
+  overlap,
+  token_order,
+  token_twice,
+  old_write,
+  late_loss,
+  revived,
+  long_validity,
+};
+inline constexpr std::size_t kFindingKinds = 7;
 
 struct Finding {
   FindingKind kind = FindingKind::overlap;
-  TimeRange time;                   // overlap: how long; late_loss: the delay; else one instant
+  // overlap: how long; late_loss, revived: from the validity's end; else one instant.
+  TimeRange time;
   std::size_t lock = 0;             // of the story
   std::vector<std::size_t> events;  // of the history, which show it; the earlier one first
   std::string text;                 // who, when and what, with the places in the file
@@ -37,6 +48,11 @@ struct CheckSettings {
   // A client that was stopped at any time in so long before the end of a validity had no chance to
   // tell of the loss in time. Ours tell a tenth of the TTL ahead.
   Duration notice_time = 100ms;
+  // A client that runs for so long after a validity and only then tells of an extension did not
+  // have it in time. Rule Q4 leaves nothing to tolerate: history and holder count by one clock, and
+  // what is late is late by a nanosecond. But the history has the extension's telling, not its
+  // deciding reply, and the way from one to the other takes the time that the client is given.
+  Duration telling_time = 100ms;
   // So many findings of a kind are listed; all are counted. An experiment without locks has as many
   // as there are pairs of holds.
   std::size_t listed_max = 1000;

@@ -11,8 +11,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, kFindingKinds> kTitles = {
-    "two holders at once", "tokens out of order", "tokens given twice", "old writes accepted",
-    "losses noticed too late"};
+    "two holders at once", "tokens out of order",     "tokens given twice",
+    "old writes accepted", "losses noticed too late", "locks revived after their validity",
+    "validities too long"};
 
 // 1234567 as "1,234,567".
 std::string grouped(std::size_t count) {
@@ -140,10 +141,11 @@ Json figures_json(const Summary& summary) {
   };
   const auto& [latency, availability, losses, writes] =
       std::tie(summary.latency, summary.availability, summary.losses, summary.writes);
-  Json json = {{"events", summary.events},     {"attempts", attempts_of(summary)},
-               {"acquired", summary.acquired}, {"fenced", summary.fenced},
-               {"refused", summary.refused},   {"unanswered", summary.unanswered},
-               {"extended", summary.extended}, {"released", summary.released}};
+  Json json = {{"events", summary.events},           {"attempts", attempts_of(summary)},
+               {"acquired", summary.acquired},       {"fenced", summary.fenced},
+               {"without_ttl", summary.without_ttl}, {"refused", summary.refused},
+               {"unanswered", summary.unanswered},   {"extended", summary.extended},
+               {"released", summary.released}};
   json["latency_ms"] = {
       {"median", ms(latency.median)}, {"p99", ms(latency.p99)}, {"max", ms(latency.max)}};
   json["availability"] = {{"share", availability.share()},
@@ -172,8 +174,11 @@ Json figures_json(const Summary& summary) {
 
 std::string verdict_text(const Report& report) {
   if (report.is_clean()) {
-    return "Nothing found: no two holders at once, no token out of order, no old write accepted, "
-           "every loss noticed in time.";
+    const bool is_all_judged = report.summary.without_ttl == 0;
+    return fmt::format(
+        "Nothing found: no two holders at once, no token out of order, no old write accepted, "
+        "every loss noticed in time, no lock revived{}.",
+        is_all_judged ? ", no validity too long" : "");
   }
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < kFindingKinds; ++i) {
@@ -204,6 +209,12 @@ std::vector<Figure> figures_of(const History& history, const Story& story, const
     figures.push_back({"fencing tokens",
                        fmt::format("{} without", grouped(summary.acquired - summary.fenced)),
                        fmt::format("of {} acquisitions", grouped(summary.acquired))});
+  }
+  if (summary.without_ttl > 0) {
+    figures.push_back({"TTLs",
+                       fmt::format("{} of {} not told", grouped(summary.without_ttl),
+                                   plural(summary.acquired, "hold", "holds")),
+                       "whether their validity is too long cannot be judged"});
   }
   if (history.unfinished_lines > 0) {
     figures.push_back({"left out", plural(history.unfinished_lines, "line", "lines"),

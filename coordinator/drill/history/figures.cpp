@@ -160,6 +160,7 @@ void count_event(const Event& event, Summary& summary) {
     case What::acquired:
       ++summary.acquired;
       if (event.token != 0) ++summary.fenced;
+      if (event.ttl_ms == 0) ++summary.without_ttl;
       return;
     case What::refused:
       ++summary.refused[event.why.empty() ? "no reason told" : event.why];
@@ -180,11 +181,29 @@ void count_event(const Event& event, Summary& summary) {
 
 }  // namespace
 
-RunningTimes::RunningTimes(const Story& story) : breaks_(story.clients) {
+RunningTimes::RunningTimes(const Story& story) : breaks_(story.clients), sums_(story.clients) {
   for (const Spell& spell : story.spells) {
     const bool is_break = spell.what == What::stopped || spell.what == What::killed;
-    if (is_break && spell.party < story.clients) breaks_[spell.party].push_back(&spell);
+    if (!is_break || spell.party >= story.clients) continue;
+    auto& breaks = breaks_[spell.party];
+    auto& sums = sums_[spell.party];
+    sums.push_back(breaks.empty() ? Duration(0) : sums.back() + breaks.back()->time.length());
+    breaks.push_back(&spell);
   }
+}
+
+Duration RunningTimes::broken_before(std::size_t client, Instant time) const {
+  const auto& breaks = breaks_[client];
+  const auto after = std::partition_point(
+      breaks.begin(), breaks.end(), [&](const Spell* spell) { return spell->time.from < time; });
+  if (after == breaks.begin()) return Duration(0);
+  const TimeRange& last = (*(after - 1))->time;
+  const auto index = static_cast<std::size_t>(after - 1 - breaks.begin());
+  return sums_[client][index] + (std::min(last.to, time) - last.from);
+}
+
+Duration RunningTimes::running_within(std::size_t client, TimeRange range) const {
+  return range.length() - (broken_before(client, range.to) - broken_before(client, range.from));
 }
 
 const Spell* RunningTimes::break_within(std::size_t client, TimeRange range) const {

@@ -52,6 +52,7 @@ struct Summary {
   std::size_t events = 0;
   std::size_t acquired = 0;
   std::size_t fenced = 0;                           // of those, with a token
+  std::size_t without_ttl = 0;                      // of those: rule Q2 cannot judge them
   std::map<std::string, std::size_t> refused = {};  // attempts that were, by why
   std::size_t unanswered = 0;                       // attempts: killed, or the end came first
   std::size_t extended = 0;
@@ -73,9 +74,14 @@ class RunningTimes {
   // The last spell that meets the range, or nullptr if the client ran through all of it.
   const Spell* break_within(std::size_t client, TimeRange range) const;
   const std::vector<const Spell*>& breaks_of(std::size_t client) const { return breaks_[client]; }
+  // How long of the range the client ran.
+  Duration running_within(std::size_t client, TimeRange range) const;
 
  private:
+  Duration broken_before(std::size_t client, Instant time) const;
+
   std::vector<std::vector<const Spell*>> breaks_;  // by client, by time, disjoint
+  std::vector<std::vector<Duration>> sums_;        // by client: of the breaks before each one
 };
 
 // What became of a hold.

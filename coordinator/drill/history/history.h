@@ -60,6 +60,7 @@ struct Event {
   Instant asked{};          // acquired: when its attempt began
   std::uint64_t token = 0;  // 0: none
   Instant valid_until{};    // acquired, extended
+  std::int64_t ttl_ms = 0;  // acquired, extended: what the lock was asked for; 0: not told
   std::string why = {};     // refused: "held", "no_quorum"; lost: what it was told; killed
   bool accepted = false;    // wrote: as the store answered
   Instant until{};          // recovering

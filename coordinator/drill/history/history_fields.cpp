@@ -21,14 +21,16 @@ enum : unsigned {
   kDirection = 1U << 9,
   kMs = 1U << 10,
   kByMs = 1U << 11,
+  kTtlMs = 1U << 12,
 };
 
 // In the order of What.
 constexpr std::array kKinds = {
     KindOfEvent{What::asks, "asks", true, kLock, 0},
-    KindOfEvent{What::acquired, "acquired", true, kLock | kHold | kAsked | kValidUntil, kToken},
+    KindOfEvent{What::acquired, "acquired", true, kLock | kHold | kAsked | kValidUntil,
+                kToken | kTtlMs},
     KindOfEvent{What::refused, "refused", true, kLock, kWhy},
-    KindOfEvent{What::extended, "extended", true, kLock | kHold | kValidUntil, 0},
+    KindOfEvent{What::extended, "extended", true, kLock | kHold | kValidUntil, kTtlMs},
     KindOfEvent{What::releases, "releases", true, kLock | kHold, 0},
     KindOfEvent{What::lost, "lost", true, kLock | kHold, kWhy},
     KindOfEvent{What::wrote, "wrote", true, kLock | kHold | kAccepted, kToken},
@@ -112,6 +114,9 @@ constexpr std::array kFields = {
     EventField{kValidUntil, "valid_until", kTimeIs,
                [](In v, Event& e) { return read_time(v, e.valid_until); },
                [](Of e) { return time_json(e.valid_until); }, always},
+    EventField{kTtlMs, "ttl_ms", "a whole number of milliseconds, from 1",
+               [](In v, Event& e) { return read_ms(v, e.ttl_ms) && e.ttl_ms >= 1; },
+               [](Of e) -> Json { return e.ttl_ms; }, [](Of e) { return e.ttl_ms != 0; }},
     EventField{kWhy, "why", "a text", [](In v, Event& e) { return read_text(v, e.why); },
                [](Of e) -> Json { return e.why; }, [](Of e) { return !e.why.empty(); }},
     EventField{kAccepted, "accepted", "true or false",

@@ -27,8 +27,8 @@ Instant now() {
   return net::read_clock(net::ClockKind::boottime);
 }
 
-// What one holding is known by, and whether the client still believes in it. The guard tells of a
-// loss on the client's thread, so that and all else that ends a belief take turns.
+// What one holding is known by, and whether the client still believes in it. The guard tells of
+// extensions and of a loss on the client's thread, so all that changes a belief takes turns.
 //
 // Thread safety: all of it.
 class Belief {
@@ -41,21 +41,24 @@ class Belief {
 
   void begin(Instant asked, const Lock& lock) {
     const std::lock_guard guard(mutex_);
-    valid_until_ = Instant(lock.valid_until);
+    // Its guard may have extended it since the caller looked.
+    valid_until_ = std::max(valid_until_, Instant(lock.valid_until));
     Event event = its(What::acquired);
     event.asked = asked;
     event.token = lock.token;
+    event.ttl_ms = ceil_ms(lock.ttl);
     event.valid_until = valid_until_;
     began_ = true;
     tell(event);
     if (over_) tell_end();
   }
-  // The guard may have extended it.
-  void see(const Lock& lock) {
+  // The guard tells of each extension, on the client's thread and before anybody relies on it: so
+  // the history has it right behind the reply that decided it.
+  void extend(Instant valid_until) {
     const std::lock_guard guard(mutex_);
-    const Instant valid_until(lock.valid_until);
     if (over_ || valid_until <= valid_until_) return;
     valid_until_ = valid_until;
+    if (!began_) return;
     Event event = its(What::extended);
     event.valid_until = valid_until;
     tell(event);
@@ -193,19 +196,18 @@ void ClientProcess::refused(const Error& why) {
 
 void ClientProcess::hold_under_guard(Duration length) {
   auto got = client_.guard(
-      lock_, {.ttl = settings_.ttl,
-              .wait = settings_.ttl / 2,
-              .fence = settings_.fence,
-              .notice = notice_,
-              .on_loss = [belief = belief_](const Error& why) { belief->lose(why.text); }});
+      lock_,
+      {.ttl = settings_.ttl,
+       .wait = settings_.ttl / 2,
+       .fence = settings_.fence,
+       .notice = notice_,
+       .on_loss = [belief = belief_](const Error& why) { belief->lose(why.text); },
+       .on_extended = [belief = belief_](Duration until) { belief->extend(Instant(until)); }});
   if (!got) return refused(got.error());
   Guard& guard = got.value();
   const Lock lock = guard.lock();
   belief_->begin(asked_, lock);
-  work(lock.token, later(now(), length), [&] {
-    belief_->see(guard.lock());
-    return guard.valid();
-  });
+  work(lock.token, later(now(), length), [&] { return guard.valid(); });
   belief_->release();
   static_cast<void>(guard.release());  // of a lost one, too: some nodes may still have it
 }

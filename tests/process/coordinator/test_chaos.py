@@ -25,7 +25,8 @@ class Chaos(DrillTest):
         self.assertHappened(counts, ("node", "killed", 5), ("node", "recovering", 1),
                             ("client", "stopped", 2), ("client", "acquired", 100),
                             ("client", "wrote", 100), ("client", "extended", 1))
-        self.assertTrue(all(event["token"] for event in events if event["what"] == "acquired"))
+        self.assertTrue(all(event["token"] and event["ttl_ms"] for event in events
+                            if event["what"] == "acquired"))
         # The checker says the same of the file that stays.
         path = os.path.join(self.out, "history.jsonl")
         self.assertEqual(subprocess.run([REDLOCK, "drill", "check", path], check=False,
@@ -57,6 +58,8 @@ class Chaos(DrillTest):
         self.assertEqual(report["counts"]["token_order"], 0)
         self.assertEqual(report["counts"]["token_twice"], 0)
         self.assertEqual(report["counts"]["old_write"], 0)
+        self.assertEqual(report["counts"]["revived"], 0)
+        self.assertEqual(report["counts"]["long_validity"], 0)
 
 
 class Ends(DrillTest):

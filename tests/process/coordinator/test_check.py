@@ -36,6 +36,13 @@ def releases(ms, who, hold, lock="printer"):
 HANDED_OVER = history(
     acquired(10, "anna", "1", 100, token=1), releases(50, "anna", "1"),
     acquired(51, "bert", "2", 150, token=2), releases(60, "bert", "2"))
+REVIVED = history(
+    acquired(10, "anna", "1", 9000, token=1, ttl_ms=10000),
+    acquired(9500, "bert", "2", 15000, token=2, ttl_ms=10000), releases(16000, "bert", "2"),
+    (18000, "anna", "extended", {"lock": "printer", "hold": "1", "valid_until": 27000 * MS}),
+    releases(19000, "anna", "1"), clock_drift=0.01)
+TOO_LONG = history(
+    acquired(10, "anna", "1", 900000, token=1, ttl_ms=10000), releases(50, "anna", "1"))
 TWO_HOLDERS = history(
     acquired(10, "anna", "1", 100), (20, "node 1", "killed", {}), (30, "node 1", "started", {}),
     acquired(40, "bert", "2", 150), releases(90, "anna", "1"), releases(95, "bert", "2"),
@@ -79,6 +86,19 @@ class Judging(CheckTest):
         self.assertIn('lock "printer" had two holders for 50 ms, from 0.030000 s: anna (acquired '
                       "at 0.000000 s, line 2) and bert (acquired at 0.030000 s, line 5)",
                       done.stdout)
+
+    def test_a_revived_hold_and_a_validity_beyond_its_ttl_are_found(self):
+        for text, kind, places in ((REVIVED, "revived", ["line 2", "line 5"]),
+                                   (TOO_LONG, "long_validity", ["line 2"])):
+            done = self.check(self.file(text), "--json")
+            report = json.loads(done.stdout)
+            self.assertEqual((done.returncode, report["counts"][kind]), (1, 1), done.stdout)
+            places_of = {one["kind"]: one["places"] for one in report["findings"]}
+            self.assertEqual(places_of[kind], places)
+            self.assertEqual(report["figures"]["without_ttl"], 0)
+        done = self.check(self.file(TOO_LONG.replace(', "ttl_ms": 10000', "")))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("\n  TTLs              1 of 1 hold not told; ", done.stdout)
 
     def test_programs_get_one_object(self):
         done = self.check(self.file(TWO_HOLDERS), "--json")

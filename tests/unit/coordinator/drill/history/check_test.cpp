@@ -1,28 +1,10 @@
 // Each finding has a history that shows it, and one that is just barely fine.
-#include "coordinator/drill/history/check.h"
-
-#include "tests/unit/coordinator/drill/history/told_history.h"
+#include "tests/unit/coordinator/drill/history/judged_history.h"
 
 #include <fmt/format.h>
 
 namespace redlock::coordinator {
 namespace {
-
-Report judged(const std::string& transcript) {
-  const History history = told_history(transcript);
-  return check(history, tell(history));
-}
-
-// The kinds of all findings, by time.
-std::vector<std::string> found(const std::string& transcript) {
-  std::vector<std::string> kinds;
-  for (const Finding& finding : judged(transcript).findings) {
-    kinds.emplace_back(name_of(finding.kind));
-  }
-  return kinds;
-}
-
-using Kinds = std::vector<std::string>;
 
 // --- two holders at once ---
 

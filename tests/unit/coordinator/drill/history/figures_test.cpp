@@ -198,5 +198,26 @@ TEST_CASE("people read a paragraph, and programs one object") {
   CHECK_THAT(json, Catch::Contains(R"("places":["line 2","line 3"])"));
 }
 
+TEST_CASE("an old history, without TTLs, is told to be judged in part") {
+  const auto text_of = [](const std::string& transcript) {
+    const History history = told_history(transcript);
+    const Story story = tell(history);
+    const Report report = check(history, story);
+    return report_text(history, story, report) + report_json(history, story, report);
+  };
+  const std::string with_ttl = "10 anna acquired 1 until 100 ttl 100\n 20 anna releases 1\n";
+  const std::string all = text_of(with_ttl);
+  CHECK_THAT(all, !Catch::Contains("TTLs"));
+  CHECK_THAT(all, Catch::Contains("no lock revived, no validity too long.\n"));
+  CHECK_THAT(all, Catch::Contains(R"("revived":0,"long_validity":0)"));
+  CHECK_THAT(all, Catch::Contains(R"("without_ttl":0)"));
+  const std::string some =
+      text_of(with_ttl + "30 bert acquired 2 until 100\n 40 bert releases 2\n");
+  CHECK_THAT(some, Catch::Contains("\n  TTLs              1 of 2 holds not told; whether their "
+                                   "validity is too long cannot be judged\n"));
+  CHECK_THAT(some, Catch::Contains("every loss noticed in time, no lock revived.\n"));
+  CHECK_THAT(some, Catch::Contains(R"("without_ttl":1)"));
+}
+
 }  // namespace
 }  // namespace redlock::coordinator

@@ -34,6 +34,7 @@ TEST_CASE("what is written is read again, for every kind of event") {
   acquired.asked = Instant(10ns);
   acquired.token = 17;
   acquired.valid_until = Instant(90ns);
+  acquired.ttl_ms = 30000;
   Event cut = at(30, "node 2", What::cut);
   cut.from = {"anna", "node 1"};
   cut.direction = Direction::out;
@@ -63,6 +64,7 @@ TEST_CASE("what is written is read again, for every kind of event") {
   INFO(history.error().text);
   REQUIRE(history);
   REQUIRE(history.value().events.size() == written.size());
+  CHECK(history.value().events.front().ttl_ms == 30000);
   for (std::size_t i = 0; i < written.size(); ++i) {
     CHECK(event_line(history.value().events[i]) == written[i]);
   }
@@ -188,6 +190,10 @@ TEST_CASE("each mistake in an event is told with its line and what to do") {
              Catch::Contains(R"("direction" must be "both", "in" or "out", not "up")"));
   CHECK_THAT(mistake(R"("what":"wrote","lock":"l","hold":"h","accepted":1)"),
              Catch::Contains(R"("accepted" must be true or false, not 1)"));
+  CHECK_THAT(mistake(R"("what":"extended","lock":"l","hold":"h","valid_until":1,"ttl_ms":0)"),
+             Catch::Contains(R"("ttl_ms" must be a whole number of milliseconds, from 1, not 0)"));
+  CHECK_THAT(mistake(R"("what":"lost","lock":"l","hold":"h","ttl_ms":1000)"),
+             Catch::Contains(R"("lost" has no "ttl_ms")"));
   CHECK_THAT(mistake(R"("what":"slowed","ms":-1)"), Catch::Contains(R"("ms" must be)"));
   CHECK_THAT(complaint(std::string(kHistoryLineMax, '[') + "]\n"),
              Catch::Contains("a line of 65537 bytes; at most 65536"));

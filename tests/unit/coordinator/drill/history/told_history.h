@@ -1,6 +1,6 @@
 // A history as a transcript: a line an event, times in milliseconds.
 //
-//    10  anna    acquired 1 of a asked 5 token 7 until 100
+//    10  anna    acquired 1 of a asked 5 token 7 until 100 ttl 120
 //    40  anna    wrote 1 token 7 accepted
 //    50  node 2  recovering until 90
 //
@@ -55,6 +55,8 @@ inline Event told_event(const std::string& text) {
       line >> event.token;
     } else if (word == "until") {
       event.until = event.valid_until = told_time(line);
+    } else if (word == "ttl") {
+      line >> event.ttl_ms;
     } else if (word == "accepted") {
       event.accepted = true;
     } else if (word == "because") {
@@ -67,8 +69,8 @@ inline Event told_event(const std::string& text) {
 }
 
 // Through the format and its reader, as any other history.
-inline History told_history(const std::string& transcript) {
-  std::string text = header_line({});
+inline History told_history(const std::string& transcript, const HistoryHeader& header = {}) {
+  std::string text = header_line(header);
   std::istringstream lines(transcript);
   for (std::string line; std::getline(lines, line);) {
     if (line.find_first_not_of(' ') != std::string::npos) text += event_line(told_event(line));
