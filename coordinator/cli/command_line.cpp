@@ -178,8 +178,8 @@ void add_ttl(CLI::App& subcommand, Flags& flags) {
 }
 
 void add_run(CLI::App& app, Flags& flags, Options& options) {
-  CLI::App& subcommand =
-      *app.add_subcommand("run", "run a command while holding a lock: run NAME -- COMMAND [ARG…]");
+  CLI::App& subcommand = *app.add_subcommand(
+      "run", "run a command while holding a lock: run NAME [--] COMMAND [ARG…]");
   add_name(subcommand, options);
   add_wait(subcommand, flags, "for ever");
   add_ttl(subcommand, flags);
@@ -257,15 +257,6 @@ CommandLine failed(Mistake mistake_made) {
   return line;
 }
 
-// What comes after `--` is the command and nothing of ours.
-std::vector<std::string> split_off_command(int argc, char** argv, std::vector<std::string>& words) {
-  std::vector<std::string> ours(argv + 1, argv + argc);
-  const auto dashes = std::find(ours.begin(), ours.end(), "--");
-  if (dashes != ours.end()) words.assign(dashes + 1, ours.end());
-  ours.erase(dashes, ours.end());
-  return ours;
-}
-
 void add_flags(const Flags& flags, GivenSettings& settings) {
   for (const auto& [name, value] : flags.values) {
     if (!value.empty()) settings.set(name, {value, "--" + name, true});
@@ -294,7 +285,8 @@ CommandLine resolve(const CLI::App& app, const Flags& flags, CommandLine line) {
     return failed({exit_code::kUsage, "the lock's name is empty"});
   }
   if (subcommand == Subcommand::run && line.options.run.command.empty()) {
-    return failed({exit_code::kUsage, "no command: redlock run [OPTIONS] NAME -- COMMAND [ARG…]"});
+    return failed(
+        {exit_code::kUsage, "no command: redlock run [OPTIONS] NAME [--] COMMAND [ARG…]"});
   }
   GivenSettings settings;
   if (Problem problem = read_file(flags.config, settings)) return failed(*problem);
@@ -306,7 +298,7 @@ CommandLine resolve(const CLI::App& app, const Flags& flags, CommandLine line) {
   return line;
 }
 
-CommandLine parse(std::vector<std::string> ours, CommandLine line) {
+CommandLine parse(const std::vector<std::string>& words, CommandLine line) {
   Flags flags;
   CLI::App app("Redlock: one lock over several nodes", "redlock");
   app.require_subcommand(1);
@@ -314,9 +306,9 @@ CommandLine parse(std::vector<std::string> ours, CommandLine line) {
   app.footer(kExitCodes);
   add_common(app, flags, line.options);
   add_subcommands(app, flags, line.options);
-  std::reverse(ours.begin(), ours.end());  // as CLI11 takes them
+  const std::vector<std::string> ours = split_off_command(app, words, line.options.run.command);
   try {
-    app.parse(ours);
+    app.parse(std::vector<std::string>(ours.rbegin(), ours.rend()));  // as CLI11 takes them
   } catch (const CLI::CallForVersion&) {
     line.text = version_line();
     return line;
@@ -324,9 +316,10 @@ CommandLine parse(std::vector<std::string> ours, CommandLine line) {
     line.text = app.help();
     return line;
   } catch (const CLI::ParseError& error) {
-    const std::string unnamed = no_drill_named(app);
-    return failed({exit_code::kUsage,
-                   fmt::format("{} (redlock --help)", unnamed.empty() ? error.what() : unnamed)});
+    std::string why = no_drill_named(app);
+    if (why.empty()) why = slip_in(app, ours);
+    if (why.empty()) why = error.what();
+    return failed({exit_code::kUsage, fmt::format("{} (redlock --help)", why)});
   }
   line.subcommand = subcommand_of(app);
   return resolve(app, flags, std::move(line));
@@ -349,10 +342,10 @@ std::string failure_for_shell(const std::vector<std::string>& ours, int exit_cod
 
 CommandLine parse_command_line(int argc, char** argv) {
   CommandLine line;
-  const std::vector<std::string> ours = split_off_command(argc, argv, line.options.run.command);
-  line = parse(ours, std::move(line));
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  line = parse(words, std::move(line));
   if (line.exit_code != exit_code::kDone) {
-    line.for_shell = failure_for_shell(ours, line.exit_code);
+    line.for_shell = failure_for_shell(words, line.exit_code);
   }
   return line;
 }

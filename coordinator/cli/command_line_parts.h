@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -42,6 +43,14 @@ Problem read_drift(const GivenSettings& settings, double& drift);
 Problem read_nodes(const GivenSettings& settings, CommandLine& line);
 // What depends on more than one setting.
 Problem check_times(const GivenSettings& settings, Options& options);
+
+// Ours of the words, without the command of `run` and its `--`: the command begins behind `--`, or
+// with the first word behind the name. `help WORD` becomes `WORD --help`.
+std::vector<std::string> split_off_command(const CLI::App& app, std::vector<std::string> words,
+                                           std::vector<std::string>& command);
+// After a mistake: a sentence about the first subcommand or option that there is not, with what may
+// have been meant; empty if it is another mistake.
+std::string slip_in(const CLI::App& app, const std::vector<std::string>& words);
 
 // `redlock bench`: its options, and what of them needs a look.
 void add_bench(CLI::App& app, Flags& flags, Options& options);

@@ -119,6 +119,12 @@ Result<NodeAddress> parse_node_address(std::string_view text) {
     return Failure{"rediss:// (TLS) is not supported yet: use redis://"};
   }
   constexpr std::string_view kUnixScheme = "unix://";
+  const std::size_t scheme_end = text.find("://");
+  const std::string_view scheme =
+      text.substr(0, scheme_end == std::string_view::npos ? 0 : scheme_end);
+  if (!scheme.empty() && scheme != "redis" && scheme != "unix") {
+    return Failure{fmt::format("nodes do not speak {}://: {}", shown(scheme), kForm)};
+  }
   const bool is_unix = text.starts_with(kUnixScheme);
   if (is_unix) text.remove_prefix(kUnixScheme.size());
   if (text.starts_with(kScheme)) text.remove_prefix(kScheme.size());
@@ -135,7 +141,13 @@ Result<NodeAddress> parse_node_address(std::string_view text) {
     node.address = {std::string(text), 0};
     return node;
   }
-  if (text.ends_with('/')) text.remove_suffix(1);
+  if (const std::size_t slash = text.rfind('/'); slash != std::string_view::npos) {
+    const std::string_view database = text.substr(slash + 1);
+    if (!database.empty() && database != "0" && parse_int64(database)) {
+      return Failure{fmt::format("a lock node has one database: leave out /{}", shown(database))};
+    }
+    if (database.empty() || database == "0") text.remove_suffix(database.size() + 1);
+  }
   Result<net::Address> address = parse_host_and_port(text);
   if (!address) return address.error();
   node.address = std::move(address).value();

@@ -1,5 +1,6 @@
 #include "server/settings/setting_table.h"
 
+#include "base/text/guess.h"
 #include "base/text/number.h"
 #include "protocol/catalogue/glob.h"
 #include "protocol/resp/errors.h"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -75,7 +77,7 @@ constexpr std::array kTable = {
     row<Memory<&Settings::script_size_limit, kScriptSizeMin>>(
         "script-size-limit", "bytes from 16kb, such as 64kb", Change::at_start),
     row<EventLetters>("notify-keyspace-events", "letters of 'Ag$lshzxeKEtmdn', such as KEA",
-                        Change::running),
+                      Change::running),
     row<DebugCommand>("enable-debug-command", "no, local or yes", Change::at_start),
     row<Integer<&Settings::slowlog_log_slower_than, -1, kInt64Max>>(
         "slowlog-log-slower-than", "microseconds (0: all, -1: none)", Change::running),
@@ -96,36 +98,11 @@ constexpr std::array kTable = {
     row<Fixed<kDaemonize>>("daemonize", "no", Change::at_start),
 };
 
-// How many letters to change, add or take away to make one word of the other.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row_above(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row_above[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row_above[0];
-    row_above[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row_above[j];
-      row_above[j] = std::min({changed, row_above[j] + 1, row_above[j - 1] + 1});
-    }
-  }
-  return row_above[b.size()];
-}
-
 std::string unknown_setting(std::string_view name) {
-  constexpr std::size_t kLongestGuess = 64;
-  constexpr std::size_t kSlips = 2;
-  const Setting* nearest = nullptr;
-  std::size_t least = kSlips + 1;
-  for (const Setting& setting : kTable) {
-    if (name.size() > kLongestGuess) break;
-    const std::size_t distance = edit_distance(name, setting.name);
-    if (distance >= std::min(least, setting.name.size() / 2)) continue;
-    nearest = &setting;
-    least = distance;
-  }
-  const std::string guess =
-      nearest == nullptr ? "" : fmt::format("; did you mean '{}'?", nearest->name);
+  std::vector<std::string_view> known;
+  for (const Setting& setting : kTable) known.push_back(setting.name);
+  const std::string_view nearest = nearest_word(name, known);
+  const std::string guess = nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
   return fmt::format("there is no setting '{}'{}", name, guess);
 }
 

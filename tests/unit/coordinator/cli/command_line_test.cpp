@@ -40,6 +40,57 @@ TEST_CASE("run takes everything after -- as the command") {
   CHECK(line.options.ttl == 10s);
 }
 
+TEST_CASE("run takes what stands behind the name as the command, too") {
+  const auto command_of = [](const std::string& text) {
+    const CommandLine line = parsed(text);
+    CAPTURE(text, line.text);
+    CHECK(line.options.name == "job");
+    return line.options.run.command;
+  };
+  using Words = std::vector<std::string>;
+  CHECK(command_of("run job make all") == Words{"make", "all"});
+  CHECK(command_of("run -w 5s --ttl 10s job sh -c -n --ttl") == Words{"sh", "-c", "-n", "--ttl"});
+  CHECK(command_of("--node-timeout 1s run -w5s --ttl=10s job true") == Words{"true"});
+  CHECK(command_of("run job git checkout -- file") == Words{"git", "checkout", "--", "file"});
+  CHECK(command_of("run job -n make") == Words{"make"});
+  CHECK(command_of("run job -- make -- all") == Words{"make", "--", "all"});
+  CHECK(parsed("run -w 5s job true").options.wait == 5s);
+  CHECK(parsed("run job").exit_code == exit_code::kUsage);
+  CHECK(parsed("run -- true").exit_code == exit_code::kUsage);
+}
+
+TEST_CASE("a lock's name may begin with -, behind --") {
+  CHECK(parsed("acquire --ttl 5s -- -job").options.name == "-job");
+  CHECK(parsed("holder -- --json").options.name == "--json");
+}
+
+TEST_CASE("a slip in a subcommand or an option is answered with what may have been meant") {
+  const auto said = [](const std::string& text) {
+    const CommandLine line = parsed(text);
+    CHECK(line.exit_code == exit_code::kUsage);
+    return line.text;
+  };
+  CHECK(said("rum job") ==
+        "redlock: there is no subcommand 'rum'; did you mean 'run'? "
+        "(redlock --help)\n");
+  CHECK(said("--ttl 5s aquire job").starts_with("redlock: there is no option '--ttl'"));
+  CHECK(said("aquire --ttl 5s job").find("'aquire'; did you mean 'acquire'?") != std::string::npos);
+  CHECK(said("frobnicate").starts_with("redlock: there is no subcommand 'frobnicate' ("));
+  CHECK(said("run --tll 5s job true").find("no option '--tll'; did you mean '--ttl'?") !=
+        std::string::npos);
+  CHECK(said("acquire --no-fense job").find("did you mean '--no-fence'?") != std::string::npos);
+  CHECK(said("acquire --nods=a:1 job").find("'--nods'; did you mean '--nodes'?") !=
+        std::string::npos);
+  CHECK(said("drill chas").find("chaos") != std::string::npos);
+}
+
+TEST_CASE("help WORD is WORD --help") {
+  CHECK(parsed("help").text == parsed("--help").text);
+  CHECK(parsed("help run").text == parsed("run --help").text);
+  CHECK(parsed("help run").text.find("--max-hold") != std::string::npos);
+  CHECK(parsed("help rum").text.find("did you mean 'run'?") != std::string::npos);
+}
+
 TEST_CASE("run waits for ever, acquire not at all, unless told otherwise") {
   CHECK_FALSE(parsed("run job -- true").options.wait.has_value());
   CHECK(parsed("acquire job").options.wait == Duration(0));

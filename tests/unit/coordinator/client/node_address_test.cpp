@@ -23,6 +23,7 @@ TEST_CASE("nodes are named as people name a Redis") {
   CHECK(parsed("redis://alice:secret@node1:7001/") == "node1:7001 alice secret");
   CHECK(parsed("redis://:secret@[::1]:7001") == "[::1]:7001  secret");
   CHECK(parsed("redis://alice:p%40s%2Fs@node1") == "node1:6379 alice p@s/s");
+  CHECK(parsed("redis://node1:7001/0") == "node1:7001  ");
   CHECK(parsed("unix:///run/node.sock") == "/run/node.sock  ");
   CHECK(parsed("unix://:secret@/run/node.sock") == "/run/node.sock  secret");
 }
@@ -32,6 +33,8 @@ TEST_CASE("a name that cannot be meant is refused with what is accepted, never w
   CHECK_THAT(parsed("redis://"), Catch::Contains("no host"));
   CHECK_THAT(parsed("node1:"), Catch::Contains("redis://host:port"));
   CHECK_THAT(parsed("rediss://node1:1"), Catch::Contains("TLS"));
+  CHECK_THAT(parsed("http://node1:1"), Catch::Contains("do not speak http://"));
+  CHECK_THAT(parsed("redis://node1:1/7"), Catch::Contains("one database: leave out /7"));
   CHECK_THAT(parsed("unix://node.sock"), Catch::Contains("no absolute path"));
   CHECK_THAT(parsed("unix:///" + std::string(107, 's')), Catch::Contains("at most 107 bytes"));
   CHECK_THAT(parsed("redis://alice:secret@node1:x"), !Catch::Contains("secret"));
