@@ -95,6 +95,11 @@ TEST_CASE("a machine that slept loses what it held (rule C3)") {
 TEST_CASE("the clocks are looked at every second, whatever else is due") {
   Kept kept;
   CHECK(kept.keeper.next_deadline() == kept.start + Keeper::kClockInterval);
+  kept.keeper.begin_extension(kept.now());
+  kept.clocks.boottime += 300ms;
+  kept.clocks.monotonic += 300ms;
+  kept.end_extension(ExtensionOutcome::extended, kept.now() + 29s);
+  CHECK(kept.keeper.next_deadline() == kept.now() + Keeper::kClockInterval);
 }
 
 TEST_CASE("an extension that comes after the lock counts as lost does not bring it back") {

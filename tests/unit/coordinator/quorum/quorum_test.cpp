@@ -1,4 +1,5 @@
 #include "coordinator/quorum/ballot.h"
+#include "coordinator/quorum/tally.h"
 
 #include <catch2/catch.hpp>
 
@@ -64,4 +65,16 @@ TEST_CASE("a node that two addresses lead to votes once, whatever it says (rule 
   CHECK(ballot.votes().yes() + ballot.votes().no() == 2);
   CHECK(ballot.record(3, {.kind = AnswerKind::error, .from = kTwo}, Instant(1s)));
   CHECK(ballot.answers()[3].kind == AnswerKind::error);
+}
+
+TEST_CASE("nodes are in a quorum's way when those that are left are none") {
+  std::vector<Answer> answers(5);
+  answers[0].kind = answers[1].kind = AnswerKind::error;
+  answers[0].is_limit = answers[1].is_limit = true;
+  CHECK_FALSE(leave_no_quorum(answers, AnswerKind::error));
+  CHECK_FALSE(is_beyond_limits(answers));
+  answers[4].kind = AnswerKind::error;
+  answers[4].is_limit = true;
+  CHECK(leave_no_quorum(answers, AnswerKind::error));
+  CHECK(is_beyond_limits(answers));
 }

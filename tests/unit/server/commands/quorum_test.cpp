@@ -98,6 +98,8 @@ TEST_CASE("a top-up makes the lock with its token, where the key is free (rules 
   CHECK(node("LOCK.ACQUIRE printer bob PX 1000") == "[(integer) 1, (integer) 501, (integer) 1000]");
   CHECK(node("LOCK.EXTEND lamp carol PX 1000 TOKEN 0") ==
         "[(integer) 2, (integer) 101, (integer) 1000]");
+  CHECK(node("LOCK.EXTEND door dave PX 1000 TOKEN 1") ==  // the first token that there is
+        "[(integer) 2, (integer) 1, (integer) 1000]");
 }
 
 TEST_CASE("an extension with a token raises the stored one, so a later grant is above it") {

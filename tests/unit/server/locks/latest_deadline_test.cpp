@@ -38,6 +38,12 @@ TEST_CASE("a lock that is not the last, or one of several in its tick, changes n
   CHECK(latest.find(kNow) == kNow + 30s);
 }
 
+TEST_CASE("in the first instants of a clock there is no tick to look at") {
+  LatestDeadline latest(60s);
+  CHECK(latest.find(Instant{}) == Instant{});
+  CHECK(latest.find(Instant(1ms)) == Instant{});
+}
+
 TEST_CASE("a deadline that has passed counts for none") {
   LatestDeadline latest(60s);
   latest.add(kNow + 20ms, kNow);

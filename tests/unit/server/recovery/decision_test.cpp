@@ -78,6 +78,7 @@ TEST_CASE("row 1, same boot: exact deadlines and no delay (rule R9)") {
   CHECK(decision.restoration->deadline(kStart + 1ns) == kStart + 1ns);
   CHECK(decision.restoration->deadline(kStart) == std::nullopt);
   CHECK(decision.restoration->deadline(kNever) == kNever);
+  CHECK_THAT(decision.report, Contains("stopped cleanly") && Contains("with their deadlines"));
 }
 
 TEST_CASE("row 1, another boot: the full time that was left and no delay (rule R9)") {
@@ -91,6 +92,7 @@ TEST_CASE("row 1, another boot: the full time that was left and no delay (rule R
   CHECK(decision.restoration->deadline(kStart - 10s + 1ns) == kStart + 1ns);
   CHECK(decision.restoration->deadline(kStart - 10s) == std::nullopt);
   CHECK(decision.restoration->deadline(kNever) == kNever);
+  CHECK_THAT(decision.report, Contains("stopped cleanly") && Contains("another boot"));
 }
 
 TEST_CASE("row 1: each part of the boot's identity counts, and what cannot be read (rule R6)") {

@@ -96,6 +96,16 @@ TEST_CASE("a TTL above the largest is raised to the next power of two, at most m
   CHECK(keeper.largest_ttl() == 60s);
 }
 
+TEST_CASE("a TTL that no power of two in reach is above is raised to max-ttl (rule R8)") {
+  constexpr Duration kCenturies = 285 * 365 * 24h;
+  LedgerKeeper::Start start = with_bounds(0ns, 0);
+  start.max_ttl = Duration::max();
+  LedgerKeeper keeper(start, nullptr);
+  keeper.want_ttl(kCenturies);
+  write(keeper);
+  CHECK(keeper.largest_ttl() == Duration::max());
+}
+
 TEST_CASE("a raise that failed counts as not done, and is refused for a second (rule R7)") {
   LedgerKeeper keeper(with_bounds(0ns, 100), nullptr);
   keeper.want_ttl(1s);
