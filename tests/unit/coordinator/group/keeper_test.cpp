@@ -72,6 +72,15 @@ TEST_CASE("an extension without a quorum is tried again soon, until the notice b
   CHECK_FALSE(kept.keeper.next_deadline());
 }
 
+TEST_CASE("an extension that succeeds leaves no failure to tell of") {
+  Kept kept;
+  kept.pass(10s);
+  kept.end_extension(ExtensionOutcome::no_quorum, kept.start + 29s);
+  CHECK(kept.keeper.last_failure().size() == 5);
+  kept.end_extension(ExtensionOutcome::extended, kept.now() + 29s);
+  CHECK(kept.keeper.last_failure().empty());
+}
+
 TEST_CASE("a lock that a quorum does not have any more is lost at once and for good") {
   Kept kept;
   kept.pass(10s);

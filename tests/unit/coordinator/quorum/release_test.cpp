@@ -33,6 +33,8 @@ TEST_CASE("a release without a quorum of answers is not confirmed") {
   attempt(3, "broken");
   CHECK(attempt.time(499ms).empty());
   CHECK_FALSE(attempt.machine.finished());
+  CHECK(attempt.machine.next_deadline() == at(500ms));
   attempt.time(500ms);
   CHECK(attempt.machine.outcome() == Outcome::no_quorum);
+  CHECK_FALSE(attempt.machine.next_deadline());
 }

@@ -1,6 +1,7 @@
 #include "server/locks/fence.h"
 
 #include <array>
+#include <set>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -64,6 +65,16 @@ TEST_CASE("an unfenced node counts and proposes nothing, until it is admitted (r
   const std::uint64_t other = fence.grant(other_slot_than("printer"));
   CHECK(other == 31);
   CHECK(fence.proposal_of(other) == 31);
+}
+
+TEST_CASE("an admission raises the counter of every slot (rule F6)") {
+  Fence fence({.first = 0, .bound = 1000, .fenced = false});
+  fence.reach_everywhere(30);
+  std::set<std::size_t> slots;
+  for (int i = 0; slots.size() < Fence::kSlots; ++i) {
+    const std::string key = fmt::format("key{}", i);
+    if (slots.insert(Fence::slot_of(key)).second) CHECK(fence.grant(key) == 31);
+  }
 }
 
 TEST_CASE("a token more than 2^32 above the counter is a leap (rule F1)") {

@@ -340,6 +340,9 @@ TEST_CASE("an unfenced node is admitted when every lock from before has run out 
   CHECK(decide(without_ledger(LedgerState::missing)).admit_from == kStart + 61'600ms);
   const auto off = with_delay(RestartDelay::Mode::off);
   CHECK(decide(without_ledger(LedgerState::missing), off).admit_from == kStart + 61'600ms);
+  // Other nodes may have granted for as long as max-ttl says, this one for as long as its ledger.
+  CHECK(decide(crashed()).admit_from == kStart + 61'600ms);
+  CHECK(decide(crashed(), with_max_ttl(2s)).admit_from == kStart + 31'300ms);
 }
 
 TEST_CASE("max-ttl lowered between runs shortens no delay") {
