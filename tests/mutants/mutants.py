@@ -161,7 +161,7 @@ class Run:
         return self.simulator.judge(folder / judges.SIMULATOR, folder / "tmp")
 
 
-def options():
+def options(words):
     parser = argparse.ArgumentParser(prog="./dev mutants", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path, help=argparse.SUPPRESS)
@@ -176,7 +176,7 @@ def options():
                         help="so many mutants at a time (as many as there are cores)")
     parser.add_argument("--survivors", action="store_true",
                         help="what was measured so far, as the tables of docs/proof.md")
-    return parser.parse_args()
+    return parser.parse_intermixed_args(words)
 
 
 def judge(given, chosen):
@@ -193,7 +193,7 @@ def judge(given, chosen):
 
 
 def main():
-    given = options()
+    given = options(sys.argv[1:])
     given.build = given.build.resolve()
     files = [str(pathlib.Path(file)) for file in given.files] or FILES
     unknown = [file for file in files if not (ROOT / file).is_file() or not file.endswith(".cpp")]

@@ -106,7 +106,7 @@ def table_of_survivors(entries):
     reasons = read_reasons()
     rows = ["| survivor | edit | hash | reason |\n| --- | --- | --- | --- |\n"]
     for entry in survivors_of(entries):
-        reason = reasons.get((entry["file"], entry["diff"]), "not looked at yet")
+        reason = reasons.get((entry["file"], entry["diff"]), "no reason yet")
         edit = entry["diff"].replace("|", "\\|")
         where = f"{entry['file']}:{entry['line']}"
         rows.append(f"| {where} | `{edit}` | {entry['simulator']['verdict']} | {reason} |\n")

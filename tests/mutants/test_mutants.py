@@ -115,6 +115,11 @@ class SampleTest(unittest.TestCase):
         self.assertEqual(dealt, mutants.deal(self.by_file, 6, 1))
         self.assertNotEqual(dealt, mutants.deal(self.by_file, 6, 2))
 
+    def test_options_stand_before_files_or_behind(self):
+        for words in (["build", "--sample", "5", "a", "b"], ["build", "a", "b", "--sample", "5"]):
+            given = mutants.options(words)
+            self.assertEqual((given.files, given.sample), (["a", "b"], 5))
+
     def test_a_larger_one_goes_on(self):
         self.assertEqual(mutants.deal(self.by_file, 99, 1)[:6], mutants.deal(self.by_file, 6, 1))
         self.assertEqual(len(mutants.deal(self.by_file, 99, 1)), 18)
