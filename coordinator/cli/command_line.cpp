@@ -313,6 +313,8 @@ CommandLine parse(const std::vector<std::string>& words, CommandLine line) {
     line.text = version_line();
     return line;
   } catch (const CLI::CallForHelp&) {
+    const std::string slip = slip_in(app, ours);
+    if (!slip.empty()) return failed({exit_code::kUsage, slip + " (redlock --help)"});
     line.text = app.help();
     return line;
   } catch (const CLI::ParseError& error) {

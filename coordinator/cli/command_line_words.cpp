@@ -107,14 +107,14 @@ std::string slip_in(const CLI::App& app, const std::vector<std::string>& words) 
   const std::vector<std::size_t> plain = places_of_plain_words(app, words);
   const CLI::App* const subcommand =
       plain.empty() ? nullptr : subcommand_named(app, words[plain.front()]);
-  if (!plain.empty() && subcommand == nullptr) return unknown_subcommand(app, words[plain.front()]);
   const bool has_own = subcommand != nullptr && !subcommands_of(*subcommand).empty();
-  for (const std::string& word : words) {
-    if (word == "--" || has_own) break;
-    const bool is_long = word.size() > 2 && word.starts_with("--");
-    if (is_long && option_of(app, subcommand, word) == nullptr) {
-      return unknown_option(app, subcommand, word);
+  for (std::size_t i = 0; i < words.size() && words[i] != "--" && !has_own; ++i) {
+    const bool is_long = words[i].size() > 2 && words[i].starts_with("--");
+    if (is_long && option_of(app, subcommand, words[i]) == nullptr) {
+      return unknown_option(app, subcommand, words[i]);
     }
+    const bool is_subcommand = !plain.empty() && i == plain.front();
+    if (is_subcommand && subcommand == nullptr) return unknown_subcommand(app, words[i]);
   }
   return {};
 }
