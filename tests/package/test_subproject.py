@@ -32,7 +32,7 @@ class Subproject(unittest.TestCase):
 
     def check_runs(self):
         with programs.five_nodes(self.build) as nodes:
-            programs.run(self.build / "guest", nodes, timeout=60)
+            programs.run(self.build / "host_program", nodes, timeout=60)
 
     def test_it_is_the_client_alone(self):
         for compiler in programs.COMPILERS:
@@ -45,14 +45,14 @@ class Subproject(unittest.TestCase):
     def check_is_small(self):
         cache = (self.build / "CMakeCache.txt").read_text()
         self.assertEqual([name for name in NOT_NEEDED if f"\n{name}" in cache], [])
-        needed = programs.run("objdump", "-p", self.build / "guest")
+        needed = programs.run("objdump", "-p", self.build / "host_program")
         self.assertIn("libuv.so", needed)  # once, also for a program that uses it itself
         for name in ("redlock-node", "CPackConfig.cmake", "redlock/CTestTestfile.cmake"):
             self.assertEqual(list(self.build.rglob(name)), [])
         prefix = self.build / "prefix"
         programs.run("cmake", "--install", self.build, "--prefix", prefix)
         installed = [str(path.relative_to(prefix)) for path in prefix.rglob("*") if path.is_file()]
-        self.assertEqual(installed, ["bin/guest"])
+        self.assertEqual(installed, ["bin/host_program"])
 
     def test_it_may_have_the_node_and_the_debug_mode_of_the_standard_library(self):
         compiler = programs.COMPILERS[-1]
