@@ -224,6 +224,7 @@ void Session::reset(bool authenticated) {
   modes_ = 0;
   set_answers(Answers::told);
   name.clear();
+  group_epoch.reset();
   no_evict = false;
   no_touch = false;
 }

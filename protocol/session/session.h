@@ -31,6 +31,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -160,7 +161,8 @@ class Session {
   std::string name;
   std::string library_name;
   std::string library_version;
-  std::string_view last_command = "NULL";  // the name in a CommandSpec
+  std::string_view last_command = "NULL";    // the name in a CommandSpec
+  std::optional<std::uint64_t> group_epoch;  // a coordinator's (LOCK.GROUP HELLO)
   bool no_evict = false;
   bool no_touch = false;
   std::uint32_t refused_passwords = 0;  // since it gave the right one

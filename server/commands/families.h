@@ -20,11 +20,11 @@ Family hash_commands();
 Family object_commands();
 Family wait_commands();
 Family quorum_commands();
+Family group_commands();
 Family script_commands();
 Family pubsub_commands();
 Family admin_commands();
 Family debug_commands();
-Family cluster_commands();
 Family transaction_commands();
 Family observing_commands();
 

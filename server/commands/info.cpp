@@ -233,6 +233,19 @@ void fencing_section(Section& s) {
   s.field("fenced", fence.is_fenced() ? 1 : 0);
 }
 
+// Locks that were granted to clients which name no roster: what group they mean, nobody knows.
+void group_section(Section& s) {
+  const Membership& membership = s.node.membership();
+  const RosterRecord& known = membership.record();
+  s.field("epoch", known.current.epoch);
+  s.field("standing", Membership::standing_name(membership.standing()));
+  s.field("members", known.current.members.size());
+  s.field("change_under_way", known.has_accepted() ? 1 : 0);
+  s.field(
+      "granted_without_epoch",
+      s.node.stats().granted - std::min(s.node.stats().granted, s.node.stats().granted_in_group));
+}
+
 void clock_section(Section& s) {
   s.field("source", "CLOCK_MONOTONIC");
   s.field("clock_state", s.node.grants().clock().text());
@@ -260,6 +273,7 @@ constexpr Entry kSections[] = {
     {"Locks", locks_section},
     {"Restart", restart_section},
     {"Fencing", fencing_section},
+    {"Group", group_section},
     {"Clock", clock_section},
 };
 

@@ -7,10 +7,12 @@
 #include "base/version.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
+#include "server/commands/replies.h"
 #include "server/commands/ttl.h"
 #include "server/grants/grants.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
+#include "server/settings/setting_values.h"
 
 #include <algorithm>
 #include <optional>
@@ -22,19 +24,8 @@ namespace {
 
 using namespace protocol;  // flags and error texts
 
-Reply number_reply(std::uint64_t number) {
-  return Reply::integer(static_cast<std::int64_t>(number));
-}
-
 Reply token_of(const Lock& lock) {
   return number_reply(lock.token);
-}
-
-template <class... Replies>
-Reply list(Replies... items) {
-  Reply reply = Reply::array();
-  (reply.add(std::move(items)), ...);
-  return reply;
 }
 
 Reply ms_left(const Call& call, const Lock& lock) {
@@ -89,6 +80,11 @@ bool is_released(const Call& call) {
   return call.node.grants().is_released(call.word(1), call.word(2), call.instant());
 }
 
+// A coordinator of another epoch of the group gets no vote (rule G1). A release is always welcome.
+Refusal refuse_vote(const Call& call) {
+  return call.node.membership().refuse_vote(call.session.group_epoch);
+}
+
 // LOCK.ACQUIRE key value PX ttl: [1, proposal, ms], [0, ms until it is free]; [0, 0] for a value
 // that was released for good.
 Reply acquire(Call& call) {
@@ -96,6 +92,7 @@ Reply acquire(Call& call) {
   if (Refusal no = call.node.grants().refuse_size(key, call.word(2))) return no;
   TtlReading ttl = read_px(call, 3);
   if (ttl.refusal) return std::move(ttl.refusal);
+  if (Refusal no = refuse_vote(call)) return no;
   Node& node = call.node;
   if (const Lock* lock = node.locks().find(key, call.instant())) return held(call, *lock);
   if (Refusal no = node.grants().refuse(call.instant())) return no;
@@ -103,6 +100,7 @@ Reply acquire(Call& call) {
   const Instant deadline = later(call.instant(), ttl.remaining);
   const Lock* lock = node.grants().grant(key, call.word(2), deadline, call.instant());
   if (lock == nullptr) return Reply::error_view(kNoMemory);
+  if (call.session.group_epoch) ++node.stats().granted_in_group;
   tell_of_grant(call, key);
   return list(Reply::integer(1), number_reply(node.grants().fence().proposal_of(lock->token)),
               ms_left(call, *lock));
@@ -134,6 +132,7 @@ Reply top_up(Call& call, Duration ttl, std::uint64_t token) {
   const Instant deadline = later(call.instant(), ttl);
   const Lock* lock = node.grants().top_up(key, call.word(2), deadline, token, call.instant());
   if (lock == nullptr) return Reply::error_view(kNoMemory);
+  if (call.session.group_epoch) ++node.stats().granted_in_group;
   tell_of_grant(call, key);
   return extended(call, 2, *lock);
 }
@@ -155,6 +154,7 @@ Reply extend(Call& call) {
   if (ttl.refusal) return std::move(ttl.refusal);
   std::optional<std::uint64_t> token;
   if (Refusal no = read_token_option(call, token)) return no;
+  if (Refusal no = refuse_vote(call)) return no;
   Node& node = call.node;
   if (Refusal no = node.grants().refuse(call.instant())) return no;
   const Lock* lock = node.locks().find(key, call.instant());
@@ -194,7 +194,7 @@ Reply release(Call& call) {
 // A node that lost its ledger may have accepted a token for a lock that still lives, and cannot
 // know that it would do so twice (rule F7).
 Refusal refuse_too_early(const Call& call) {
-  const Duration early = call.node.start().admit_from - call.instant();
+  const Duration early = call.node.grants().admit_from() - call.instant();
   if (call.node.grants().fence().is_fenced() || early <= 0ns) return std::nullopt;
   return Reply::error(fmt::format(
       "ERR too early: locks that this node granted before it lost its ledger may live for {} ms",
@@ -206,6 +206,7 @@ Refusal refuse_too_early(const Call& call) {
 Reply confirm(Call& call) {
   std::uint64_t token = 0;
   if (Refusal no = read_token(call.word(3), 1, token)) return no;
+  if (Refusal no = refuse_vote(call)) return no;
   if (Refusal no = refuse_recovering(call)) return no;
   if (Refusal no = refuse_too_early(call)) return no;
   Node& node = call.node;
@@ -285,9 +286,26 @@ Reply fence_admit(Call& call) {
   return Reply::ok();
 }
 
+// What the members of a group agree on, or differ in (rule G6).
+void add_group(const Call& call, Reply& map) {
+  const Membership& membership = call.node.membership();
+  const Settings& settings = call.node.settings();
+  const std::string standing(Membership::standing_name(membership.standing()));
+  map.add_field("ledger_id", Reply::bulk(call.node.ledger().record().ledger_id()))
+      .add_field("epoch", number_reply(membership.record().current.epoch))
+      .add_field("standing", Reply::bulk(standing))
+      .add_field("roster", Reply::bulk(roster_text(membership.record().current)))
+      .add_field("accepted", Reply::bulk(roster_text(membership.record().accepted)))
+      .add_field("former_longest_ttl_ms", Reply::integer(ceil_ms(membership.record().longest)))
+      .add_field("clock_drift", Reply::bulk(fmt::format("{}", settings.clock_drift)))
+      .add_field("restart_delay", Reply::bulk(restart_delay_text(settings.restart_delay)))
+      .add_field("warning", Reply::bulk_view(call.node.start().warning));
+}
+
 Reply status(Call& call) {
   Node& node = call.node;
-  const Fence& fence = node.grants().fence();
+  const Grants& grants = node.grants();
+  const Fence& fence = grants.fence();
   const NodeStart& start = node.start();
   const Instant now = call.instant();
   const auto ms_until = [&](Instant when) {
@@ -295,18 +313,18 @@ Reply status(Call& call) {
   };
   Reply map = Reply::map({});
   map.add_field("node_id", Reply::bulk_view(start.node_id))
-      .add_field("state",
-                 Reply::bulk_view(node.grants().is_recovering(now) ? "recovering" : "serving"))
+      .add_field("state", Reply::bulk_view(grants.is_recovering(now) ? "recovering" : "serving"))
       .add_field("cause", Reply::bulk_view(start.cause))
-      .add_field("delay_left_ms", Reply::integer(ceil_ms(node.grants().delay_left(now))))
+      .add_field("delay_left_ms", Reply::integer(ceil_ms(grants.delay_left(now))))
       .add_field("locks", number_reply(node.locks().size()))
       .add_field("counter", number_reply(fence.largest()))
       .add_field("bound", number_reply(fence.bound()))
       .add_field("fenced", Reply::integer(fence.is_fenced() ? 1 : 0))
-      .add_field("admit_in_ms", ms_until(std::max(start.admit_from, start.grant_from)))
+      .add_field("admit_in_ms", ms_until(std::max(grants.admit_from(), grants.grant_from())))
       .add_field("max_ttl_ms", Reply::integer(ceil_ms(node.settings().max_ttl)))
       .add_field("largest_ttl_ms", Reply::integer(ceil_ms(node.ledger().largest_ttl())))
       .add_field("version", Reply::bulk_view(kRedlockVersion));
+  add_group(call, map);
   return map;
 }
 

@@ -125,6 +125,12 @@ Coverage::Bound Coverage::cover_fenced(Instant now) {
   return ask_disk(now);
 }
 
+Coverage::Bound Coverage::cover_roster(const RosterRecord& roster, Instant now) {
+  if (parts_.ledger.record().roster == roster) return Bound::covers;
+  parts_.ledger.want_roster(roster);
+  return ask_disk(now);
+}
+
 std::optional<DurableRecord> Coverage::begin_write(Instant now) {
   parts_.ledger.stay_ahead(parts_.grants.fence().largest());
   if (!parts_.ledger.wants_write()) return std::nullopt;
@@ -161,7 +167,7 @@ Reply Coverage::settle(WithheldReply withheld, const Status& written, Instant no
 }
 
 void Coverage::lower(Instant now) {
-  if (now < lower_at_) return;
+  if (now < lower_from()) return;
   LatestDeadline& live = parts_.grants.latest_deadline();
   if (live.has_fallen()) {
     parts_.ledger.lower(live.find(now));
@@ -173,10 +179,10 @@ void Coverage::lower(Instant now) {
 }
 
 std::optional<Instant> Coverage::next_lower() const {
-  if (parts_.grants.latest_deadline().has_fallen()) return lower_at_;
+  if (parts_.grants.latest_deadline().has_fallen()) return lower_from();
   const auto window_end = parts_.ledger.window_end();
   if (!window_end) return std::nullopt;
-  return std::max(*window_end, lower_at_);
+  return std::max(*window_end, lower_from());
 }
 
 }  // namespace redlock::server

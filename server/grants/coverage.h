@@ -27,6 +27,7 @@
 #include "server/recovery/ledger_keeper.h"
 #include <redlock/result.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -47,8 +48,7 @@ class Coverage {
  public:
   using SessionId = protocol::Session::Id;
 
-  // All outlive it. lower_from: a wait that an earlier run is owed stands in the ledger until then
-  // (rule R3).
+  // All outlive it.
   struct Parts {
     LedgerKeeper& ledger;
     Grants& grants;
@@ -56,7 +56,7 @@ class Coverage {
     ClientLog& client_log;
     LogSink& log;
   };
-  Coverage(Parts parts, Instant lower_from) : parts_(parts), lower_at_(lower_from) {}
+  explicit Coverage(Parts parts) : parts_(parts) {}
   Coverage(const Coverage&) = delete;
   Coverage& operator=(const Coverage&) = delete;
 
@@ -85,6 +85,9 @@ class Coverage {
   Bound cover_token(std::uint64_t token, Instant now);
   // Makes a mark durable that says fenced; the same three answers.
   Bound cover_fenced(Instant now);
+  // Makes durable what the node must not forget of its group, one step at a time: while another
+  // step is on its way to the disk this one is postponed, and is to be thought over again.
+  Bound cover_roster(const RosterRecord& roster, Instant now);
 
   // The next durable write, one at a time, and how it ended.
   std::optional<DurableRecord> begin_write(Instant now);
@@ -116,6 +119,9 @@ class Coverage {
   protocol::Reply revoke(std::span<const std::string> keys, std::string_view why, Instant now);
   protocol::Reply settle(WithheldReply withheld, const Status& written, Instant now);
   Bound ask_disk(Instant now) const;
+  // A wait that an earlier run is owed, or a former roster, stands in the ledger until its end
+  // (rules R3, G2).
+  Instant lower_from() const { return std::max(lower_at_, parts_.grants.snapshot_from()); }
 
   Parts parts_;
   std::size_t covered_early_ = 0;  // so many of the uncovered, by a script that is suspended
@@ -123,7 +129,7 @@ class Coverage {
   std::size_t thin_out_at_ = kThinOutAt;  // bytes of the uncovered
   std::vector<WithheldReply> withheld_;
   std::optional<Status> ended_write_;
-  Instant lower_at_;  // not before
+  Instant lower_at_{};  // not before
 };
 
 }  // namespace redlock::server

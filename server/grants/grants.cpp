@@ -19,7 +19,10 @@ Grants::Grants(Parts parts)
       stats_(parts.stats),
       table_(start_.hash_seed, settings_.max_ttl),
       marks_(start_.hash_seed),
-      fence_(start_.fence) {}
+      fence_(start_.fence),
+      grant_from_(start_.grant_from),
+      admit_from_(start_.admit_from),
+      snapshot_from_(start_.snapshot_from) {}
 
 Refusal Grants::refuse(Instant now) {
   if (!clock_.is_sound()) {
@@ -38,7 +41,7 @@ bool Grants::may_grant(Instant now) const {
 }
 
 Duration Grants::delay_left(Instant now) const {
-  return is_recovering(now) ? start_.grant_from - now : Duration::zero();
+  return is_recovering(now) ? grant_from_ - now : Duration::zero();
 }
 
 const Lock* Grants::grant(std::string_view key, std::string_view value, Instant deadline,
@@ -189,9 +192,14 @@ void Grants::set_token(std::string_view key, std::uint64_t token) {
   table_.set_token(key, token);
 }
 
+void Grants::join(Instant end) {
+  for (Instant* from : {&grant_from_, &admit_from_, &snapshot_from_}) *from = std::max(*from, end);
+  fence_.set_fenced(false);
+}
+
 void Grants::admit(std::uint64_t floor) {
   fence_.reach_everywhere(floor);
-  fence_.set_fenced();
+  fence_.set_fenced(true);
 }
 
 // Whoever still believes in the lock, and would extend it, is past its validity by then.

@@ -61,8 +61,16 @@ class Grants {
   // Why no lock may be granted or extended at this moment. Every command that makes a key or moves
   // a deadline asks.
   protocol::Refusal refuse(Instant now);
-  bool is_recovering(Instant now) const { return now < start_.grant_from; }
+  bool is_recovering(Instant now) const { return now < grant_from_; }
   Duration delay_left(Instant now) const;
+  // Before it the node is recovering; is not admitted, if it is unfenced (rule F7); and leaves no
+  // snapshot when it stops (rule R3).
+  Instant grant_from() const { return grant_from_; }
+  Instant admit_from() const { return admit_from_; }
+  Instant snapshot_from() const { return snapshot_from_; }
+  // It joins a group, as a node does that lost its ledger: it recovers until `end` at least, and is
+  // unfenced (rule G2).
+  void join(Instant end);
   // A recovering node answers SET … NX in restart-reply held with nil, so that libraries which give
   // up on any error ask the other nodes too (rule R10). A script is told what it would be of a lock
   // that another holds.
@@ -197,6 +205,9 @@ class Grants {
   ReleaseMarks marks_;
   Fence fence_;
   ClockWatch clock_;
+  Instant grant_from_;
+  Instant admit_from_;
+  Instant snapshot_from_;
   KeyList uncovered_;
   std::set<std::string, std::less<>> imposed_ttls_;  // keys of the call under way; EXEC's are many
 };

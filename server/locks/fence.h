@@ -72,7 +72,7 @@ class Fence {
 
   // REQUIRES: durable, and not below the one in force.
   void raise_bound(std::uint64_t bound) { bound_ = std::max(bound_, bound); }
-  void set_fenced() { fenced_ = true; }
+  void set_fenced(bool fenced) { fenced_ = fenced; }
 
   std::uint64_t largest() const { return largest_; }  // of all counters
   std::uint64_t bound() const { return bound_; }

@@ -37,7 +37,8 @@ Node::Node(Families commands, Settings& settings, NodeStart start, Environment e
       commands_(commands),
       ledger_(start_.ledger, environment_.ledger),
       grants_({start_, settings_, ledger_, events_, stats_}),
-      coverage_({ledger_, grants_, stats_, client_log_, environment_.log}, start_.snapshot_from),
+      coverage_({ledger_, grants_, stats_, client_log_, environment_.log}),
+      membership_({start_.started_at, settings_, ledger_, grants_}),
       events_(settings_.notify_keyspace_events, locks().notes(), pubsub_, client_log_),
       door_({sessions_, access_, settings_, stats_, client_log_}),
       scripts_(

@@ -29,6 +29,7 @@
 #include "protocol/session/sessions.h"
 #include "server/grants/coverage.h"
 #include "server/grants/grants.h"
+#include "server/group/membership.h"
 #include "server/node/command_runner.h"
 #include "server/node/command_table.h"
 #include "server/node/door.h"
@@ -138,6 +139,7 @@ class Node final : public protocol::Service, private CommandRunner {
   LockLookup& locks() { return grants_.locks(); }
   const LockLookup& locks() const { return grants_.locks(); }
   Coverage& coverage() { return coverage_; }
+  Membership& membership() { return membership_; }
   const LedgerKeeper& ledger() const { return ledger_; }
   const NodeStart& start() const { return start_; }
 
@@ -285,6 +287,7 @@ class Node final : public protocol::Service, private CommandRunner {
   LedgerKeeper ledger_;
   Grants grants_;
   Coverage coverage_;
+  Membership membership_;
   Waiters waiters_{grants_.locks()};
   Watches watches_{grants_.locks()};
   PubSub pubsub_;

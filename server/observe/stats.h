@@ -37,9 +37,10 @@ struct Stats {
   std::map<std::string, std::uint64_t, std::less<>> errors;  // by the first word of the text
 
   // Locks.
-  std::uint64_t granted = 0;       // another value under a key (rule L4)
-  std::uint64_t extended = 0;      // the same value, a new deadline
-  std::uint64_t refused_held = 0;  // asked for with NX and held
+  std::uint64_t granted = 0;           // another value under a key (rule L4)
+  std::uint64_t granted_in_group = 0;  // of them, to coordinators that say which roster they go by
+  std::uint64_t extended = 0;          // the same value, a new deadline
+  std::uint64_t refused_held = 0;      // asked for with NX and held
   std::uint64_t released = 0;
   std::uint64_t refused_recovering = 0;
   std::uint64_t ttl_imposed = 0;  // keys that got max-ttl because nobody set a TTL (rule L2)

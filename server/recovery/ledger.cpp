@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 namespace redlock::server {
 namespace {
@@ -17,7 +18,6 @@ constexpr std::string_view kMagic = "RLLEDGER";
 constexpr std::size_t kVersionAt = 8;
 constexpr std::size_t kFencedAt = 12;
 constexpr std::size_t kNodeIdAt = 16;
-constexpr std::size_t kNodeIdDigits = 2 * kNodeIdBytes;
 constexpr std::size_t kRunAt = 56;
 constexpr std::size_t kLargestTtlAt = 64;
 constexpr std::size_t kFencingBoundAt = 72;
@@ -27,6 +27,7 @@ constexpr std::size_t kChecksumAt = kLedgerPageBytes - sizeof(std::uint64_t);
 static_assert(kVersionAt == kMagic.size());
 static_assert(kRunAt == kNodeIdAt + kNodeIdDigits);
 static_assert(kRecordEnd == kFencingBoundAt + sizeof(std::uint64_t));
+static_assert(kRecordEnd + kRosterRecordBytes <= kChecksumAt);
 
 constexpr std::size_t kBootIdBytes = 64;
 constexpr std::size_t kTimeOffsetsBytes = 256;
@@ -71,7 +72,8 @@ Copy decode_copy(std::string_view page) {
   if (page.size() < kLedgerPageBytes || !page.starts_with(kMagic)) return {};
   if (read_little_endian<std::uint64_t>(page, kChecksumAt) != checksum(page.substr(0, kChecksumAt)))
     return {};
-  if (read_little_endian<std::uint32_t>(page, kVersionAt) != kLedgerVersion) {
+  const auto version = read_little_endian<std::uint32_t>(page, kVersionAt);
+  if (version < kLedgerVersionWithoutRoster || version > kLedgerVersion) {
     return {Copy::State::unknown_version, {}};
   }
   const auto fenced = read_little_endian<std::uint32_t>(page, kFencedAt);
@@ -80,21 +82,29 @@ Copy decode_copy(std::string_view page) {
   const std::string_view node_id = page.substr(kNodeIdAt, kNodeIdDigits);
   const bool in_range = fenced <= 1 && largest_ttl <= std::numeric_limits<std::int64_t>::max() &&
                         fencing_bound <= kTokenMax;
-  if (!in_range || !is_node_id(node_id)) return {};
+  std::optional<RosterRecord> roster = RosterRecord{};
+  if (version == kLedgerVersion) {
+    roster = decode_roster_record(page.substr(kRecordEnd, kRosterRecordBytes));
+  }
+  if (!in_range || !is_node_id(node_id) || !roster) return {};
   return {Copy::State::valid,
           {.node_id = std::string(node_id),
            .run = read_little_endian<std::uint64_t>(page, kRunAt),
            .largest_ttl = Duration(static_cast<std::int64_t>(largest_ttl)),
            .fencing_bound = fencing_bound,
-           .fenced = fenced == 1}};
+           .fenced = fenced == 1,
+           .roster = std::move(*roster)}};
 }
 
 DurableRecord larger_bounds(const DurableRecord& a, const DurableRecord& b) {
+  RosterRecord roster = is_later(b.roster, a.roster) ? b.roster : a.roster;
+  roster.ledger_id = a.run > b.run ? a.roster.ledger_id : b.roster.ledger_id;
   return {.node_id = a.node_id,
           .run = std::max(a.run, b.run),
           .largest_ttl = std::max(a.largest_ttl, b.largest_ttl),
           .fencing_bound = std::max(a.fencing_bound, b.fencing_bound),
-          .fenced = a.fenced && b.fenced};
+          .fenced = a.fenced && b.fenced,
+          .roster = std::move(roster)};
 }
 
 // Whether a was written after b: every start writes a larger run.
@@ -133,11 +143,6 @@ std::string_view page_of(std::string_view file, std::size_t copy) {
 
 }  // namespace
 
-bool is_node_id(std::string_view text) {
-  return text.size() == kNodeIdDigits &&
-         text.find_first_not_of(kHexDigits) == std::string_view::npos;
-}
-
 std::string make_node_id(std::span<const unsigned char, kNodeIdBytes> bytes) {
   std::string id;
   for (const unsigned char byte : bytes) {
@@ -152,13 +157,15 @@ LedgerPage encode_ledger_copy(const DurableRecord& record) {
   INVARIANT(record.largest_ttl >= 0ns, "a TTL is never negative");
   INVARIANT(record.fencing_bound <= kTokenMax, "no token is larger than 2^53 - 1");
   std::string bytes(kMagic);
-  append_little_endian(bytes, kLedgerVersion);
+  const bool has_roster = record.roster != RosterRecord{};
+  append_little_endian(bytes, has_roster ? kLedgerVersion : kLedgerVersionWithoutRoster);
   append_little_endian(bytes, std::uint32_t{record.fenced});
   bytes += record.node_id;
   append_little_endian(bytes, record.run);
   append_little_endian(bytes, static_cast<std::uint64_t>(record.largest_ttl.count()));
   append_little_endian(bytes, record.fencing_bound);
   INVARIANT(bytes.size() == kRecordEnd, "the record fills its place in the page");
+  if (has_roster) bytes += encode_roster_record(record.roster);
   bytes.resize(kChecksumAt);
   append_little_endian(bytes, checksum(bytes));
   LedgerPage page;

@@ -19,7 +19,8 @@
 //               56  run number, 64 bits
 //               64  largest TTL granted, 64 bits, nanoseconds
 //               72  fencing bound H, 64 bits
-//               80  zeros
+//               80  from version 2 on: what it must not forget of its group (roster_record.h)
+//                   zeros
 //             4088  checksum of the 4088 bytes before it, 64 bits
 //
 //   volatile page (rules R4, R6):
@@ -34,12 +35,17 @@
 // the new one, and the larger of all that it can leave is never earlier than the old one: nobody
 // was told of a lock whose write had not come to its end.
 //
+// A copy of a node that knows nothing of a group is of version 1, as programs write it that know
+// nothing of groups; so one that goes back to such a program loses its ledger only if it has a
+// roster.
+//
 // Numbers are little endian. The name, the version and the checksum stay where they are in every
 // version to come, so that a newer ledger is told apart from a damaged one.
 #pragma once
 
 #include "base/time.h"
 #include "server/recovery/boot_identity.h"
+#include "server/recovery/roster_record.h"
 #include <redlock/result.h>
 
 #include <array>
@@ -54,7 +60,8 @@ namespace redlock::server {
 inline constexpr std::size_t kLedgerPageBytes = 4096;
 inline constexpr std::size_t kLedgerCopies = 2;
 inline constexpr std::size_t kLedgerBytes = kLedgerPageBytes * (1 + kLedgerCopies);
-inline constexpr std::uint32_t kLedgerVersion = 1;
+inline constexpr std::uint32_t kLedgerVersion = 2;
+inline constexpr std::uint32_t kLedgerVersionWithoutRoster = 1;
 
 // Where a copy starts in the file.
 constexpr std::size_t ledger_copy_offset(std::size_t copy) {
@@ -68,14 +75,16 @@ struct DurableRecord {
   Duration largest_ttl{};    // no lock of this node has a longer time left
   std::uint64_t fencing_bound = 0;  // H: no token of this node is larger
   bool fenced = false;
+  RosterRecord roster = {};
+
+  const std::string& ledger_id() const {
+    return roster.ledger_id.empty() ? node_id : roster.ledger_id;
+  }
 
   friend bool operator==(const DurableRecord&, const DurableRecord&) = default;
 };
 
-// 40 lower-case hexadecimal digits, as Redis's run_id.
-bool is_node_id(std::string_view text);
-
-inline constexpr std::size_t kNodeIdBytes = 20;
+inline constexpr std::size_t kNodeIdBytes = kNodeIdDigits / 2;
 // REQUIRES: bytes come from the system's generator; the id of a new node.
 std::string make_node_id(std::span<const unsigned char, kNodeIdBytes> bytes);
 
@@ -123,7 +132,8 @@ struct LedgerContent {
 // Two valid copies differ after a write that was not finished. Bounds are in force only when both
 // copies hold them, so the smaller ones would do; but a second crash may have come in between, and
 // the larger bounds are safe whatever happened. Fenced is no bound: being fenced is the promise,
-// so it takes both copies to make it.
+// so it takes both copies to make it. Of a group the later record counts: nobody was told of what
+// stands in one copy alone, and to have promised or accepted without telling is safe (rule G2).
 LedgerContent decode_ledger(std::string_view file);
 
 // Where the latest deadline is written: into the page cache, which outlives the process, so without

@@ -63,6 +63,17 @@ void LedgerKeeper::want_fenced() {
   wants_write_ = true;
 }
 
+void LedgerKeeper::want_unfenced() {
+  wanted_.fenced = false;
+  wants_write_ = true;
+}
+
+void LedgerKeeper::want_roster(const RosterRecord& roster) {
+  if (wanted_.roster != in_force_.roster) return;
+  wanted_.roster = roster;
+  wants_write_ = true;
+}
+
 std::optional<std::string_view> LedgerKeeper::refusal(Instant now) const {
   if (now >= refused_until_) return std::nullopt;
   return refusal_;

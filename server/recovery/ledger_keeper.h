@@ -43,6 +43,9 @@ class LedgerKeeper {
   // page: outlives the keeper; nullptr: nothing outlives the node, and nothing needs to.
   LedgerKeeper(Start start, LatestDeadlinePage* page);
 
+  // Whether anything outlives the node.
+  bool is_kept() const { return page_ != nullptr; }
+
   // --- the latest deadline
 
   // No lock that anybody was told of has a later deadline.
@@ -61,6 +64,9 @@ class LedgerKeeper {
   // The fencing bound, up to what covers the token and two blocks more.
   void want_bound(std::uint64_t token);
   void want_fenced();
+  void want_unfenced();
+  // Nothing while another is wanted.
+  void want_roster(const RosterRecord& roster);
   // Raises the fencing bound ahead of time, when less than half a block is left (rule F1).
   void stay_ahead(std::uint64_t largest_counter) {
     if (in_force_.fencing_bound - largest_counter < fence_block_ / 2) want_bound(largest_counter);

@@ -121,7 +121,10 @@ DurableRecord record_of_last_run(const Found& found, const Settings& settings, R
   if (!is_its_own || !counts_on) {
     record.node_id = settings.node_id.empty() ? fresh_node_id : settings.node_id;
     record.run = 0;
+    record.roster = {};  // what it promised its group is forgotten (rule G4)
   }
+  // A node id that is a setting outlives the ledger, and tells nothing of it.
+  if (record.run == 0 && !settings.node_id.empty()) record.roster.ledger_id = fresh_node_id;
   if (is_unknown(cause)) record.fenced = false;
   return record;
 }

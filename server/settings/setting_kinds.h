@@ -5,6 +5,7 @@
 // list, and leaves the settings as they were when it fails.
 #pragma once
 
+#include "base/roster.h"
 #include "base/text/duration_text.h"
 #include "base/text/printable.h"
 #include "base/text/quoted_words.h"
@@ -40,7 +41,6 @@ inline constexpr std::uint64_t kScriptSizeMin = 16 * 1024;  // the known scripts
 // restarts would bring a node's counter a leap (2^32) above the others' (rule F1).
 inline constexpr std::uint64_t kFenceBlockMin = 1000;
 inline constexpr std::uint64_t kFenceBlockMax = std::uint64_t{1} << 24;
-inline constexpr std::size_t kNodeIdDigits = 40;
 
 inline constexpr std::array<std::string_view, 4> kLogLevelNames = {"debug", "verbose", "notice",
                                                                    "warning"};
@@ -191,8 +191,7 @@ struct ClockDrift {
 struct NodeId {
   static Result<Applied> read(Settings& settings, const Words& words) {
     const std::string& id = words[0];
-    const bool digits = id.find_first_not_of("0123456789abcdef") == std::string::npos;
-    if (!id.empty() && (id.size() != kNodeIdDigits || !digits)) {
+    if (!id.empty() && !is_node_id(id)) {
       return Failure{"argument must be 40 lower-case hexadecimal digits"};
     }
     settings.node_id = id;

@@ -158,7 +158,7 @@ Status NodeRun::finish() {
     log_.log(LogLevel::notice, "stopped without a snapshot, as asked: the next start will wait");
     return Done{};
   }
-  if (copied_at < node_->start().snapshot_from) {
+  if (copied_at < node_->grants().snapshot_from()) {
     log_.log(LogLevel::notice,
              "stopped within the restart delay: no snapshot, the next start waits in full");
     return Done{};

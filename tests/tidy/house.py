@@ -8,8 +8,9 @@ _NET = {"base", "base/net", "base/net/process", "base/net/turn", "base/net/socke
 _PROTOCOL = {"base", "protocol/resp", "protocol/catalogue", "protocol/session"}
 _LUA = {"base", "protocol/resp", "lua/scripts", "lua/library", "lua/engine"}
 _NODE = {*_PROTOCOL, "server/locks", "server/settings", "server/recovery", "server/notify",
-         "server/observe", "server/grants", "server/node"}
-_GROUP = {"base", "protocol/resp", "coordinator/quorum", "coordinator/link", "coordinator/group"}
+         "server/observe", "server/grants", "server/group", "server/node"}
+_GROUP = {"base", "protocol/resp", "coordinator/quorum", "coordinator/link", "coordinator/roster",
+          "coordinator/group"}
 _CLIENT = {*_NET, "coordinator/include", "coordinator/quorum", "coordinator/client"}
 _DRILL = {"coordinator/drill/plan", "coordinator/drill/history", "coordinator/drill/timeline",
           "coordinator/drill/world", "coordinator/drill/surroundings"}
@@ -31,6 +32,8 @@ ROOMS = {
     "server/observe": {*_PROTOCOL, "server/settings"},
     "server/notify": {*_PROTOCOL, "server/locks", "server/settings", "server/observe"},
     "server/grants": _NODE - {"server/node"},
+    "server/group": {"base", "protocol/resp", "server/settings", "server/recovery",
+                     "server/grants"},
     "server/node": {*_NODE, *_LUA},
     "server/commands": _NODE - {"server/recovery", "server/observe"},
     "server/shell": {*_NODE, *_LUA, *_NET, "server/commands"},
@@ -38,6 +41,7 @@ ROOMS = {
     "coordinator/include": {"base"},
     "coordinator/quorum": {"base", "coordinator/include"},
     "coordinator/link": {"base", "protocol/resp", "coordinator/quorum"},
+    "coordinator/roster": _GROUP - {"coordinator/roster", "coordinator/group"},
     "coordinator/group": _GROUP - {"coordinator/group"},
     "coordinator/results": {"base", "coordinator/include", "coordinator/quorum",
                             "coordinator/group"},

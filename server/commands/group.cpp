@@ -1,0 +1,201 @@
+// LOCK.GROUP: what coordinators say to a node of its group, and how a group's roster changes
+// (rules G). A roster and a ballot are one word each (base/roster.h).
+//
+//   HELLO epoch                      on each connection of a coordinator: the roster that it goes
+//                                    by, 0: none. LOCK.STATUS has told it the node's
+//   SHOW                             a map of all that the node knows
+//   PREPARE epoch ballot             ["done", ballot accepted, roster accepted, longest TTL in ms]
+//   ACCEPT ballot roster             ["done", longest TTL in ms]
+//   LEARN roster longest-ms          OK: the roster is chosen. Whoever joins by it waits first
+//
+// A step that the node does not take is answered by why, for the proposer to go on from: ["behind",
+// ballot promised], ["epoch", its roster, longest TTL], ["early", ms until it may], ["outside"].
+#include "base/text/number.h"
+#include "protocol/resp/errors.h"
+#include "server/commands/families.h"
+#include "server/commands/replies.h"
+#include "server/group/membership.h"
+#include "server/node/command.h"
+#include "server/node/node.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::server {
+namespace {
+
+using namespace protocol;  // flags and error texts
+
+Reply ms_reply(Duration length) {
+  return Reply::integer(ceil_ms(length));
+}
+
+Reply longest_ttl(const Call& call) {
+  return ms_reply(call.node.membership().longest_ttl());
+}
+
+Refusal read_epoch(std::string_view word, std::uint64_t least, std::uint64_t& epoch) {
+  const auto number = parse_int64(word);
+  if (!number || *number < static_cast<std::int64_t>(least)) {
+    return Reply::error(fmt::format("ERR an epoch is a number from {} on", least));
+  }
+  epoch = static_cast<std::uint64_t>(*number);
+  return std::nullopt;
+}
+
+Refusal read_ballot(std::string_view word, RosterBallot& ballot) {
+  auto parsed = parse_ballot(word);
+  if (!parsed) return Reply::error("ERR " + parsed.error().text);
+  ballot = *parsed;
+  return std::nullopt;
+}
+
+Refusal read_roster(std::string_view word, Roster& roster) {
+  auto parsed = parse_roster(word);
+  if (!parsed) return Reply::error("ERR " + parsed.error().text);
+  roster = std::move(parsed).value();
+  return std::nullopt;
+}
+
+Refusal read_longest(std::string_view word, Duration& longest) {
+  constexpr Duration kLongestMax = Duration::max() / 4;  // its delay is an Instant still
+  const auto ms = parse_int64(word);
+  if (!ms || *ms < 0 || *ms > kLongestMax / 1ms) {
+    return Reply::error_view("ERR the longest TTL is a number of ms");
+  }
+  longest = std::chrono::milliseconds(*ms);
+  return std::nullopt;
+}
+
+// Why the step is not taken; or not yet, as what it wants is on its way to the disk.
+Refusal refuse_step(Call& call, const Membership::Step& step) {
+  const Membership& membership = call.node.membership();
+  using Verdict = Membership::Verdict;
+  switch (step.verdict) {
+    case Verdict::behind:
+      return list(Reply::bulk_view("behind"),
+                  Reply::bulk(ballot_text(membership.record().promised)));
+    case Verdict::other_epoch:
+      return list(Reply::bulk_view("epoch"), Reply::bulk(roster_text(membership.record().current)),
+                  longest_ttl(call));
+    case Verdict::other_roster:
+      return Reply::error("GROUP another roster of this epoch was chosen: " +
+                          roster_text(membership.record().current));
+    case Verdict::early:
+      return list(Reply::bulk_view("early"), ms_reply(membership.change_in(call.instant())));
+    case Verdict::outside:
+      return list(Reply::bulk_view("outside"));
+    case Verdict::not_kept:
+      return Reply::error_view(
+          "ERR this node keeps no state folder, and so no roster: give it one with --dir");
+    case Verdict::disk_refuses:
+      return Reply::error_view("ERR not stored: the ledger's disk refuses");
+    case Verdict::done:
+      break;
+  }
+  if (!step.wanted) return std::nullopt;
+  switch (call.node.coverage().cover_roster(*step.wanted, call.instant())) {
+    case Coverage::Bound::postpone:
+      return Reply::postponed();
+    case Coverage::Bound::disk_refuses:
+      return Reply::error_view("ERR not stored: the ledger's disk refuses");
+    case Coverage::Bound::covers:
+      break;
+  }
+  return std::nullopt;
+}
+
+Reply hello(Call& call) {
+  std::uint64_t epoch = 0;
+  if (Refusal no = read_epoch(call.word(2), 0, epoch)) return no;
+  call.session.group_epoch = epoch;
+  return Reply::ok();
+}
+
+Reply show(Call& call) {
+  const Membership& membership = call.node.membership();
+  const RosterRecord& known = membership.record();
+  const auto text_of = [](const RosterBallot& ballot) {
+    return Reply::bulk(ballot.number > 0 ? ballot_text(ballot) : "");
+  };
+  Reply map = Reply::map({});
+  map.add_field("epoch", number_reply(known.current.epoch))
+      .add_field("standing", Reply::bulk_view(Membership::standing_name(membership.standing())))
+      .add_field("roster", Reply::bulk(roster_text(known.current)))
+      .add_field("promised", text_of(known.promised))
+      .add_field("accepted_ballot", text_of(known.accepted_ballot))
+      .add_field("accepted", Reply::bulk(roster_text(known.accepted)))
+      .add_field("longest_ttl_ms", longest_ttl(call))
+      .add_field("former_longest_ttl_ms", ms_reply(known.longest))
+      .add_field("change_in_ms", ms_reply(membership.change_in(call.instant())));
+  return map;
+}
+
+Reply prepare(Call& call) {
+  std::uint64_t epoch = 0;
+  RosterBallot ballot;
+  if (Refusal no = read_epoch(call.word(2), 1, epoch)) return no;
+  if (Refusal no = read_ballot(call.word(3), ballot)) return no;
+  const Membership& membership = call.node.membership();
+  if (Refusal no = refuse_step(call, membership.prepare(epoch, ballot, call.instant()))) return no;
+  const RosterRecord& known = membership.record();
+  const std::string accepted = known.has_accepted() ? ballot_text(known.accepted_ballot) : "";
+  return list(Reply::bulk_view("done"), Reply::bulk(accepted),
+              Reply::bulk(roster_text(known.accepted)), longest_ttl(call));
+}
+
+Reply accept(Call& call) {
+  RosterBallot ballot;
+  Roster roster;
+  if (Refusal no = read_ballot(call.word(2), ballot)) return no;
+  if (Refusal no = read_roster(call.word(3), roster)) return no;
+  const Membership& membership = call.node.membership();
+  if (Refusal no = refuse_step(call, membership.accept(ballot, roster, call.instant()))) return no;
+  return list(Reply::bulk_view("done"), longest_ttl(call));
+}
+
+Reply learn(Call& call) {
+  Roster roster;
+  Duration longest{};
+  if (Refusal no = read_roster(call.word(2), roster)) return no;
+  if (Refusal no = read_longest(call.word(3), longest)) return no;
+  Membership& membership = call.node.membership();
+  if (Refusal no = refuse_step(call, membership.learn(roster, longest, call.instant()))) return no;
+  return Reply::ok();
+}
+
+// What waits for the ledger's disk has no place in a script or a transaction.
+constexpr std::uint32_t kStep = kAdmin | kNoScript | kNoMulti;
+
+constexpr Command kCommands[] = {
+    {{"lock.group", -2, kAdmin | kNoScript, 0, 0, 0, "lock", "1.0.0",
+      "A container for commands about the group that the node belongs to.", ""},
+     nullptr},
+    {{"lock.group|hello", 3, kFast | kNoScript, 0, 0, 0, "lock", "1.0.0",
+      "Says which roster a coordinator goes by.", "epoch"},
+     hello},
+    {{"lock.group|show", 2, kAdmin | kFast | kNoScript, 0, 0, 0, "lock", "1.0.0",
+      "Answers what the node knows of its group.", ""},
+     show},
+    {{"lock.group|prepare", 4, kStep, 0, 0, 0, "lock", "1.0.0",
+      "Promises to accept no roster under a smaller ballot.", "epoch ballot"},
+     prepare},
+    {{"lock.group|accept", 4, kStep, 0, 0, 0, "lock", "1.0.0",
+      "Accepts a roster for the next epoch.", "ballot roster"},
+     accept},
+    {{"lock.group|learn", 4, kStep, 0, 0, 0, "lock", "1.0.0",
+      "Takes over a roster that was chosen.", "roster longest-ms"},
+     learn},
+};
+
+}  // namespace
+
+Family group_commands() {
+  return kCommands;
+}
+
+}  // namespace redlock::server
