@@ -72,6 +72,8 @@ int exit_code_of(const Error& error, int if_held) {
       return exit_code::kNo;
     case ErrorCode::denied:
       return exit_code::kDenied;
+    case ErrorCode::other_group:
+      return exit_code::kConfiguration;
     case ErrorCode::invalid:  // here, or at the nodes
       return error.nodes.empty() ? exit_code::kUsage : exit_code::kConfiguration;
     default:

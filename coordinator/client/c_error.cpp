@@ -37,6 +37,8 @@ redlock_code code_of(ErrorCode code) {
       return REDLOCK_STOPPED;
     case ErrorCode::overloaded:
       return REDLOCK_OVERLOADED;
+    case ErrorCode::other_group:
+      return REDLOCK_OTHER_GROUP;
     case ErrorCode::system:
       return REDLOCK_SYSTEM;
   }

@@ -105,7 +105,7 @@ Client::Core::Core(Means means, bool has_own_thread, ParsedOptions options)
     : has_own_thread_(has_own_thread),
       loop_(std::move(means.loop)),
       log_(std::move(options.log)),
-      report_(options.addresses.size()),
+      report_(options.group.nodes),
       alarms_(*loop_, std::move(means.alarms)),
       group_(std::move(options.group), coordinator::new_lock_value, net::system_random_seed()),
       timer_(*loop_, std::move(means.group), [this] { group_.on_time(holder_now()); }),
@@ -115,8 +115,8 @@ Client::Core::Core(Means means, bool has_own_thread, ParsedOptions options)
   coordinator::LinkSocket::User& user = *this;
   for (net::Address& address : options.addresses) {
     const auto node = static_cast<NodeIndex>(sockets_.size());
-    sockets_.push_back(
-        std::make_unique<coordinator::LinkSocket>(*loop_, std::move(address), node, user));
+    sockets_.push_back({names()[node].name, std::make_unique<coordinator::LinkSocket>(
+                                                *loop_, std::move(address), node, user)});
   }
   group_.start(holder_now());
   flush();
@@ -293,32 +293,58 @@ void Client::Core::look_who_finished() {
 
 // --- the group's sockets
 
+// The group's nodes may have changed within this turn: then what a connection still brings is
+// nobody's.
+bool Client::Core::is_stale() const {
+  return node_changes_ != group_.node_changes();
+}
+
 void Client::Core::on_connected(NodeIndex node) {
-  group_.on_connected(node, holder_now());
+  if (!is_stale()) group_.on_connected(node, holder_now());
 }
 
 // What one operation alone has to say waits for no others, which a write could be shared with: it
 // does not wait either until the answers of the slower nodes to its last question are read.
 void Client::Core::on_bytes(NodeIndex node, std::string_view bytes) {
+  if (is_stale()) return;
   group_.on_bytes(node, bytes, holder_now());
-  if (group_.operations() == 1) write_out();
+  if (group_.operations() == 1 && !is_stale()) write_out();
 }
 
 void Client::Core::on_end(NodeIndex node, std::string_view reason) {
-  group_.on_end(node, reason, holder_now());
+  if (!is_stale()) group_.on_end(node, reason, holder_now());
+}
+
+// An address that the roster tells, as the options told theirs. One that nobody can read leads
+// nowhere; that the node is not reached is told as of any other.
+void Client::Core::follow_node_changes() {
+  node_changes_ = group_.node_changes();
+  coordinator::LinkSocket::User& user = *this;
+  const auto& nodes = group_.nodes();
+  sockets_.resize(nodes.size());
+  for (NodeIndex node = 0; node < nodes.size(); ++node) {
+    NodeSocket& socket = sockets_[node];
+    if (socket.name == nodes[node].name) continue;
+    socket.name = nodes[node].name;
+    auto address = coordinator::parse_node_address(socket.name);
+    net::Address leads_to = address ? std::move(address->address) : net::Address();
+    socket.socket =
+        std::make_unique<coordinator::LinkSocket>(*loop_, std::move(leads_to), node, user);
+  }
 }
 
 // Once per turn: what the links want done, and when the group wants to be woken.
 void Client::Core::flush() {
+  if (is_stale()) follow_node_changes();
   for (NodeIndex node = 0; node < sockets_.size(); ++node) {
     switch (group_.link(node).take_wish()) {
       case coordinator::Link::Wish::none:
         break;
       case coordinator::Link::Wish::dial:
-        sockets_[node]->dial();
+        sockets_[node].socket->dial();
         break;
       case coordinator::Link::Wish::hang_up:
-        sockets_[node]->hang_up();
+        sockets_[node].socket->hang_up();
         break;
     }
   }
@@ -333,7 +359,7 @@ void Client::Core::write_out() {
     for (NodeIndex node = 0; node < sockets_.size(); ++node) {
       coordinator::Link& link = group_.link(node);
       if (link.outgoing().empty() || link.is_behind() != behind) continue;
-      sockets_[node]->write(link.outgoing());
+      sockets_[node].socket->write(link.outgoing());
       link.outgoing_written();
     }
   }

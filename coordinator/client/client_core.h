@@ -175,7 +175,7 @@ class REDLOCK_HIDDEN Client::Core : private coordinator::LinkSocket::User {
   // A line for the client's log; on the loop's thread. Said later, not from inside this call.
   void say(Severity severity, std::string line);
   coordinator::ClientReport& report() { return report_; }
-  Figures figures() const { return report_.figures(names()); }
+  Figures figures() const { return report_.figures(); }
 
   // Guards that hold a lock; they are let go when the client ends.
   void add(std::shared_ptr<Guard::Keeping> keeping) { keepings_.insert(std::move(keeping)); }
@@ -183,7 +183,7 @@ class REDLOCK_HIDDEN Client::Core : private coordinator::LinkSocket::User {
 
   net::Alarms& alarms() { return alarms_; }
   coordinator::Group& group() { return group_; }
-  const std::vector<coordinator::Group::Node>& names() const { return group_.options().nodes; }
+  const std::vector<coordinator::Group::Node>& names() const { return group_.nodes(); }
   const std::shared_ptr<net::Mailbox>& mailbox() const { return mailbox_; }
   bool has_own_thread() const { return has_own_thread_; }
   bool is_loop_thread() const {
@@ -228,6 +228,8 @@ class REDLOCK_HIDDEN Client::Core : private coordinator::LinkSocket::User {
   void look_who_finished();
   void flush();
   void write_out();
+  bool is_stale() const;
+  void follow_node_changes();
   void on_connected(coordinator::NodeIndex node) override;
   void on_bytes(coordinator::NodeIndex node, std::string_view bytes) override;
   void on_end(coordinator::NodeIndex node, std::string_view reason) override;
@@ -239,8 +241,14 @@ class REDLOCK_HIDDEN Client::Core : private coordinator::LinkSocket::User {
   coordinator::ClientReport report_;
   net::Alarms alarms_;
   coordinator::Group group_;
-  std::vector<std::unique_ptr<coordinator::LinkSocket>> sockets_;  // by node
-  net::Timer timer_;                                               // the group's
+  // By node: the socket, and the name of what it leads to.
+  struct NodeSocket {
+    std::string name;
+    std::unique_ptr<coordinator::LinkSocket> socket;
+  };
+  std::vector<NodeSocket> sockets_;
+  std::uint64_t node_changes_ = 0;         // that the sockets have followed
+  net::Timer timer_;                       // the group's
   std::shared_ptr<net::Mailbox> mailbox_;  // shared with the guards, which may outlive us
   std::atomic<Operation> last_operation_ = 0;
   std::unordered_map<Operation, std::shared_ptr<Pending>> pending_;

@@ -27,6 +27,11 @@ class AdmissionSchedule {
   // The node said so at `now`; 0: it may be admitted at once.
   void on_unfenced(NodeIndex node, Duration admit_in, Instant now);
   void on_connection_ended(NodeIndex node);
+  // There are so many from now on, and nothing is known of them.
+  void change_nodes(std::size_t nodes) {
+    nodes_.assign(nodes, {});
+    taken_.reset();
+  }
 
   // An admission of those that are due now, or nobody; one at a time.
   std::optional<AdmissionPlan> begin(Instant now);

@@ -3,12 +3,12 @@
 #include "coordinator/group/operation.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace redlock::coordinator {
-
 Group::Group(Options options, ValueSource values, std::uint64_t seed)
     : parts_(std::move(options), std::move(values), seed) {}
 
@@ -130,6 +130,7 @@ void Group::on_bytes(NodeIndex node, std::string_view bytes, Instant now) {
   if (link.state() == Link::State::identified) identify(node, now);
   if (link.state() != before) link_changed(node, now);
   deliver(now);
+  if (newer_roster_) adopt_roster(now);
   admit_unfenced(now);
 }
 
@@ -148,8 +149,9 @@ void Group::identify(NodeIndex node, Instant now) {
     const bool is_ready = parts_.links[other].state() == Link::State::ready;
     if (!is_ready || parts_.links[other].identity() != parts_.links[node].identity()) continue;
     return parts_.links[node].reject(
-        fmt::format("is the same node as {}", parts_.options.nodes[other].name), now);
+        AnswerKind::duplicate, fmt::format("is the same node as {}", nodes()[other].name), now);
   }
+  if (!meet_member(node, now)) return;
   parts_.links[node].accept(now);
   const NodeFacts& facts = parts_.links[node].facts();
   const bool is_unfenced = facts.kind == NodeKind::redlock_node && !facts.status.fenced;
@@ -182,6 +184,7 @@ void Group::admission_ended(const Admission& admission, Instant now) {
 void Group::link_changed(NodeIndex node, Instant now) {
   const Link& link = parts_.links[node];
   if (link.is_settled()) parts_.settled.set(node);
+  if (link.state() == Link::State::backing_off) parts_.rosters.look_elsewhere(node, parts_.links);
   const bool is_ready = link.state() == Link::State::ready;
   parts_.waits.on_link(node, is_ready && link.facts().kind == NodeKind::redlock_node, now);
   if (!is_ready) parts_.admissions.on_connection_ended(node);
@@ -263,7 +266,9 @@ void Group::on_time(Instant now) {
   parts_.waits.on_time(now);
   deliver(now);
   admit_unfenced(now);
+  look_after_roster(now);
   run_deadlines(now);
+  if (newer_roster_) adopt_roster(now);
   carry_out_waits(now);
 }
 
@@ -286,6 +291,7 @@ std::optional<Instant> Group::next_deadline() const {
   Instant next = deadlines_.empty() ? kNever : deadlines_.top().when;
   next = std::min(next, parts_.waits.next_deadline().value_or(kNever));
   next = std::min(next, parts_.admissions.next_deadline().value_or(kNever));
+  next = std::min(next, roster_work_at_.value_or(kNever));
   for (const Link& link : parts_.links) {
     if (link.has_completions()) return Instant(0ns);
     next = std::min(next, link.next_deadline().value_or(kNever));

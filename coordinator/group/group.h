@@ -63,6 +63,9 @@ class Group {
   // Looks at all nodes, waits for each at most for the node timeout, and longer for floors. The
   // group begins an admission by the floor itself, in the background, when it meets such a node.
   OperationId admit(OperatorsFloor by_operator, Instant now, std::function<void(AdmitResult)> done);
+  // Brings the group to its next roster, the one that is wanted or one that others have begun. The
+  // group goes by it at the end of the event that the callback comes with.
+  OperationId change(const Roster& wanted, Instant now, std::function<void(ChangeResult)> done);
   // Ends an operation without its callback. An attempt to acquire is undone (a rollback). Harmless
   // when the operation is over already.
   void cancel(OperationId id, Instant now);
@@ -79,6 +82,11 @@ class Group {
   // How many operations are under way.
   std::size_t operations() const { return slots_.size() - free_slots_.size(); }
   const Options& options() const { return parts_.options; }
+  // What the links lead to, by node. It changes with the group's roster; the count of changes
+  // grows.
+  const std::vector<Node>& nodes() const { return parts_.rosters.nodes(); }
+  std::uint64_t node_changes() const { return parts_.rosters.changes(); }
+  const ChosenRoster& roster() const { return *parts_.rosters.chosen(); }
   Link& link(NodeIndex node) { return parts_.links[node]; }
   const Link& link(NodeIndex node) const { return parts_.links[node]; }
   // Undos and releases that have not been answered, over all nodes.
@@ -102,6 +110,12 @@ class Group {
   OperationId begin(std::unique_ptr<Operation> operation, Instant now);
   Operation* find(OperationId id);
   void identify(NodeIndex node, Instant now);
+  bool meet_member(NodeIndex node, Instant now);
+  void adopt_roster(Instant now);
+  OperationId begin_change(std::optional<Roster> wanted, Instant now,
+                           std::function<void(ChangeResult)> done);
+  void look_after_roster(Instant now);
+  void schedule_roster_work(Duration least, Instant now);
   void admit_unfenced(Instant now);
   void admission_ended(const Admission& admission, Instant now);
   void link_changed(NodeIndex node, Instant now);
@@ -121,6 +135,8 @@ class Group {
   std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_;
   std::vector<OperationId> readiness_;  // the few that wait for when_ready
   std::vector<Completion> completions_;
+  std::optional<ChosenRoster> newer_roster_;  // to be taken over at the end of the event
+  std::optional<Instant> roster_work_at_;     // kNever: it is under way
 };
 
 }  // namespace redlock::coordinator

@@ -9,6 +9,7 @@ namespace redlock::coordinator {
 
 GroupParts::GroupParts(GroupOptions wanted, ValueSource source, std::uint64_t seed)
     : options(std::move(wanted)),
+      rosters(options.nodes),
       values(std::move(source)),
       random(seed),
       waits(options.nodes.size(), options.node_timeout),
@@ -16,6 +17,27 @@ GroupParts::GroupParts(GroupOptions wanted, ValueSource source, std::uint64_t se
   INVARIANT(!options.nodes.empty() && options.nodes.size() <= kNodesMax, "a group of no size");
   links.reserve(options.nodes.size());
   for (const GroupOptions::Node& node : options.nodes) links.emplace_back(node.credentials, random);
+}
+
+// A link that leads where it led before keeps what it owes there.
+void GroupParts::change_nodes(const Rosters::Sources& sources, Instant now) {
+  std::vector<Link> changed;
+  changed.reserve(sources.size());
+  for (NodeIndex node = 0; node < sources.size(); ++node) {
+    if (sources[node]) {
+      changed.push_back(std::move(links[*sources[node]]));
+    } else {
+      changed.emplace_back(rosters.nodes()[node].credentials, random);
+    }
+  }
+  links = std::move(changed);
+  settled.reset();
+  waits.change_nodes(links.size());
+  admissions.change_nodes(links.size());
+  for (Link& link : links) {
+    link.set_roster(rosters.chosen());
+    link.start(now);
+  }
 }
 
 Terms GroupParts::terms(Duration ttl, bool fencing) const {

@@ -7,7 +7,9 @@
 #include "coordinator/group/late_answers.h"
 #include "coordinator/group/lock_waits.h"
 #include "coordinator/link/link.h"
+#include "coordinator/link/named_node.h"
 #include "coordinator/quorum/ballot.h"
+#include "coordinator/roster/rosters.h"
 
 #include <functional>
 #include <optional>
@@ -17,15 +19,12 @@
 namespace redlock::coordinator {
 
 struct GroupOptions {
-  struct Node {
-    std::string name;  // for people: its address
-    Credentials credentials;
-  };
+  using Node = NamedNode;
   std::vector<Node> nodes;
   Duration node_timeout = 500ms;
   double clock_drift = 0.01;
   bool hear_everyone = false;  // see Terms
-  bool admit_unfenced = true;  // in the background
+  bool admit_unfenced = true;  // in the background; and look after the group's roster
 };
 
 struct GroupParts {
@@ -42,7 +41,11 @@ struct GroupParts {
   // Of what is about no lock: a node gets the whole node timeout.
   Terms terms() const;
 
-  const GroupOptions options;
+  // The nodes are others now.
+  void change_nodes(const Rosters::Sources& sources, Instant now);
+
+  const GroupOptions options;  // its nodes are those that the group began with
+  Rosters rosters;
   const ValueSource values;
   Random random;
   std::vector<Link> links;  // by node

@@ -104,10 +104,20 @@ void LockWaits::on_link(NodeIndex node, bool can_push, Instant now) {
   }
 }
 
+void LockWaits::change_nodes(std::size_t nodes) {
+  nodes_ = nodes;
+  can_push_.reset();
+  for (auto& [name, queue] : queues_) {
+    queue.node_waits.assign(nodes_, {});
+    look(queue);
+  }
+}
+
 void LockWaits::on_answer(NodeIndex node, WaitNumber number, const Answer& answer, Instant now) {
   const auto found = by_number_.find(number);
   if (found == by_number_.end()) return;
   Queue& queue = *found->second;
+  if (node >= nodes_) return;  // a node that was there when it was asked
   NodeWait& node_wait = queue.node_waits[node];
   // It may be late; and the push of a key that is free already may have been handed in before it.
   if (node_wait.state != NodeWait::State::asked && node_wait.state != NodeWait::State::refused)

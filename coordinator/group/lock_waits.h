@@ -85,6 +85,8 @@ class LockWaits {
   void on_push(NodeIndex node, const protocol::Reply& push, Instant now);
   void on_time(Instant now);
   std::optional<Instant> next_deadline() const;
+  // There are so many from now on, and none is linked.
+  void change_nodes(std::size_t nodes);
 
   // --- What came of it, since the last look.
   std::vector<Order> take_orders() { return std::exchange(orders_, {}); }
@@ -138,7 +140,7 @@ class LockWaits {
   bool computes_covered(const Queue& queue) const;
   static std::size_t count(const Queue& queue, NodeWait::State state);
 
-  const std::size_t nodes_;
+  std::size_t nodes_;
   const Duration node_timeout_;
   NodeSet can_push_;
   std::unordered_map<std::string, Queue> queues_;

@@ -9,6 +9,7 @@ namespace redlock::coordinator {
 
 void Operation::perform(const Actions& actions, const NodeRequest& request, Instant now) {
   for (const Action& action : actions) {
+    if (action.node >= group_.links.size()) continue;  // the group has shrunk since
     switch (action.kind) {
       case Action::Kind::ask:
         ask(action.node, request, now);
@@ -176,6 +177,7 @@ NodeSet AcquireOperation::plain_nodes() const {
 // max-ttl.
 bool AcquireOperation::is_hopeless() const {
   const std::size_t nodes = group().links.size();
+  if (!group().rosters.refusal().empty()) return true;
   if (attempt_->outcome() == AcquisitionOutcome::no_quorum) {
     return is_beyond_limits(attempt_->answers());
   }
@@ -341,7 +343,7 @@ void SurveyOperation::on_time(Instant now) {
 
 void SurveyOperation::tell() {
   std::vector<NodeFinding> findings;
-  for (NodeIndex node = 0; node < group().links.size(); ++node) {
+  for (NodeIndex node = 0; node < ballot_.nodes(); ++node) {
     findings.push_back({ballot_.answers()[node], std::move(replies_[node])});
   }
   done_(std::move(findings));

@@ -4,6 +4,7 @@
 #include "coordinator/group/group_parts.h"
 #include "coordinator/group/next_attempt.h"
 #include "coordinator/group/requests.h"
+#include "coordinator/roster/roster_change.h"
 
 #include <functional>
 #include <memory>
@@ -33,6 +34,10 @@ class Operation {
   // Once, when finished and already out of the group's books.
   virtual void tell() = 0;
 
+  // The nodes are others now, and whatever was asked has failed: nothing can be withdrawn, and
+  // nobody is known at a place.
+  void forget_questions() { questions_.assign(questions_.size(), {}); }
+
   OperationId id() const { return id_; }
   void set_id(OperationId id) { id_ = id; }
   // The earliest entry of this operation in the group's queue of deadlines.
@@ -42,6 +47,7 @@ class Operation {
   // A new attempt: what the earlier one asked is not listened to any more.
   void next_attempt() {
     ++id_.attempt;
+    questions_.resize(group_.links.size());
     asked_.reset();
     heard_.reset();
   }
@@ -231,6 +237,26 @@ class AdmitOperation : public Operation {
   Done done_;
   std::vector<std::uint64_t> connections_;  // by node: the one that a look was answered on
   Instant ended_;
+};
+
+// A change of the group's roster: an operator's, or one that is finished in the background.
+class ChangeOperation : public Operation {
+ public:
+  using Done = std::function<void(const RosterChange& change)>;
+  ChangeOperation(GroupParts& group, RosterChange::Plan plan, Done done);
+
+  void start(Instant now) override;
+  void on_answer(NodeIndex node, Completion completion, Instant now) override;
+  void on_time(Instant now) override;
+  std::optional<Instant> next_deadline() const override { return machine_.next_deadline(); }
+  bool finished() const override { return machine_.finished(); }
+  void tell() override;
+
+ private:
+  void after_machine(Instant now);
+
+  RosterChange machine_;
+  Done done_;
 };
 
 }  // namespace redlock::coordinator

@@ -7,6 +7,7 @@
 #include "coordinator/quorum/admission.h"
 #include "coordinator/quorum/extension.h"
 #include "coordinator/quorum/release.h"
+#include "coordinator/roster/roster_change.h"
 #include "protocol/resp/reply.h"
 
 #include <functional>
@@ -47,6 +48,13 @@ struct AdmitResult {
   Token floor;                             // what was sent to those that were admitted
   Token least_floor;                       // what an operator's must not be below
   std::vector<Admission::Standing> nodes;  // by node
+};
+
+struct ChangeResult {
+  RosterOutcome outcome;
+  Roster roster;  // chosen, superseded; other_group: the other one
+  Duration wait;  // early: for how long
+  std::vector<Answer> answers;
 };
 
 // What one node said to a survey: a reply for each question, as long as the answer is `yes`.

@@ -19,10 +19,14 @@ constexpr std::string_view kRecoveringText = "ERR recovering after a restart";
 constexpr std::array<std::string_view, 2> kLimitTexts = {"is above this node's max-ttl",
                                                          "is longer than this node takes"};
 
+// The node goes by another roster than was named to it (rule G1).
+constexpr std::string_view kGroupCode = "GROUP ";
+
 constexpr std::array<std::string_view, 3> kDeniedCodes = {"NOAUTH", "WRONGPASS", "NOPERM"};
 
 Answer classify_error(std::string_view text) {
   Answer answer{.kind = AnswerKind::error, .text = printable(text)};
+  if (text.starts_with(kGroupCode)) answer.kind = AnswerKind::other_group;
   if (text.starts_with(kRecoveringText)) answer.kind = AnswerKind::recovering;
   for (const std::string_view code : kDeniedCodes) {
     if (text.starts_with(code)) answer.kind = AnswerKind::denied;

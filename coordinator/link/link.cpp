@@ -160,6 +160,11 @@ void Link::on_reply(Reply reply, Instant now) {
   if (!answered.request.is_awaited()) return;
   Answer answer = classify(answered.request.kind, reply, answered.request.tops_up);
   answer.from = identity_;
+  if (answer.kind == AnswerKind::other_group) [[unlikely]] {
+    complete(answered.request, answer, std::move(reply));
+    backoff_ = kBackoffMin;
+    return give_up(std::move(answer), now);
+  }
   complete(answered.request, std::move(answer), std::move(reply));
 }
 
@@ -188,6 +193,7 @@ void Link::on_greeting(const Reply& reply, Instant now) {
   if (greeting_.is_under_way()) return;
   state_ = State::identified;
   identity_ = identity_of(facts().id);
+  member_identity_ = member_identity_of(facts().id, facts().status.ledger_id);
   deadline_ = kNever;
 }
 
@@ -199,6 +205,7 @@ void Link::accept(Instant now) {
   INVARIANT(state_ == State::identified, "a node is accepted that was not asked who it is");
   state_ = State::ready;
   backoff_ = kBackoffMin;
+  greet_group(now);
   drop_worthless_debts(now);
   for (NodeRequest& request : std::exchange(owed_, {})) {
     write(std::move(request), ScriptForm::in_full, now);  // in its place, whatever is known there
@@ -209,10 +216,27 @@ void Link::accept(Instant now) {
   }
 }
 
-void Link::reject(std::string reason, Instant now) {
+// A plain Redis, and a node from before there were groups, know nothing of rosters.
+void Link::greet_group(Instant now) {
+  const NodeStatus& status = facts().status;
+  if (status.standing.empty()) return;
+  if (status.roster.epoch < roster_->roster.epoch) {
+    write({.kind = RequestKind::group_learn, .roster = roster_}, ScriptForm::in_full, now);
+  }
+  write({.kind = RequestKind::group_hello, .roster = roster_}, ScriptForm::in_full, now);
+}
+
+void Link::reject(AnswerKind kind, std::string reason, Instant now) {
   INVARIANT(state_ == State::identified, "a node is rejected that was not asked who it is");
   backoff_ = kBackoffMax;
-  give_up({.kind = AnswerKind::duplicate, .text = std::move(reason)}, now);
+  give_up({.kind = kind, .text = std::move(reason)}, now);
+}
+
+void Link::end_for_change(std::uint64_t connection, Instant now) {
+  connection_ = std::max(connection_, connection);
+  backoff_ = kBackoffMin;
+  give_up({.kind = AnswerKind::broken, .text = "the group's nodes have changed"}, now);
+  deadline_ = now;
 }
 
 void Link::on_end(std::string_view reason, Instant now) {

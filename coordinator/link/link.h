@@ -26,6 +26,9 @@
 // Redis has forgotten (NOSCRIPT): they are sent again, in full, at the end. Where that would change
 // the order of those two the connection is given up instead, which is always safe.
 //
+// A node that goes by another roster refuses to vote (rule G1): then the connection is over, as its
+// greeting tells which one that is.
+//
 // A vote belongs to the node that gave it (rule Q5). So an answer says who that is, and a request
 // that is meant for one node is written to that node alone: one that waits while its address comes
 // to lead to another is told so, unsent.
@@ -42,6 +45,7 @@
 #include "protocol/resp/reply_parser.h"
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -84,6 +88,13 @@ class Link {
 
   void start(Instant now);
 
+  // The roster that its requests go by, from the next connection on (rule G1). A node that knows an
+  // earlier one is told.
+  void set_roster(SharedRoster roster) { roster_ = std::move(roster); }
+  // The group's nodes change: the connection ends, and what was in flight fails. Its connections
+  // have larger numbers than this from then on.
+  void end_for_change(std::uint64_t connection, Instant now);
+
   // Sends, or queues, or completes at once with the reason why not.
   Ticket send(NodeRequest request, Instant now);
   // True if the request had not been written; it never will be then, and has no completion.
@@ -99,9 +110,11 @@ class Link {
   const NodeFacts& facts() const { return greeting_.facts(); }
   // What counts the node (rule Q5): of the present connection, or of the last that told one.
   NodeIdentity identity() const { return identity_; }
+  // The same for the node with its ledger, as a roster names it (rule G4).
+  NodeIdentity member_identity() const { return member_identity_; }
   // In state identified one of the two must follow.
   void accept(Instant now);
-  void reject(std::string reason, Instant now);
+  void reject(AnswerKind kind, std::string reason, Instant now);
 
   // What the shell is to do; reading it takes it away.
   Wish take_wish();
@@ -151,14 +164,17 @@ class Link {
   void give_up(Answer why, Instant now);
   bool is_for_another(const NodeRequest& request) const;
   void drop_worthless_debts(Instant now);
+  void greet_group(Instant now);
 
   Credentials credentials_;
   Random& random_;
+  SharedRoster roster_ = std::make_shared<const ChosenRoster>();
   State state_ = State::idle;
   Wish wish_ = Wish::none;
   std::uint64_t connection_ = 0;
   Greeting greeting_;
   NodeIdentity identity_ = NodeIdentity::unknown;
+  NodeIdentity member_identity_ = NodeIdentity::unknown;
   Answer problem_;  // of backing_off: what requests are told meanwhile
 
   std::deque<Waiting> waiting_;

@@ -5,6 +5,9 @@
 #include "base/text/printable.h"
 
 #include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace redlock::coordinator {
 namespace {
@@ -44,6 +47,14 @@ class Fields {
   const std::vector<Reply>& items_;
 };
 
+// False: no roster.
+bool read_roster(std::string_view text, Roster& roster) {
+  if (text.empty()) return true;
+  auto parsed = parse_roster(text);
+  if (parsed) roster = std::move(parsed).value();
+  return parsed.has_value();
+}
+
 // The line `name:…` of INFO; empty when there is none.
 std::string_view info_field(std::string_view info, std::string_view name) {
   for (std::size_t at = info.find(name); at != std::string_view::npos;
@@ -72,8 +83,16 @@ std::optional<NodeStatus> read_node_status(const Reply& reply) {
                     .admit_in = fields.duration("admit_in_ms"),
                     .max_ttl = fields.duration("max_ttl_ms"),
                     .largest_ttl = fields.duration("largest_ttl_ms"),
-                    .version = fields.text("version")};
+                    .version = fields.text("version"),
+                    .standing = fields.text("standing"),
+                    .ledger_id = fields.text("ledger_id"),
+                    .former_longest_ttl = fields.duration("former_longest_ttl_ms"),
+                    .clock_drift = fields.text("clock_drift"),
+                    .restart_delay = fields.text("restart_delay"),
+                    .warning = fields.text("warning")};
   if (status.node_id.empty() || status.counter > kTokenMax) return std::nullopt;
+  if (!read_roster(fields.text("roster"), status.roster)) return std::nullopt;
+  if (!read_roster(fields.text("accepted"), status.accepted)) return std::nullopt;
   return status;
 }
 
@@ -84,6 +103,10 @@ Duration admissible_in(const NodeStatus& status) {
 
 NodeIdentity identity_of(std::string_view id) {
   return static_cast<NodeIdentity>(std::max<std::uint64_t>(keyed_hash(id, 0), 1));
+}
+
+NodeIdentity member_identity_of(std::string_view id, std::string_view ledger) {
+  return identity_of(fmt::format("{}/{}", id, ledger));
 }
 
 std::string_view id_in_info(std::string_view info) {

@@ -1,6 +1,7 @@
 // What a node tells of itself: its kind, its id (rule Q5), and the reply of LOCK.STATUS.
 #pragma once
 
+#include "base/roster.h"
 #include "base/time.h"
 #include "base/token.h"
 #include "coordinator/quorum/answer.h"
@@ -30,10 +31,20 @@ struct NodeStatus {
   Duration max_ttl = 0ns;
   Duration largest_ttl = 0ns;
   std::string version;
+
+  // Of its group (rules G). Empty standing: a node that knows nothing of groups.
+  std::string standing;  // "none", "member", "outside"
+  std::string ledger_id;
+  Roster roster = {};    // epoch 0: none
+  Roster accepted = {};  // for the next epoch, and not known to be chosen
+  Duration former_longest_ttl = 0ns;
+  std::string clock_drift;
+  std::string restart_delay;
+  std::string warning;  // that its restart delay is not safe
 };
 
 // Out of a map, or a flat array of keys and values; nullopt if it is neither, names no node id, or
-// tells a counter that no node can have.
+// tells a counter or a roster that no node can have.
 std::optional<NodeStatus> read_node_status(const protocol::Reply& reply);
 
 // Until an unfenced node with this LOCK.STATUS can be admitted; 0: now. While it is recovering it
@@ -42,6 +53,8 @@ Duration admissible_in(const NodeStatus& status);
 
 // Nodes whose ids have the same hash count as one: a vote is lost, none is given twice (rule Q5).
 NodeIdentity identity_of(std::string_view id);
+// Of a node with its ledger.
+NodeIdentity member_identity_of(std::string_view id, std::string_view ledger);
 
 struct NodeFacts {
   NodeKind kind = NodeKind::plain_redis;

@@ -41,6 +41,15 @@ struct ScriptCall {
         script(form == ScriptForm::by_sha ? known.sha : known.text) {}
 };
 
+void write_step(RequestKind kind, const GroupStep& step, OutputBuffer& out) {
+  const std::string ballot = ballot_text(step.ballot);
+  const Number epoch(static_cast<std::int64_t>(step.epoch));
+  if (kind == RequestKind::group_prepare) {
+    return write({"LOCK.GROUP", "PREPARE", epoch.view(), ballot}, out);
+  }
+  write({"LOCK.GROUP", "ACCEPT", ballot, roster_text(step.roster)}, out);
+}
+
 // A redlock-node's own commands.
 void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
   const Claim* claim = request.claim.get();
@@ -74,6 +83,17 @@ void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
       return write({"LOCK.FENCE", "READ"}, out);
     case RequestKind::fence_admit:
       return write({"LOCK.FENCE", "ADMIT", token.view(), "BEYOND"}, out);
+    case RequestKind::group_hello: {
+      const Number epoch(static_cast<std::int64_t>(request.roster->roster.epoch));
+      return write({"LOCK.GROUP", "HELLO", epoch.view()}, out);
+    }
+    case RequestKind::group_prepare:
+    case RequestKind::group_accept:
+      return write_step(request.kind, *request.change, out);
+    case RequestKind::group_learn:
+      return write({"LOCK.GROUP", "LEARN", roster_text(request.roster->roster),
+                    Number(ceil_ms(request.roster->longest)).view()},
+                   out);
   }
 }
 
@@ -105,6 +125,10 @@ void write_for_plain_redis(const NodeRequest& request, ScriptForm form, OutputBu
     case RequestKind::wait:
     case RequestKind::fence_read:
     case RequestKind::fence_admit:
+    case RequestKind::group_hello:
+    case RequestKind::group_learn:
+    case RequestKind::group_prepare:
+    case RequestKind::group_accept:
       INVARIANT(false, "a plain Redis was asked what only a redlock-node answers");
   }
 }
@@ -112,9 +136,19 @@ void write_for_plain_redis(const NodeRequest& request, ScriptForm form, OutputBu
 }  // namespace
 
 bool can_ask(RequestKind request, NodeKind node) {
-  const bool is_ours = request == RequestKind::wait || request == RequestKind::confirm ||
-                       request == RequestKind::fence_read || request == RequestKind::fence_admit;
-  return node == NodeKind::redlock_node || !is_ours;
+  switch (request) {
+    case RequestKind::confirm:
+    case RequestKind::wait:
+    case RequestKind::fence_read:
+    case RequestKind::fence_admit:
+    case RequestKind::group_hello:
+    case RequestKind::group_learn:
+    case RequestKind::group_prepare:
+    case RequestKind::group_accept:
+      return node == NodeKind::redlock_node;
+    default:
+      return true;
+  }
 }
 
 void write_node_request(const NodeRequest& request, NodeKind node, ScriptForm form,

@@ -15,17 +15,21 @@ namespace redlock::coordinator {
 
 // What is asked of a node: of a redlock-node, and in its place of a plain Redis.
 enum class RequestKind : std::uint8_t {
-  acquire,      // LOCK.ACQUIRE; SET name value NX PX ttl
-  extend,       // LOCK.EXTEND; the extension script, or the top-up script
-  release,      // LOCK.RELEASE; the release script
-  confirm,      // LOCK.CONFIRM; a plain Redis has no fencing tokens
-  wait,         // LOCK.WAIT … PUSH; a plain Redis tells nobody
-  get,          // GET
-  holder,       // LOCK.HOLDER; the holder script
-  info,         // INFO
-  status,       // LOCK.STATUS; INFO
-  fence_read,   // LOCK.FENCE READ; a plain Redis has no fencing tokens
-  fence_admit,  // LOCK.FENCE ADMIT; a plain Redis has no fencing tokens
+  acquire,        // LOCK.ACQUIRE; SET name value NX PX ttl
+  extend,         // LOCK.EXTEND; the extension script, or the top-up script
+  release,        // LOCK.RELEASE; the release script
+  confirm,        // LOCK.CONFIRM; a plain Redis has no fencing tokens
+  wait,           // LOCK.WAIT … PUSH; a plain Redis tells nobody
+  get,            // GET
+  holder,         // LOCK.HOLDER; the holder script
+  info,           // INFO
+  status,         // LOCK.STATUS; INFO
+  fence_read,     // LOCK.FENCE READ; a plain Redis has no fencing tokens
+  fence_admit,    // LOCK.FENCE ADMIT; a plain Redis has no fencing tokens
+  group_hello,    // LOCK.GROUP HELLO; a plain Redis is of no group, here and below
+  group_learn,    // LOCK.GROUP LEARN
+  group_prepare,  // LOCK.GROUP PREPARE
+  group_accept,   // LOCK.GROUP ACCEPT
 };
 
 // What a holder, or one who wants to be, has at the nodes: the lock's name and the value that only
@@ -35,6 +39,20 @@ struct Claim {
   std::string value;
 };
 using SharedClaim = std::shared_ptr<const Claim>;
+
+// A roster that was chosen, and how long a lock can live that was granted before it was.
+struct ChosenRoster {
+  Roster roster;
+  Duration longest = 0ns;
+};
+using SharedRoster = std::shared_ptr<const ChosenRoster>;
+
+// A step of a change of the group.
+struct GroupStep {
+  RosterBallot ballot;
+  std::uint64_t epoch = 0;  // that is to be decided
+  Roster roster = {};       // that is to be accepted
+};
 
 // An operation of a group: its slot among those under way, how often the slot was taken, and the
 // operation's attempt. So an answer to an earlier attempt, or to an operation that is over, finds
@@ -62,6 +80,8 @@ struct NodeRequest {
   // confirm; extend that tops up; fence_admit: the floor, BEYOND any bound, as it was read as rule
   // F6 says, or is an operator's
   Token token = 0;
+  SharedRoster roster = {};                      // group_hello: its epoch; group_learn
+  std::shared_ptr<const GroupStep> change = {};  // group_prepare, group_accept
   // Whose answer it is about, and to whom alone it is written (rule Q5). unknown: to whoever is
   // there, as with releases: they can hit nothing but their value.
   NodeIdentity meant_for = NodeIdentity::unknown;
@@ -72,7 +92,8 @@ struct NodeRequest {
 
 enum class ScriptForm : std::uint8_t { by_sha, in_full };
 
-// Whether a node of this kind can be asked this at all: tokens and waits are a redlock-node's.
+// Whether a node of this kind can be asked this at all: tokens, waits and groups are a
+// redlock-node's.
 bool can_ask(RequestKind request, NodeKind node);
 
 // In the node's dialect. REQUIRES: can_ask.

@@ -26,6 +26,8 @@ std::string_view answer_name(AnswerKind kind) {
       return "timed out";
     case AnswerKind::overloaded:
       return "overloaded";
+    case AnswerKind::other_group:
+      return "other group";
   }
   return "";
 }
@@ -56,6 +58,8 @@ std::string_view error_name(ErrorCode code) {
       return "stopped";
     case ErrorCode::overloaded:
       return "overloaded";
+    case ErrorCode::other_group:
+      return "other group";
     case ErrorCode::system:
       return "system";
   }
@@ -70,6 +74,7 @@ std::string answer_text(const Answer& answer) {
   std::string_view text = answer.text;
   const bool is_sentence = answer.kind == AnswerKind::recovering || answer.is_limit;
   if (is_sentence && text.starts_with("ERR ")) text.remove_prefix(4);
+  if (answer.kind == AnswerKind::other_group && text.starts_with("GROUP ")) text.remove_prefix(6);
   if (!text.empty()) return std::string(text);
   return std::string(answer_name(answer.kind));
 }

@@ -22,6 +22,7 @@ class Witnesses {
 
   // until: by then its time may be over, on whatever clock within the drift bound.
   void note(NodeIndex node, std::uint64_t connection, Instant until) {
+    if (node >= told_.size()) told_.resize(node + 1);  // the group has grown since
     told_[node] = {connection, until};
   }
   // It lacks what it must hold: it was released there, and stays so. Else the releases of a quorum
@@ -30,7 +31,7 @@ class Witnesses {
     if (must_hold(node, connection, now)) told_[node].until = kNever;
   }
   bool must_hold(NodeIndex node, std::uint64_t connection, Instant now) const {
-    return told_[node].connection == connection && now < told_[node].until;
+    return node < told_.size() && told_[node].connection == connection && now < told_[node].until;
   }
 
  private:

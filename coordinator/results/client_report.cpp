@@ -28,17 +28,28 @@ bool ClientReport::takes_wait_line(Instant now) {
   return true;
 }
 
+void ClientReport::name_nodes(const std::vector<Group::Node>& nodes) {
+  auto named = std::make_shared<Nodes>(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) (*named)[i].name = nodes[i].name;
+  const std::lock_guard lock(nodes_mutex_);
+  nodes_ = std::move(named);
+}
+
 void ClientReport::look(const Group& group, std::size_t under_way, std::size_t kept,
                         const Say& say) {
   under_way_ = under_way;
   kept_ = kept;
-  for (NodeIndex node = 0; node < nodes_.size(); ++node) {
-    look_at(nodes_[node], group.link(node), group.options().nodes[node].name, say);
+  if (group.node_changes() != node_changes_) {
+    node_changes_ = group.node_changes();
+    name_nodes(group.nodes());
+  }
+  for (NodeIndex node = 0; node < nodes_->size(); ++node) {
+    look_at((*nodes_)[node], group.link(node), say);
   }
 }
 
 // A connection that is over and made again within one turn has another number.
-void ClientReport::look_at(Node& node, const Link& link, const std::string& name, const Say& say) {
+void ClientReport::look_at(Node& node, const Link& link, const Say& say) {
   const bool is_connected = link.state() == Link::State::ready;
   const bool is_new = link.connection() != node.connections;
   const bool was_connected = node.is_connected;
@@ -46,16 +57,17 @@ void ClientReport::look_at(Node& node, const Link& link, const std::string& name
   node.connections = link.connection();
   if (is_connected) {
     node.problem.clear();
-    if (say && (is_new || !was_connected)) say(Severity::info, fmt::format("{}: reached", name));
+    if (say && (is_new || !was_connected))
+      say(Severity::info, fmt::format("{}: reached", node.name));
   } else if (link.state() == Link::State::backing_off) {
     std::string problem = answer_text(link.problem());
     if (problem == node.problem) return;
-    if (say) say(Severity::warning, fmt::format("{}: not reached: {}", name, problem));
+    if (say) say(Severity::warning, fmt::format("{}: not reached: {}", node.name, problem));
     node.problem = std::move(problem);
   }
 }
 
-Figures ClientReport::figures(const std::vector<Group::Node>& names) const {
+Figures ClientReport::figures() const {
   Figures figures{.attempts = attempts_,
                   .acquired = acquired_,
                   .refused = refused_,
@@ -65,11 +77,13 @@ Figures ClientReport::figures(const std::vector<Group::Node>& names) const {
                   .lost = lost_,
                   .under_way = under_way_,
                   .kept = kept_};
-  figures.nodes.reserve(nodes_.size());
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    figures.nodes.push_back({.address = names[i].name,
-                             .is_connected = nodes_[i].is_connected,
-                             .connections = nodes_[i].connections});
+  std::unique_lock lock(nodes_mutex_);
+  const std::shared_ptr<const Nodes> nodes = nodes_;
+  lock.unlock();
+  figures.nodes.reserve(nodes->size());
+  for (const Node& node : *nodes) {
+    figures.nodes.push_back(
+        {.address = node.name, .is_connected = node.is_connected, .connections = node.connections});
   }
   return figures;
 }

@@ -9,6 +9,8 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -21,7 +23,7 @@ class ClientReport {
   // Lines about waits come at most so often: in an outage thousands may wait for the same reason.
   static constexpr Duration kWaitLineInterval = 1s;
 
-  explicit ClientReport(std::size_t nodes) : nodes_(nodes) {}
+  explicit ClientReport(const std::vector<Group::Node>& nodes) { name_nodes(nodes); }
 
   void on_attempt_failed() { ++attempts_; }
   void on_acquisition(AcquisitionOutcome outcome);
@@ -33,17 +35,21 @@ class ClientReport {
   // lines; empty: nobody reads them.
   void look(const Group& group, std::size_t under_way, std::size_t kept, const Say& say);
 
-  Figures figures(const std::vector<Group::Node>& names) const;
+  Figures figures() const;
 
  private:
   using Counter = std::atomic<std::uint64_t>;
   struct Node {
+    std::string name = {};
     std::atomic<bool> is_connected = false;
     Counter connections = 0;
     std::string problem = {};  // that was told of last, of a node that is not connected
   };
 
-  void look_at(Node& node, const Link& link, const std::string& name, const Say& say);
+  using Nodes = std::vector<Node>;
+
+  void name_nodes(const std::vector<Group::Node>& nodes);
+  static void look_at(Node& node, const Link& link, const Say& say);
 
   Counter attempts_ = 0;
   Counter acquired_ = 0;
@@ -54,7 +60,9 @@ class ClientReport {
   Counter lost_ = 0;
   std::atomic<std::size_t> under_way_ = 0;
   std::atomic<std::size_t> kept_ = 0;
-  std::vector<Node> nodes_;
+  mutable std::mutex nodes_mutex_;  // of the pointer
+  std::shared_ptr<Nodes> nodes_;    // others, when the group's nodes change
+  std::uint64_t node_changes_ = 0;
   Instant next_wait_line_ = Instant(0ns);
 };
 

@@ -12,6 +12,9 @@ namespace {
 
 using Nodes = std::vector<Group::Node>;
 
+// It was asked while the group was larger.
+const std::string kFormerMember = "a former member";
+
 std::string sentence(const Answer& answer, const AnswerWords& words) {
   switch (answer.kind) {
     case AnswerKind::yes:
@@ -64,7 +67,8 @@ std::vector<NodeAnswer> node_answers(const Nodes& nodes, const std::vector<Answe
   std::vector<NodeAnswer> told;
   told.reserve(answers.size());
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    told.push_back({nodes[i].name, answers[i].kind, sentence(answers[i], words), answers[i].took});
+    const std::string& name = i < nodes.size() ? nodes[i].name : kFormerMember;
+    told.push_back({name, answers[i].kind, sentence(answers[i], words), answers[i].took});
   }
   return told;
 }
@@ -80,6 +84,12 @@ Error no_quorum_error(const Nodes& nodes, const std::vector<Answer>& answers,
                                     [](const Answer& answer) { return answer.is_limit; });
     error.code = ErrorCode::invalid;
     error.text = fmt::format("the nodes refuse it: {}", answer_text(*first));
+  } else if (leave_no_quorum(answers, AnswerKind::other_group)) {
+    const auto first = std::find_if(answers.begin(), answers.end(), [](const Answer& answer) {
+      return answer.kind == AnswerKind::other_group;
+    });
+    error.code = ErrorCode::other_group;
+    error.text = answer_text(*first);
   } else if (leave_no_quorum(answers, AnswerKind::denied)) {
     error.code = ErrorCode::denied;
   } else if (leave_no_quorum(answers, AnswerKind::overloaded)) {

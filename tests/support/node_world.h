@@ -2,7 +2,7 @@
 // time is the world's.
 //
 //   NodeWorld world;                              // five nodes, a message takes 1 ms
-//   auto& alice = world.new_client();
+//   auto& alice = world.new_client();             // of all nodes; or of {1, 2, 3}
 //   alice.acquire("printer", …);
 //   world.run_until([&] { return …; });
 //
@@ -38,17 +38,38 @@ class NodeWorld {
    private:
     friend class NodeWorld;
     struct Link {
+      std::string name;
       protocol::Session* session = nullptr;
       std::uint64_t connection = 0;  // messages of an earlier one are lost
     };
     std::optional<Group> group_;
     std::vector<Link> links_;
+    std::uint64_t node_changes_ = 0;  // that the links have followed
     int values_ = 0;
   };
 
-  explicit NodeWorld(std::size_t nodes = 5, Duration message_time = 1ms)
-      : message_time_(message_time) {
-    for (std::size_t i = 0; i < nodes; ++i) hosts_.push_back(std::make_unique<Host>(i, now_));
+  // With ledgers, each write of which is durable at once.
+  enum class Ledgers : std::uint8_t { none, kept };
+  explicit NodeWorld(std::size_t nodes = 5, Duration message_time = 1ms,
+                     Ledgers ledgers = Ledgers::none)
+      : message_time_(message_time), ledgers_(ledgers) {
+    for (std::size_t i = 0; i < nodes; ++i) {
+      hosts_.push_back(std::make_unique<Host>(start_of(i), ledgers_, now_));
+    }
+  }
+
+  static std::string name_of(unsigned number) { return fmt::format("node{}:6379", number); }
+  static std::string id_of(unsigned number) {
+    return std::string(40, static_cast<char>('a' + number - 1));
+  }
+  // The node starts anew; without its ledger it is unfenced, and waits for `delay`.
+  void lose_ledger(unsigned number, Duration delay) {
+    drop_connections(number);
+    server::NodeStart start = start_of(number - 1);
+    start.fence.fenced = start.ledger.record.fenced = false;
+    start.ledger.record.roster.ledger_id = std::string(40, static_cast<char>('0' + number));
+    start.grant_from = start.admit_from = start.snapshot_from = now() + delay;
+    hosts_[number - 1] = std::make_unique<Host>(std::move(start), ledgers_, now_);
   }
 
   Instant now() const { return now_.monotonic; }
@@ -58,22 +79,19 @@ class NodeWorld {
   // A node that refuses connections; breaks those that there are.
   void refuse(unsigned number, bool refuses = true) {
     hosts_[number - 1]->refuses = refuses;
-    for (const auto& client : clients_) {
-      if (client->links_[number - 1].session == nullptr) continue;
-      disconnect(*client, number - 1);
-      client->group_->on_end(number - 1, "connection reset by peer", now());
-    }
+    drop_connections(number);
   }
 
-  Client& new_client() {
+  Client& new_client(std::vector<unsigned> numbers = {}) {
     Group::Options options;
-    for (std::size_t i = 0; i < hosts_.size(); ++i) {
-      options.nodes.push_back({fmt::format("node{}:6379", i + 1), {}});
+    for (unsigned number = 1; numbers.empty() && number <= hosts_.size(); ++number) {
+      options.nodes.push_back({name_of(number), {}});
     }
+    for (const unsigned number : numbers) options.nodes.push_back({name_of(number), {}});
     clients_.push_back(std::make_unique<Client>());
     Client& client = *clients_.back();
     const std::size_t number = clients_.size();
-    client.links_.resize(hosts_.size());
+    for (const auto& node : options.nodes) client.links_.push_back({.name = node.name});
     client.group_.emplace(
         std::move(options),
         [&client, number] { return fmt::format("client{}-{}", number, ++client.values_); }, number);
@@ -113,34 +131,87 @@ class NodeWorld {
     bool refuses = false;
     std::vector<std::function<void()>> inbox;  // while it is hung
 
-    Host(std::size_t index, Now now)
-        : node(server::all_families(), settings, start(index, now),
-               {[] { return server::ProcessFacts{}; }, log, nullptr}) {
+    Host(server::NodeStart start, Ledgers ledgers, Now now)
+        : node(server::all_families(), settings, std::move(start),
+               {[] { return server::ProcessFacts{}; }, log, nullptr,
+                ledgers == Ledgers::kept ? &page : nullptr}) {
       node.begin_run(now);
     }
-    static server::NodeStart start(std::size_t index, Now now) {
-      server::NodeStart start;
-      start.node_id = std::string(40, static_cast<char>('a' + index));
-      start.run_id = start.node_id;
-      start.started_at = now.monotonic;
-      return start;
+    struct Page final : server::LatestDeadlinePage {
+      Status write_latest_deadline(Instant) override { return Done{}; }
+    } page;
+    void write_ledger(Now now) {
+      while (node.begin_ledger_write(now)) node.end_ledger_write(Done{}, now);
     }
   };
+
+  server::NodeStart start_of(std::size_t index) const {
+    server::NodeStart start;
+    start.node_id = id_of(static_cast<unsigned>(index + 1));
+    start.run_id = start.node_id;
+    start.started_at = now();
+    if (ledgers_ == Ledgers::none) return start;
+    start.fence = {.first = 0, .bound = 100'000, .fenced = true};
+    start.ledger = {.record = {start.node_id, 1, server::Settings().max_ttl, 100'000, true},
+                    .latest_deadline = {},
+                    .max_ttl = server::Settings().max_ttl,
+                    .fence_block = 1'000,
+                    .now = now()};
+    return start;
+  }
+
+  Host& host_of(const Client& client, NodeIndex index) {
+    const std::string& name = client.links_[index].name;
+    for (unsigned number = 1; number <= hosts_.size(); ++number) {
+      if (name == name_of(number)) return *hosts_[number - 1];
+    }
+    INVARIANT(false, "a name that leads nowhere");
+  }
+  void drop_connections(unsigned number) {
+    for (const auto& client : clients_) {
+      for (NodeIndex index = 0; index < client->links_.size(); ++index) {
+        const Client::Link& link = client->links_[index];
+        if (link.name != name_of(number) || link.session == nullptr) continue;
+        disconnect(*client, index);
+        client->group_->on_end(index, "connection reset by peer", now());
+      }
+    }
+  }
+  // As the shell does it between two turns.
+  void follow_node_changes(Client& client) {
+    const auto& nodes = client.group_->nodes();
+    if (client.node_changes_ == client.group_->node_changes()) return;
+    client.node_changes_ = client.group_->node_changes();
+    for (NodeIndex index = 0; index < client.links_.size(); ++index) {
+      const bool stays = index < nodes.size() && nodes[index].name == client.links_[index].name;
+      if (!stays) disconnect(client, index);
+    }
+    for (NodeIndex index = static_cast<NodeIndex>(client.links_.size()); index < nodes.size();
+         ++index) {
+      client.links_.push_back({});
+    }
+    client.links_.resize(nodes.size());
+    for (NodeIndex index = 0; index < nodes.size(); ++index) {
+      client.links_[index].name = nodes[index].name;
+    }
+  }
 
   void disconnect(Client& client, NodeIndex index) {
     Client::Link& link = client.links_[index];
     ++link.connection;
-    if (link.session != nullptr) hosts_[index]->node.close_session(link.session->id());
+    if (link.session != nullptr) host_of(client, index).node.close_session(link.session->id());
     link.session = nullptr;
   }
 
   // Something that arrives after the way, if the connection still stands then.
   void send(Client& client, NodeIndex index, std::function<void()> arrive) {
     const std::uint64_t connection = client.links_[index].connection;
-    on_the_way_.emplace(now() + message_time_,
-                        [&client, index, connection, arrive = std::move(arrive)] {
-                          if (client.links_[index].connection == connection) arrive();
-                        });
+    on_the_way_.emplace(
+        now() + message_time_, [&client, index, connection, arrive = std::move(arrive)] {
+          const bool is_stale = client.node_changes_ != client.group_->node_changes() ||
+                                index >= client.links_.size();
+          if (!is_stale && client.links_[index].connection == connection) arrive();
+        });
   }
 
   void carry_out_wish(Client& client, NodeIndex index) {
@@ -149,12 +220,14 @@ class NodeWorld {
     disconnect(client, index);
     if (wish == Link::Wish::hang_up) return;
     send(client, index, [this, &client, index] {
-      if (hosts_[index]->refuses) {
+      Host& host = host_of(client, index);
+      if (host.refuses) {
         client.group_->on_end(index, "connection refused", now());
         return;
       }
-      client.links_[index].session = &hosts_[index]->node.open_session({}, now_);
-      client.links_[index].session->transport = &client;
+      protocol::Session& session = host.node.open_session({}, now_);
+      client.links_[index].session = &session;
+      session.transport = &client;
       client.group_->on_connected(index, now());
     });
   }
@@ -165,10 +238,10 @@ class NodeWorld {
     if (link.outgoing().empty()) return;
     std::string bytes(link.outgoing());
     link.outgoing_written();
-    Host& host = *hosts_[index];
-    send(client, index, [this, &client, &host, index, bytes = std::move(bytes)] {
+    send(client, index, [this, &client, index, bytes = std::move(bytes)] {
+      Host& host = host_of(client, index);
       const auto read = [this, &client, &host, index, bytes] {
-        if (client.links_[index].session != nullptr) {
+        if (index < client.links_.size() && client.links_[index].session != nullptr) {
           host.node.receive(*client.links_[index].session, bytes, now_);
         }
       };
@@ -176,11 +249,14 @@ class NodeWorld {
     });
   }
 
-  void collect_from(Host& host, NodeIndex index) {
+  void collect_from(Host& host) {
+    host.write_ledger(now_);
     host.node.sessions().for_each_touched([&](protocol::Session& session) {
       std::string bytes(session.output().view());
       session.output().clear();
       Client& client = *static_cast<Client*>(session.transport);
+      NodeIndex index = 0;
+      while (client.links_[index].session != &session) ++index;
       send(client, index, [this, &client, index, bytes = std::move(bytes)] {
         client.group_->on_bytes(index, bytes, now());
       });
@@ -188,12 +264,16 @@ class NodeWorld {
   }
 
   void collect() {
-    for (NodeIndex index = 0; index < hosts_.size(); ++index) {
-      for (const auto& client : clients_) collect_from(*client, index);
-      Host& host = *hosts_[index];
-      if (host.hung) continue;
-      for (const auto& read : std::exchange(host.inbox, {})) read();
-      collect_from(host, index);
+    for (const auto& client : clients_) {
+      follow_node_changes(*client);
+      for (NodeIndex index = 0; index < client->links_.size(); ++index) {
+        collect_from(*client, index);
+      }
+    }
+    for (const auto& host : hosts_) {
+      if (host->hung) continue;
+      for (const auto& read : std::exchange(host->inbox, {})) read();
+      collect_from(*host);
     }
   }
 
@@ -235,6 +315,7 @@ class NodeWorld {
 
   Now now_{Instant(24h), WallTime(std::chrono::seconds(1'700'000'000))};
   Duration message_time_;
+  Ledgers ledgers_;
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::multimap<Instant, std::function<void()>> on_the_way_;

@@ -24,6 +24,7 @@ enum class AnswerKind : std::uint8_t {
   broken,      // the connection ended before the answer
   timed_out,   // no answer within the node timeout
   overloaded,  // too many requests wait for this node already
+  other_group,  // it belongs to a group of other nodes than were named, or of another epoch
 };
 
 // For logs and JSON: "yes", "recovering", "timed out" …
@@ -49,6 +50,7 @@ enum class ErrorCode : std::uint8_t {
   wrong_thread,  // a blocking call where it would wait for itself
   stopped,       // the client ended, or the operation was cancelled
   overloaded,    // more operations at once than a client takes, or than its nodes answer
+  other_group,   // the nodes named are not those of the group that one of them belongs to
   system,        // the system gives no thread or no descriptor: the text says which
 };
 

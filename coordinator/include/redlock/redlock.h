@@ -58,7 +58,8 @@ typedef enum redlock_code {
   REDLOCK_STOPPED = 11,       // the client was closed, or is another process's
   REDLOCK_OVERLOADED = 12,    // more at once than a client takes, or than its nodes answer
   REDLOCK_SYSTEM = 13,        // the system gives no thread or no descriptor
-  REDLOCK_NO_MEMORY = 14      // nor memory
+  REDLOCK_NO_MEMORY = 14,     // nor memory
+  REDLOCK_OTHER_GROUP = 15    // the nodes named are not those of the group that one belongs to
 } redlock_code;
 
 // "held", "no quorum" … For ever valid; "unknown" for what is no code.

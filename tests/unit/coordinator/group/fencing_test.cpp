@@ -108,7 +108,7 @@ TEST_CASE("unfenced nodes: the error names them and what helps; nothing is left 
   for (const unsigned i : {1u, 2u, 5u}) world.node(i).fenced = false;
   const auto got = world.acquire("printer");
   CHECK(got->outcome == Acquired::unfenced);
-  const Error error = acquisition_error(world.group().options().nodes, *got);
+  const Error error = acquisition_error(world.group().nodes(), *got);
   CHECK(error.code == ErrorCode::unfenced);
   CHECK_THAT(error.text, Catch::Contains("`redlock admit`") &&
                              Catch::Contains("`redlock admit --new-group`") &&
@@ -135,7 +135,7 @@ TEST_CASE("plain Redis servers give no tokens: that is told at once, however lon
   world.settle();
   REQUIRE(got.has_value());
   CHECK(got->outcome == Acquired::unfenced);
-  const Error error = acquisition_error(world.group().options().nodes, *got);
+  const Error error = acquisition_error(world.group().nodes(), *got);
   CHECK_THAT(error.text, Catch::Contains("--no-fence") && !Catch::Contains("admit"));
   CHECK(error.nodes[0].text == "granted; a plain Redis has no fencing tokens");
 }
@@ -215,6 +215,6 @@ TEST_CASE("counters that no quorum shares give no token, and the error says wher
   world.node(2).counter = Token{1} << 40;
   const auto got = world.acquire("printer");
   CHECK(got->outcome == Acquired::unfenced);
-  const Error error = acquisition_error(world.group().options().nodes, *got);
+  const Error error = acquisition_error(world.group().nodes(), *got);
   CHECK(error.text.find("too far apart") != std::string::npos);
 }

@@ -1,0 +1,111 @@
+// Group's part about its roster (rules G): whom it meets, and how it comes to another one.
+#include "coordinator/group/group.h"
+#include "coordinator/group/operation.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+namespace {
+
+// What is left of a change is finished after it, and twice as long at most: whoever began it has
+// had its time then.
+constexpr Duration kRosterWorkDelay = 300ms;
+// After one that came to nothing.
+constexpr Duration kRosterWorkRetry = 2s;
+
+}  // namespace
+
+OperationId Group::change(const Roster& wanted, Instant now,
+                          std::function<void(ChangeResult)> done) {
+  return begin_change(wanted, now, std::move(done));
+}
+
+OperationId Group::begin_change(std::optional<Roster> wanted, Instant now,
+                                std::function<void(ChangeResult)> done) {
+  RosterChange::Plan plan{
+      .from = roster(),
+      .wanted = std::move(wanted),
+      .proposer = parts_.random.below(std::numeric_limits<std::uint64_t>::max()),
+      .members = {},
+      .node_timeout = parts_.options.node_timeout};
+  for (const Link& link : parts_.links) plan.members.push_back(link.member_identity());
+  const auto tell = [this, done = std::move(done)](const RosterChange& change) {
+    const bool is_newer =
+        change.outcome() == RosterOutcome::chosen || change.outcome() == RosterOutcome::superseded;
+    if (is_newer && change.roster().roster.epoch > roster().roster.epoch) {
+      newer_roster_ = change.roster();
+    }
+    done({change.outcome(), change.roster().roster, change.wait(), change.answers()});
+  };
+  return begin(std::make_unique<ChangeOperation>(parts_, std::move(plan), tell), now);
+}
+
+// False: the node is not asked, or not yet.
+bool Group::meet_member(NodeIndex node, Instant now) {
+  Link& link = parts_.links[node];
+  const NodeStatus& status = link.facts().status;
+  const auto refuse = [&link, now](std::string why) {
+    link.reject(AnswerKind::other_group, std::move(why), now);
+    return false;
+  };
+  switch (parts_.rosters.meet(node, parts_.links)) {
+    case Rosters::Met::welcome:
+      break;
+    case Rosters::Met::newer:
+      newer_roster_ = {status.roster, status.former_longest_ttl};
+      return false;
+    case Rosters::Met::no_member:
+      return refuse(fmt::format("is no member of the group (epoch {})", roster().roster.epoch));
+    case Rosters::Met::returned:
+      schedule_roster_work(kRosterWorkDelay, now);
+      return refuse("lost its ledger, and is to be named anew in its group");
+    case Rosters::Met::refused:
+      return refuse(parts_.rosters.refusal());
+  }
+  if (parts_.rosters.has_work()) schedule_roster_work(kRosterWorkDelay, now);
+  return true;
+}
+
+// Votes of two epochs never count together (rule G1). So every connection ends, and with them what
+// is under way at them; what they owe goes out with the next ones, which say the new epoch.
+void Group::adopt_roster(Instant now) {
+  std::uint64_t connection = 0;
+  for (const Link& link : parts_.links) connection = std::max(connection, link.connection());
+  for (NodeIndex node = 0; node < parts_.links.size(); ++node) {
+    parts_.links[node].end_for_change(connection, now);
+    link_changed(node, now);
+  }
+  deliver(now);
+  const ChosenRoster newer = *std::exchange(newer_roster_, std::nullopt);
+  parts_.change_nodes(parts_.rosters.adopt(newer, parts_.links), now);
+  for (const Slot& slot : slots_) {
+    if (slot.operation) slot.operation->forget_questions();
+  }
+}
+
+// Whoever meets a change that was begun finishes it, and a member that lost its ledger is named
+// anew (rules G2, G4): after a while, as others may be at it.
+void Group::schedule_roster_work(Duration least, Instant now) {
+  if (roster_work_at_ || !parts_.options.admit_unfenced) return;
+  const auto spread = parts_.random.below(static_cast<std::uint64_t>(kRosterWorkDelay.count()));
+  roster_work_at_ = later(now, least + Duration(spread));
+}
+
+void Group::look_after_roster(Instant now) {
+  if (!roster_work_at_ || now < *roster_work_at_) return;
+  if (!parts_.rosters.has_work()) return roster_work_at_.reset();
+  roster_work_at_ = kNever;
+  const Instant began = now;
+  begin_change(parts_.rosters.wanted(), now, [this, began](const ChangeResult& result) {
+    roster_work_at_.reset();
+    if (!parts_.rosters.has_work() || newer_roster_) return;
+    const Duration least = std::max(result.wait, kRosterWorkRetry);
+    schedule_roster_work(least, began);
+  });
+}
+
+}  // namespace redlock::coordinator

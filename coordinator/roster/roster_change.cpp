@@ -1,0 +1,183 @@
+#include "coordinator/roster/roster_change.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace redlock::coordinator {
+namespace {
+
+using protocol::Reply;
+
+Duration duration_of(const Reply& ms) {
+  constexpr std::int64_t kMillisecondsMax = Duration::max() / 4 / 1ms;
+  return std::chrono::milliseconds(std::clamp<std::int64_t>(ms.integer(), 0, kMillisecondsMax));
+}
+
+bool names(const Roster& roster, NodeIdentity member) {
+  return std::any_of(roster.members.begin(), roster.members.end(), [member](const auto& named) {
+    return member_identity_of(named.id, named.ledger) == member;
+  });
+}
+
+}  // namespace
+
+RosterChange::RosterChange(Plan plan)
+    : plan_(std::move(plan)),
+      ballot_(plan_.members.size()),
+      said_(plan_.members.size()),
+      longest_(plan_.from.longest) {}
+
+void RosterChange::start(Instant now, Actions& actions) {
+  bid(now, actions);
+}
+
+void RosterChange::bid(Instant now, Actions& actions) {
+  if (++bids_ > kBidsMax) {
+    outcome_ = RosterOutcome::outbid;
+    return;
+  }
+  bid_ = {promised_.number + 1, plan_.proposer};
+  ask(Step::prepare, now, actions);
+}
+
+void RosterChange::ask(Step step, Instant now, Actions& actions) {
+  step_ = step;
+  ballot_ = Ballot(said_.size());
+  ballot_.open(now, plan_.node_timeout);
+  std::fill(said_.begin(), said_.end(), Said{});
+  ask_all(said_.size(), actions);
+}
+
+NodeRequest RosterChange::question() const {
+  NodeRequest request;
+  if (step_ == Step::learn) {
+    request.kind = RequestKind::group_learn;
+    request.roster = std::make_shared<const ChosenRoster>(result_);
+    return request;
+  }
+  const bool is_prepare = step_ == Step::prepare;
+  request.kind = is_prepare ? RequestKind::group_prepare : RequestKind::group_accept;
+  request.change = std::make_shared<const GroupStep>(
+      GroupStep{bid_, plan_.from.roster.epoch + 1, is_prepare ? Roster{} : proposed_});
+  return request;
+}
+
+void RosterChange::on_answer(NodeIndex node, const Answer& answer, const Reply& reply, Instant now,
+                             Actions& actions) {
+  if (finished() || !ballot_.record(node, answer, now)) return;
+  if (ballot_.answers()[node].kind == AnswerKind::yes) read(node, reply);
+  look(now, actions);
+}
+
+void RosterChange::on_time(Instant now, Actions& actions) {
+  if (!finished() && ballot_.time_out(now)) look(now, actions);
+}
+
+std::optional<Instant> RosterChange::next_deadline() const {
+  if (finished()) return std::nullopt;
+  return ballot_.deadline();
+}
+
+// What is not in the form of an answer is none.
+void RosterChange::read(NodeIndex node, const Reply& reply) {
+  Said& said = said_[node];
+  if (step_ == Step::learn) return;
+  const auto& items = reply.items();
+  if (!reply.is(Reply::Kind::array) || items.empty()) return;
+  const std::string_view word = items[0].text();
+  if (word == "early" && items.size() == 2) wait_ = std::max(wait_, duration_of(items[1]));
+  if (word == "epoch") return read_other_epoch(items);
+  if (word == "behind" && items.size() == 2) {
+    if (const auto told = parse_ballot(items[1].text())) promised_ = std::max(promised_, *told);
+  }
+  const std::size_t words = step_ == Step::prepare ? 4 : 2;
+  if (word != "done" || items.size() != words) return;
+  if (step_ == Step::prepare && !items[1].text().empty()) {
+    const auto told = parse_ballot(items[1].text());
+    auto roster = parse_roster(items[2].text());
+    if (!told || !roster) return;
+    said.accepted_ballot = *told;
+    said.accepted = std::move(roster).value();
+  }
+  said.done = true;
+  longest_ = std::max(longest_, duration_of(items.back()));
+}
+
+void RosterChange::read_other_epoch(const std::vector<Reply>& items) {
+  if (items.size() != 3) return;
+  auto roster = parse_roster(items[1].text());
+  if (!roster || roster->epoch <= plan_.from.roster.epoch) return;
+  result_ = {std::move(roster).value(), duration_of(items[2])};
+  outcome_ = RosterOutcome::superseded;
+}
+
+bool RosterChange::is_enough() const {
+  const auto done = static_cast<std::size_t>(
+      std::count_if(said_.begin(), said_.end(), [](const Said& said) { return said.done; }));
+  return done >= (plan_.from.roster.epoch == 0 ? said_.size() : quorum_of(said_.size()));
+}
+
+void RosterChange::look(Instant now, Actions& actions) {
+  if (finished()) return;
+  const bool all_said = ballot_.votes().outstanding() == 0;
+  if (step_ == Step::learn) {
+    if (all_said) outcome_ = RosterOutcome::chosen;
+  } else if (is_enough()) {
+    go_on(now, actions);
+  } else if (all_said) {
+    fail(now, actions);
+  }
+}
+
+void RosterChange::go_on(Instant now, Actions& actions) {
+  if (step_ == Step::prepare) return propose(now, actions);
+  result_ = {proposed_, longest_};
+  ask(Step::learn, now, actions);
+}
+
+const RosterChange::Said* RosterChange::newest_accepted() const {
+  const Said* newest = nullptr;
+  for (const Said& said : said_) {
+    const bool is_newer = newest == nullptr || said.accepted_ballot > newest->accepted_ballot;
+    if (said.accepted_ballot.number > 0 && is_newer && may_be_chosen(said)) newest = &said;
+  }
+  return newest;
+}
+
+// A first roster needs all of its members.
+bool RosterChange::may_be_chosen(const Said& said) const {
+  if (plan_.from.roster.epoch > 0) return true;
+  for (NodeIndex node = 0; node < said_.size(); ++node) {
+    const bool is_member = names(said.accepted, plan_.members[node]);
+    const bool has_accepted = said_[node].accepted == said.accepted;
+    if (is_member && said_[node].done && !has_accepted) return false;
+  }
+  return true;
+}
+
+bool RosterChange::are_ours(const Roster& roster) const {
+  return std::all_of(plan_.members.begin(), plan_.members.end(),
+                     [&roster](NodeIdentity member) { return names(roster, member); });
+}
+
+void RosterChange::propose(Instant now, Actions& actions) {
+  const Said* accepted = newest_accepted();
+  if (accepted == nullptr && !plan_.wanted) {
+    outcome_ = RosterOutcome::unchanged;
+    return;
+  }
+  proposed_ = accepted != nullptr ? accepted->accepted : *plan_.wanted;
+  if (plan_.from.roster.epoch == 0 && !are_ours(proposed_)) {
+    result_ = {proposed_, longest_};
+    outcome_ = RosterOutcome::other_group;
+    return;
+  }
+  ask(Step::accept, now, actions);
+}
+
+void RosterChange::fail(Instant now, Actions& actions) {
+  if (promised_ > bid_) return bid(now, actions);
+  outcome_ = wait_ > 0ns ? RosterOutcome::early : RosterOutcome::no_quorum;
+}
+
+}  // namespace redlock::coordinator

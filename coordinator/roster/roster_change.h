@@ -1,0 +1,103 @@
+// RosterChange: how a group comes to its next roster (rule G2), as a proposer of single-decree
+// Paxos does it.
+//
+//   prepare   every node promises to take no smaller ballot, and tells what it has accepted
+//   accept    the roster of the largest ballot that was told, or else the one that is wanted
+//   learn     it is chosen, and every node is told
+//
+// A roster is chosen by a quorum of the nodes of the former epoch. The first one has no former
+// epoch: all of its nodes must accept it, as two lists may have nodes in common and no quorum of
+// each does. What another first roster is known to have come to binds only as long as it may have
+// been chosen: one of its members that promises a larger ballot without having accepted it proves
+// that it was not, and never will be.
+//
+// Pure: what to ask comes out as actions, answers and the time come in. Thread safety: none.
+#pragma once
+
+#include "coordinator/link/node_request.h"
+#include "coordinator/quorum/ballot.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::coordinator {
+
+enum class RosterOutcome : std::uint8_t {
+  pending,
+  chosen,       // roster() is the group's
+  unchanged,    // nothing was wanted, and nothing was to be finished
+  superseded,   // a node knows a later roster: roster()
+  other_group,  // of a first roster: some of the nodes are being made another group, roster()
+  early,        // rule G3: wait() tells for how long
+  no_quorum,    // too few nodes answer, or are acceptors
+  outbid,       // others propose at the same time, again and again
+};
+
+class RosterChange {
+ public:
+  struct Plan {
+    ChosenRoster from = {};             // the group's; epoch 0: it has none
+    std::optional<Roster> wanted;       // of the next epoch
+    std::uint64_t proposer = 0;         // random
+    std::vector<NodeIdentity> members;  // by node: what member the link leads to
+    Duration node_timeout = 0ns;
+  };
+  // So often it bids anew before it gives up.
+  static constexpr int kBidsMax = 8;
+
+  explicit RosterChange(Plan plan);
+
+  void start(Instant now, Actions& actions);
+  // What the nodes that are to be asked are asked.
+  NodeRequest question() const;
+  void on_answer(NodeIndex node, const Answer& answer, const protocol::Reply& reply, Instant now,
+                 Actions& actions);
+  void on_time(Instant now, Actions& actions);
+  std::optional<Instant> next_deadline() const;
+
+  bool finished() const { return outcome_ != RosterOutcome::pending; }
+  RosterOutcome outcome() const { return outcome_; }
+  const ChosenRoster& roster() const { return result_; }
+  Duration wait() const { return wait_; }
+  // To the last question, by node.
+  const std::vector<Answer>& answers() const { return ballot_.answers(); }
+
+ private:
+  enum class Step : std::uint8_t { prepare, accept, learn };
+  // What a node made of the question.
+  struct Said {
+    bool done = false;
+    RosterBallot accepted_ballot = {};  // number 0: nothing
+    Roster accepted = {};
+  };
+
+  void ask(Step step, Instant now, Actions& actions);
+  void read(NodeIndex node, const protocol::Reply& reply);
+  void read_other_epoch(const std::vector<protocol::Reply>& items);
+  void look(Instant now, Actions& actions);
+  void go_on(Instant now, Actions& actions);
+  void propose(Instant now, Actions& actions);
+  void fail(Instant now, Actions& actions);
+  void bid(Instant now, Actions& actions);
+  bool is_enough() const;
+  const Said* newest_accepted() const;
+  bool may_be_chosen(const Said& said) const;
+  bool are_ours(const Roster& roster) const;
+
+  const Plan plan_;
+  Step step_ = Step::prepare;
+  Ballot ballot_;
+  std::vector<Said> said_;  // by node, to this question
+  RosterBallot bid_;
+  RosterBallot promised_;  // the largest that was told
+  int bids_ = 0;
+  Roster proposed_;
+  Duration longest_{};
+  Duration wait_{};
+  ChosenRoster result_;
+  RosterOutcome outcome_ = RosterOutcome::pending;
+};
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,149 @@
+#include "coordinator/roster/rosters.h"
+
+#include "base/invariant.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+namespace {
+
+bool is_of(const RosterMember& member, const Link& link) {
+  return link.member_identity() == member_identity_of(member.id, member.ledger);
+}
+
+// Whether the link has led to a member, if only on its last connection.
+bool leads_to_member(const Link& link, const Roster& roster) {
+  return std::any_of(roster.members.begin(), roster.members.end(),
+                     [&link](const RosterMember& member) { return is_of(member, link); });
+}
+
+bool has_met_nobody(const Link& link) {
+  return link.identity() == NodeIdentity::unknown;
+}
+
+bool has_address(const std::vector<NamedNode>& nodes, const std::string& address) {
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [&address](const NamedNode& node) { return node.name == address; });
+}
+
+bool names_address(const Roster& roster, const std::string& address) {
+  return std::any_of(roster.members.begin(), roster.members.end(),
+                     [&address](const RosterMember& member) { return member.address == address; });
+}
+
+std::vector<const RosterMember*> unmet_members(const Roster& roster, std::span<const Link> links) {
+  std::vector<const RosterMember*> unmet;
+  for (const RosterMember& member : roster.members) {
+    const bool is_met = std::any_of(links.begin(), links.end(),
+                                    [&member](const Link& link) { return is_of(member, link); });
+    if (!is_met) unmet.push_back(&member);
+  }
+  return unmet;
+}
+
+}  // namespace
+
+Rosters::Rosters(const std::vector<NamedNode>& given) : nodes_(given) {}
+
+Rosters::Met Rosters::meet(NodeIndex node, std::span<const Link> links) {
+  const Roster& told = links[node].facts().status.roster;
+  const Roster& ours = chosen_->roster;
+  if (told.epoch > ours.epoch) {
+    refusal_ = ours.epoch == 0 ? trouble_with(told, node) : "";
+    return refusal_.empty() ? Met::newer : Met::refused;
+  }
+  if (!refusal_.empty()) return Met::refused;
+  const NodeStatus& status = links[node].facts().status;
+  if (ours.epoch > 0 && status.accepted.epoch == ours.epoch + 1) change_was_met_ = true;
+  if (ours.epoch == 0 || leads_to_member(links[node], ours)) return Met::welcome;
+  return has_returned(status) ? Met::returned : Met::no_member;
+}
+
+// One at a time is named anew (rule G2).
+bool Rosters::has_returned(const NodeStatus& status) {
+  for (const RosterMember& member : chosen_->roster.members) {
+    if (member.id != status.node_id) continue;
+    returned_ = member;
+    returned_->ledger = status.ledger_id;
+    returned_->since = chosen_->roster.epoch + 1;
+    return true;
+  }
+  return false;
+}
+
+std::optional<Roster> Rosters::wanted() const {
+  if (!returned_) return std::nullopt;
+  Roster roster = chosen_->roster;
+  ++roster.epoch;
+  for (RosterMember& member : roster.members) {
+    if (member.id == returned_->id) member = *returned_;
+  }
+  return roster;
+}
+
+// Half a list has quorums of its own. Of a whole one it does not matter where it leads: a node that
+// is no member has no vote, be it a stranger, or one that was replaced, or lost its ledger and with
+// it what it knew.
+std::string Rosters::trouble_with(const Roster& told, NodeIndex node) const {
+  if (told.members.size() == nodes_.size()) return "";
+  return fmt::format(
+      "{} belongs to a group of {} nodes (epoch {}), and {} are named: name all of them, as "
+      "`redlock group` at one of them shows",
+      nodes_[node].name, told.members.size(), told.epoch, nodes_.size());
+}
+
+NamedNode Rosters::node_at(const RosterMember& member) const {
+  return {member.address, nodes_.front().credentials};
+}
+
+// A link that has met no node yet stays where it was sent to with a first roster, as that may well
+// be a member; with a later one it goes to a member that is new. Of the members without a link
+// those come first whose address nobody has: the others' may be where a link is on its way to.
+Rosters::Sources Rosters::adopt(const ChosenRoster& chosen, std::span<const Link> links) {
+  const bool is_first = chosen_->roster.epoch == 0;
+  const Roster& roster = chosen.roster;
+  std::vector<NamedNode> nodes;
+  Sources sources;
+  for (NodeIndex link = 0; link < links.size(); ++link) {
+    const bool stays = has_met_nobody(links[link])
+                           ? is_first || names_address(roster, nodes_[link].name)
+                           : leads_to_member(links[link], roster);
+    if (!stays || nodes.size() == roster.members.size()) continue;
+    nodes.push_back(nodes_[link]);
+    sources.emplace_back(link);
+  }
+  std::vector<const RosterMember*> unmet = unmet_members(roster, links);
+  std::stable_partition(unmet.begin(), unmet.end(), [&nodes](const RosterMember* member) {
+    return !has_address(nodes, member->address);
+  });
+  for (const RosterMember* member : unmet) {
+    if (nodes.size() == roster.members.size()) break;
+    nodes.push_back(node_at(*member));
+    sources.emplace_back(std::nullopt);
+  }
+  INVARIANT(nodes.size() == roster.members.size(), "a roster has a link for each member");
+  nodes_ = std::move(nodes);
+  chosen_ = std::make_shared<const ChosenRoster>(chosen);
+  change_was_met_ = false;
+  returned_.reset();
+  ++changes_;
+  return sources;
+}
+
+void Rosters::look_elsewhere(NodeIndex node, std::span<const Link> links) {
+  if (chosen_->roster.epoch == 0 || leads_to_member(links[node], chosen_->roster)) return;
+  const std::vector<const RosterMember*> unmet = unmet_members(chosen_->roster, links);
+  for (std::size_t i = 0; i < unmet.size(); ++i) {
+    const RosterMember& member = *unmet[(looks_ + i) % unmet.size()];
+    if (has_address(nodes_, member.address)) continue;
+    nodes_[node] = node_at(member);
+    ++looks_;
+    ++changes_;
+    return;
+  }
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,76 @@
+// Rosters: which roster a coordinator goes by, and which node each of its links leads to (rules G).
+//
+// A coordinator begins with a list of addresses. The first node that tells a roster settles what
+// group that is: if the list names as many nodes, the coordinator takes the roster over; else it is
+// refused. Later it takes over each newer roster that it meets, without being told by anybody.
+//
+// It keeps the addresses that it was given for the nodes that they lead to; those of the roster are
+// for members that it has no address of (rule G7).
+//
+// Pure. Thread safety: none.
+#pragma once
+
+#include "coordinator/link/link.h"
+#include "coordinator/link/named_node.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace redlock::coordinator {
+
+class Rosters {
+ public:
+  explicit Rosters(const std::vector<NamedNode>& given);
+
+  // What the links lead to, by node.
+  const std::vector<NamedNode>& nodes() const { return nodes_; }
+  // Grows whenever nodes() changes.
+  std::uint64_t changes() const { return changes_; }
+  // What is said on each connection; epoch 0: no roster yet.
+  const SharedRoster& chosen() const { return chosen_; }
+  // Why no node is asked: its group is not the one that was named. Empty: nothing is wrong.
+  const std::string& refusal() const { return refusal_; }
+
+  enum class Met : std::uint8_t {
+    welcome,    // it may be asked
+    newer,      // it tells a newer roster: adopt() that, and meet it again
+    no_member,  // of the roster
+    returned,   // a member that lost its ledger: to be named anew, see wanted()
+    refused,    // refusal() says why
+  };
+  // A node was met behind the link. `links`: all of them, for whom the others lead to.
+  Met meet(NodeIndex node, std::span<const Link> links);
+
+  // Whether the roster has to be looked after: a change of it that was begun was met, or a member
+  // that lost its ledger.
+  bool has_work() const { return change_was_met_ || returned_; }
+  // The roster that names the member anew; none: there is only a change to be finished.
+  std::optional<Roster> wanted() const;
+
+  // Where the nodes' links come from: the link that led there before, or none.
+  using Sources = std::vector<std::optional<NodeIndex>>;
+  // This roster is the group's from now on.
+  Sources adopt(const ChosenRoster& chosen, std::span<const Link> links);
+
+  // The link's connection is over. If it led to no member, its next dial goes to a member that no
+  // other link has met, if there is one whose address it has not.
+  void look_elsewhere(NodeIndex node, std::span<const Link> links);
+
+ private:
+  std::string trouble_with(const Roster& told, NodeIndex node) const;
+  bool has_returned(const NodeStatus& status);
+  NamedNode node_at(const RosterMember& member) const;
+
+  std::vector<NamedNode> nodes_;
+  SharedRoster chosen_ = std::make_shared<const ChosenRoster>();
+  std::string refusal_;
+  std::uint64_t changes_ = 0;
+  bool change_was_met_ = false;
+  std::optional<RosterMember> returned_;  // a member as it is now
+  std::size_t looks_ = 0;                 // so that links which look elsewhere take turns
+};
+
+}  // namespace redlock::coordinator

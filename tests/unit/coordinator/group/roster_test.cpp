@@ -1,0 +1,251 @@
+// A group's roster, from real coordinators at real nodes (rules G).
+#include "tests/support/node_world.h"
+
+#include <catch2/catch.hpp>
+
+using namespace redlock;
+using namespace redlock::coordinator;
+using Catch::Contains;
+
+namespace {
+
+using Client = NodeWorld::Client;
+
+struct RosterWorld : NodeWorld {
+  explicit RosterWorld(std::size_t nodes = 7) : NodeWorld(nodes, 1ms, Ledgers::kept) {}
+
+  // Names of nodes as given, members since the epochs given.
+  static Roster roster(std::uint64_t epoch, const std::vector<unsigned>& numbers,
+                       const std::map<unsigned, std::uint64_t>& since = {}) {
+    Roster roster{epoch, {}};
+    for (const unsigned number : numbers) {
+      const auto joined = since.find(number);
+      roster.members.push_back({id_of(number), id_of(number),
+                                joined == since.end() ? 1 : joined->second, name_of(number)});
+    }
+    return roster;
+  }
+
+  ChangeResult change(Client& client, const Roster& wanted) {
+    std::optional<ChangeResult> result;
+    client.group().change(wanted, now(), [&](ChangeResult got) { result = std::move(got); });
+    REQUIRE(run_until([&] { return result.has_value(); }, 30s));
+    pass(10ms);  // the event that it came with is over
+    return *result;
+  }
+  // A group of nodes 1 to 5.
+  Client& make_group() {
+    Client& founder = new_client({1, 2, 3, 4, 5});
+    pass(20ms);
+    REQUIRE(change(founder, roster(1, {1, 2, 3, 4, 5})).outcome == RosterOutcome::chosen);
+    return founder;
+  }
+
+  AcquireResult acquire(Client& client, const std::string& name, Duration length = 2s) {
+    std::optional<AcquireResult> result;
+    AcquireRequest request{.name = name, .ttl = 10s};
+    request.patience.wait = length;
+    client.group().acquire(std::move(request), now(),
+                           [&](AcquireResult got) { result = std::move(got); });
+    REQUIRE(run_until([&] { return result.has_value(); }, length + 5s));
+    return *result;
+  }
+  ExtensionOutcome extend(Client& client, HeldLock& lock) {
+    std::optional<ExtendResult> result;
+    client.group().extend(lock, now(), [&](ExtendResult got) { result = std::move(got); });
+    REQUIRE(run_until([&] { return result.has_value(); }, 5s));
+    lock.valid_until = result->valid_until;
+    return result->outcome;
+  }
+  std::uint64_t epoch_of(unsigned number) {
+    return node(number).membership().record().current.epoch;
+  }
+};
+
+std::vector<std::string> names(Client& client) {
+  std::vector<std::string> names;
+  for (const auto& node : client.group().nodes()) names.push_back(node.name);
+  return names;
+}
+
+bool is_acquired(const AcquireResult& result) {
+  return result.outcome == AcquisitionOutcome::acquired;
+}
+
+}  // namespace
+
+TEST_CASE("a group gets its first roster from all of its nodes, and goes by it") {
+  RosterWorld world;
+  Client& bystander = world.new_client({1, 2, 3, 4, 5});
+  CHECK(is_acquired(world.acquire(bystander, "before")));
+  Client& founder = world.make_group();
+  CHECK(founder.group().roster().roster.epoch == 1);
+  for (unsigned number = 1; number <= 5; ++number) CHECK(world.epoch_of(number) == 1);
+  CHECK(is_acquired(world.acquire(founder, "printer")));
+  CHECK(is_acquired(world.acquire(bystander, "scanner")));  // that was told by nobody
+  CHECK(bystander.group().roster().roster.epoch == 1);
+}
+
+TEST_CASE("a list of three of the five is refused in one sentence; the right one goes on (G1)") {
+  RosterWorld world;
+  Client& right = world.make_group();
+  Client& wrong = world.new_client({1, 2, 3});
+  const AcquireResult refused = world.acquire(wrong, "printer", 10s);
+  CHECK(refused.outcome == AcquisitionOutcome::no_quorum);
+  CHECK(refused.answers[0].kind == AnswerKind::other_group);
+  CHECK_THAT(refused.answers[0].text,
+             Contains("belongs to a group of 5 nodes (epoch 1)") && Contains("3 are named"));
+  CHECK(is_acquired(world.acquire(right, "printer")));
+}
+
+TEST_CASE("a list that leads to a stranger goes on with the member that it lacks (G7)") {
+  RosterWorld world;
+  Client& founder = world.make_group();
+  Client& other = world.new_client({6, 1, 2, 3, 4});
+  CHECK(is_acquired(world.acquire(other, "printer")));
+  world.pass(5s);
+  CHECK(names(other) == std::vector<std::string>{"node5:6379", "node1:6379", "node2:6379",
+                                                 "node3:6379", "node4:6379"});
+  CHECK(world.node(6).locks().find("printer", world.now()) == nullptr);
+  CHECK(world.acquire(founder, "printer", 0s).outcome == AcquisitionOutcome::held);
+}
+
+TEST_CASE("of two first rosters that share nodes one is made, and the other says so") {
+  RosterWorld world;
+  Client& one = world.new_client({1, 2, 3, 4, 5});
+  Client& other = world.new_client({3, 4, 5, 6, 7});
+  world.pass(20ms);
+  std::optional<ChangeResult> of_one;
+  std::optional<ChangeResult> of_other;
+  one.group().change(RosterWorld::roster(1, {1, 2, 3, 4, 5}), world.now(),
+                     [&](ChangeResult got) { of_one = std::move(got); });
+  other.group().change(RosterWorld::roster(1, {3, 4, 5, 6, 7}), world.now(),
+                       [&](ChangeResult got) { of_other = std::move(got); });
+  REQUIRE(world.run_until([&] { return of_one && of_other; }, 30s));
+  const int chosen = (of_one->outcome == RosterOutcome::chosen ? 1 : 0) +
+                     (of_other->outcome == RosterOutcome::chosen ? 1 : 0);
+  CHECK(chosen <= 1);
+  world.pass(1s);
+  CHECK((world.epoch_of(1) == 1) + (world.epoch_of(7) == 1) == chosen);
+}
+
+TEST_CASE("a node is replaced: whoever was told by nobody goes on with the new one (G2)") {
+  RosterWorld world;
+  Client& operator_ = world.make_group();
+  Client& worker = world.new_client({1, 2, 3, 4, 5});
+  AcquireResult held = world.acquire(worker, "printer");
+  REQUIRE(is_acquired(held));
+  const auto result = world.change(operator_, RosterWorld::roster(2, {1, 2, 3, 4, 6}, {{6, 2}}));
+  CHECK(result.outcome == RosterOutcome::chosen);
+  CHECK(names(operator_) == std::vector<std::string>{"node1:6379", "node2:6379", "node3:6379",
+                                                     "node4:6379", "node6:6379"});
+  world.pass(1s);
+  CHECK(world.epoch_of(6) == 2);
+  CHECK(world.epoch_of(5) == 2);
+  CHECK(world.node(6).grants().is_recovering(world.now()));
+  world.extend(worker, held.lock);  // it learns of the change by it
+  world.pass(1s);
+  CHECK(world.extend(worker, held.lock) == ExtensionOutcome::extended);
+  CHECK(names(worker) == names(operator_));
+  CHECK(is_acquired(world.acquire(worker, "scanner")));
+  world.pass(2min);
+  CHECK(world.node(6).grants().fence().is_fenced());  // admitted by whoever met it
+  world.refuse(1);
+  world.refuse(2);
+  const AcquireResult later = world.acquire(worker, "third");
+  CHECK(is_acquired(later));  // by 3, 4 and 6
+  CHECK(world.node(6).locks().find("third", world.now()) != nullptr);
+}
+
+TEST_CASE("a node that was replaced while it was away grants nothing when it is back (G5)") {
+  RosterWorld world;
+  Client& operator_ = world.make_group();
+  world.refuse(5);
+  CHECK(world.change(operator_, RosterWorld::roster(2, {1, 2, 3, 4, 6}, {{6, 2}})).outcome ==
+        RosterOutcome::chosen);
+  world.refuse(5, false);
+  CHECK(world.epoch_of(5) == 1);
+  Client& stale = world.new_client({1, 2, 3, 4, 5});  // yesterday's list
+  CHECK(is_acquired(world.acquire(stale, "printer", 10s)));
+  CHECK(world.node(5).locks().find("printer", world.now()) == nullptr);
+  world.pass(5s);
+  CHECK(names(stale) == names(operator_));
+}
+
+TEST_CASE("a group grows and shrinks by one, and every client follows (G3)") {
+  RosterWorld world;
+  Client& operator_ = world.make_group();
+  Client& worker = world.new_client({1, 2, 3, 4, 5});
+  AcquireResult held = world.acquire(worker, "printer");
+  CHECK(world.change(operator_, RosterWorld::roster(2, {1, 2, 3, 4, 5, 6}, {{6, 2}})).outcome ==
+        RosterOutcome::chosen);
+  world.extend(worker, held.lock);
+  world.pass(500ms);
+  CHECK(world.extend(worker, held.lock) == ExtensionOutcome::extended);
+  CHECK(names(worker).size() == 6);
+  const Roster third = RosterWorld::roster(3, {2, 3, 4, 5, 6}, {{6, 2}});
+  const auto early = world.change(operator_, third);
+  CHECK(early.outcome == RosterOutcome::early);
+  CHECK(early.wait > 0ns);
+  world.pass(early.wait);
+  CHECK(world.change(operator_, third).outcome == RosterOutcome::chosen);
+  CHECK(names(operator_).size() == 5);
+  CHECK(is_acquired(world.acquire(worker, "scanner", 5s)));
+  CHECK(names(worker).size() == 5);
+  CHECK(world.node(1).locks().find("scanner", world.now()) == nullptr);
+}
+
+TEST_CASE("two operators at once: both end with one roster (G2)") {
+  RosterWorld world;
+  Client& one = world.make_group();
+  Client& other = world.new_client({1, 2, 3, 4, 5});
+  world.pass(50ms);
+  std::optional<ChangeResult> of_one;
+  std::optional<ChangeResult> of_other;
+  one.group().change(RosterWorld::roster(2, {1, 2, 3, 4, 6}, {{6, 2}}), world.now(),
+                     [&](ChangeResult got) { of_one = std::move(got); });
+  other.group().change(RosterWorld::roster(2, {1, 2, 3, 4, 7}, {{7, 2}}), world.now(),
+                       [&](ChangeResult got) { of_other = std::move(got); });
+  REQUIRE(world.run_until([&] { return of_one && of_other; }, 30s));
+  world.pass(2s);
+  CHECK(is_acquired(world.acquire(one, "printer")));
+  CHECK(is_acquired(world.acquire(other, "scanner")));
+  CHECK(one.group().roster().roster == other.group().roster().roster);
+  CHECK(world.epoch_of(6) + world.epoch_of(7) == 2);
+}
+
+TEST_CASE("a change that its operator left half done is finished by whoever meets it (G2)") {
+  RosterWorld world;
+  Client& worker = world.make_group();
+  const RosterBallot ballot{1, 99};
+  const Roster second = RosterWorld::roster(2, {1, 2, 3, 4, 6}, {{6, 2}});
+  for (const unsigned number : {1u, 2u}) {  // two of five have accepted: it may yet be chosen
+    auto& membership = world.node(number).membership();
+    const auto step = membership.accept(ballot, second, world.now());
+    REQUIRE(step.wanted);
+    world.node(number).coverage().cover_roster(*step.wanted, world.now());
+  }
+  world.pass(10ms);
+  CHECK(is_acquired(world.acquire(worker, "printer")));  // by 3, 4 and 5
+  world.pass(3s);
+  CHECK(worker.group().roster().roster == second);
+  CHECK(is_acquired(world.acquire(worker, "scanner")));
+}
+
+TEST_CASE("a member that lost its ledger is named anew, waits, and votes again (G4)") {
+  RosterWorld world;
+  Client& worker = world.make_group();
+  REQUIRE(is_acquired(world.acquire(worker, "printer")));
+  world.lose_ledger(5, 60s);
+  world.pass(5s);
+  const Roster& now_chosen = worker.group().roster().roster;
+  CHECK(now_chosen.epoch == 2);
+  CHECK(now_chosen.find(NodeWorld::id_of(5), std::string(40, '5')) != nullptr);
+  CHECK(world.node(5).grants().is_recovering(world.now()));
+  CHECK(world.node(5).membership().standing() == server::Membership::Standing::member);
+  world.pass(3min);
+  CHECK(world.node(5).grants().fence().is_fenced());
+  world.refuse(1);
+  world.refuse(2);
+  CHECK(is_acquired(world.acquire(worker, "scanner")));
+}
