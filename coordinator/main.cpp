@@ -38,6 +38,8 @@ int run_subcommand(Subcommand subcommand, const Options& options) {
       return command_status(options);
     case Subcommand::admit:
       return command_admit(options);
+    case Subcommand::group:
+      return command_group(options);
     case Subcommand::up:
       return command_up(options);
     case Subcommand::drill:

@@ -1,6 +1,7 @@
 # bash completion for redlock(1). Works with and without the package bash-completion.
 
-_redlock_words="run acquire extend release holder status admit up bench drill"
+_redlock_words="run acquire extend release holder status admit group up bench drill"
+_redlock_changes="show create replace add remove"
 _redlock_drills="restart chaos partition clock check"
 
 _redlock_options_of() {
@@ -33,7 +34,7 @@ _redlock_word() {
       -*) ;;
       *)
         word+=${word:+ }${COMP_WORDS[i]}
-        [[ $word == drill ]] || break
+        [[ $word == drill || $word == group ]] || break
         ;;
     esac
   done
@@ -102,6 +103,8 @@ _redlock() {
     mapfile -t COMPREPLY < <(compgen -W "$_redlock_words" -- "$current")
   elif [[ $word == drill ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$_redlock_drills" -- "$current")
+  elif [[ $word == group ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$_redlock_changes" -- "$current")
   elif [[ $word == "drill check" ]]; then
     compopt -o filenames 2>/dev/null
     mapfile -t COMPREPLY < <(compgen -f -- "$current")

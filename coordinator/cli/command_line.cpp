@@ -211,6 +211,31 @@ void add_admit(CLI::App& app, Options& options) {
       ->check(CLI::Range(Token{0}, kTokenMax));
 }
 
+void add_group(CLI::App& app, Options& options) {
+  CLI::App& group =
+      *app.add_subcommand("group", "who the nodes of the group are, and to change it");
+  group.require_subcommand(0, 1);
+  group.fallthrough();
+  const auto add = [&](const char* name, const char* what, GroupDeed deed) -> CLI::App& {
+    CLI::App& one = *group.add_subcommand(name, what);
+    one.callback([&options, deed] { options.group.deed = deed; });
+    return one;
+  };
+  const auto name_old = [&options](CLI::App& one) {
+    one.add_option("OLD", options.group.old_node, "a member's address, or its node id")->required();
+  };
+  const auto name_new = [&options](CLI::App& one) {
+    one.add_option("NEW", options.group.new_node, "the newcomer's address")->required();
+  };
+  add("show", "the members (also without a word)", GroupDeed::show);
+  add("create", "make the nodes named a group: its first roster", GroupDeed::create);
+  CLI::App& replace = add("replace", "another node in a member's place", GroupDeed::replace);
+  name_old(replace);
+  name_new(replace);
+  name_new(add("add", "a member more", GroupDeed::add));
+  name_old(add("remove", "a member less", GroupDeed::remove));
+}
+
 void add_subcommands(CLI::App& app, Flags& flags, Options& options) {
   add_run(app, flags, options);
   CLI::App& acquire = *app.add_subcommand("acquire", "acquire a lock and print its value");
@@ -228,6 +253,7 @@ void add_subcommands(CLI::App& app, Flags& flags, Options& options) {
   app.add_subcommand("status", "the nodes and whether a quorum grants")
       ->add_flag("--watch", options.watch, "show it again each second");
   add_admit(app, options);
+  add_group(app, options);
   CLI::App& up = *app.add_subcommand("up", "start nodes on this machine, for development");
   up.add_option("--count", options.up.count, "how many (5)")->check(CLI::Range(1, 64));
   up.add_option("--port", options.up.first_port, "the first one's port (7001)");
@@ -241,8 +267,9 @@ constexpr std::array kSubcommands = {
     std::pair{"run", Subcommand::run},       std::pair{"acquire", Subcommand::acquire},
     std::pair{"extend", Subcommand::extend}, std::pair{"release", Subcommand::release},
     std::pair{"holder", Subcommand::holder}, std::pair{"status", Subcommand::status},
-    std::pair{"admit", Subcommand::admit},   std::pair{"up", Subcommand::up},
-    std::pair{"drill", Subcommand::drill},   std::pair{"bench", Subcommand::bench}};
+    std::pair{"admit", Subcommand::admit},   std::pair{"group", Subcommand::group},
+    std::pair{"up", Subcommand::up},         std::pair{"drill", Subcommand::drill},
+    std::pair{"bench", Subcommand::bench}};
 
 std::optional<Subcommand> subcommand_of(const CLI::App& app) {
   for (const auto& [name, subcommand] : kSubcommands) {
@@ -267,7 +294,7 @@ void add_flags(const Flags& flags, GivenSettings& settings) {
 
 bool names_a_lock(Subcommand subcommand) {
   return subcommand != Subcommand::status && subcommand != Subcommand::admit &&
-         subcommand != Subcommand::bench;
+         subcommand != Subcommand::group && subcommand != Subcommand::bench;
 }
 
 // Neither the file nor the environment has a say in what is drilled: nodes are killed.

@@ -12,7 +12,20 @@
 
 namespace redlock::coordinator {
 
-enum class Subcommand { run, acquire, extend, release, holder, status, admit, up, drill, bench };
+enum class Subcommand {
+  run,
+  acquire,
+  extend,
+  release,
+  holder,
+  status,
+  admit,
+  group,
+  up,
+  drill,
+  bench
+};
+enum class GroupDeed { show, create, replace, add, remove };
 enum class Drill { restart, chaos, partition, clock, check, client };
 
 struct RunOptions {
@@ -50,6 +63,12 @@ struct DrillOptions {
   std::string history_file;
 };
 
+struct GroupCommandOptions {
+  GroupDeed deed = GroupDeed::show;
+  std::string old_node;  // an address, or a node id
+  std::string new_node;  // an address
+};
+
 struct UpOptions {
   int count = 5;
   std::uint16_t first_port = 7001;
@@ -74,6 +93,7 @@ struct Options {
   RunOptions run;
   bool watch = false;  // status
   AdmitOptions admit;
+  GroupCommandOptions group;
   BenchOptions bench;
   DrillOptions drill;
   UpOptions up;

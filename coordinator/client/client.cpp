@@ -256,6 +256,27 @@ Result<Admitted, Error> Client::admit(AdmitOptions options) {
   return core_->wait<Admitted>([&](Callback<Admitted> done) { admit(options, std::move(done)); });
 }
 
+// --- group
+
+Client::Operation Client::change_group(const GroupRoster& wanted, Callback<GroupChange> done) {
+  auto roster = coordinator::read_roster(wanted);
+  if (!roster) return core_->refuse(std::move(done), invalid(roster.error().text));
+  Core& core = *core_;
+  const auto start = [&core,
+                      roster = std::move(roster).value()](const Core::Tell<GroupChange>& tell) {
+    const auto on_end = [&core, roster, tell](const coordinator::ChangeResult& result) {
+      tell(translate(core.names(), result, roster));
+    };
+    return core.group().change(roster, holder_now(), on_end);
+  };
+  return core.begin<GroupChange>(std::move(done), start);
+}
+
+Result<GroupChange, Error> Client::change_group(const GroupRoster& wanted) {
+  return core_->wait<GroupChange>(
+      [&](Callback<GroupChange> done) { change_group(wanted, std::move(done)); });
+}
+
 // --- guard
 
 Client::Operation Client::guard(std::string name, const GuardOptions& options,

@@ -293,26 +293,31 @@ void Client::Core::look_who_finished() {
 
 // --- the group's sockets
 
-// The group's nodes may have changed within this turn: then what a connection still brings is
-// nobody's.
-bool Client::Core::is_stale() const {
+// A link may have been told within this turn to dial anew, or to lead elsewhere: then what its
+// connection still brings is nobody's.
+bool Client::Core::is_stale(NodeIndex node) {
+  if (node >= names().size() || sockets_[node].name != names()[node].name) return true;
+  return group_.link(node).has_wish();
+}
+
+bool Client::Core::has_node_changes() const {
   return node_changes_ != group_.node_changes();
 }
 
 void Client::Core::on_connected(NodeIndex node) {
-  if (!is_stale()) group_.on_connected(node, holder_now());
+  if (!is_stale(node)) group_.on_connected(node, holder_now());
 }
 
 // What one operation alone has to say waits for no others, which a write could be shared with: it
 // does not wait either until the answers of the slower nodes to its last question are read.
 void Client::Core::on_bytes(NodeIndex node, std::string_view bytes) {
-  if (is_stale()) return;
+  if (is_stale(node)) return;
   group_.on_bytes(node, bytes, holder_now());
-  if (group_.operations() == 1 && !is_stale()) write_out();
+  if (group_.operations() == 1 && !has_node_changes()) write_out();
 }
 
 void Client::Core::on_end(NodeIndex node, std::string_view reason) {
-  if (!is_stale()) group_.on_end(node, reason, holder_now());
+  if (!is_stale(node)) group_.on_end(node, reason, holder_now());
 }
 
 // An address that the roster tells, as the options told theirs. One that nobody can read leads
@@ -335,7 +340,7 @@ void Client::Core::follow_node_changes() {
 
 // Once per turn: what the links want done, and when the group wants to be woken.
 void Client::Core::flush() {
-  if (is_stale()) follow_node_changes();
+  if (has_node_changes()) follow_node_changes();
   for (NodeIndex node = 0; node < sockets_.size(); ++node) {
     switch (group_.link(node).take_wish()) {
       case coordinator::Link::Wish::none:

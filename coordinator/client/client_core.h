@@ -228,7 +228,8 @@ class REDLOCK_HIDDEN Client::Core : private coordinator::LinkSocket::User {
   void look_who_finished();
   void flush();
   void write_out();
-  bool is_stale() const;
+  bool is_stale(coordinator::NodeIndex node);
+  bool has_node_changes() const;
   void follow_node_changes();
   void on_connected(coordinator::NodeIndex node) override;
   void on_bytes(coordinator::NodeIndex node, std::string_view bytes) override;

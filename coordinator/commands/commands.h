@@ -12,6 +12,7 @@ int command_release(const Options& options);
 int command_holder(const Options& options);
 int command_status(const Options& options);
 int command_admit(const Options& options);
+int command_group(const Options& options);
 int command_up(const Options& options);
 int command_drill(const Options& options);
 int command_bench(const Options& options);

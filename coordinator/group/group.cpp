@@ -128,7 +128,7 @@ void Group::on_bytes(NodeIndex node, std::string_view bytes, Instant now) {
   const Link::State before = link.state();
   link.on_bytes(bytes, now);
   if (link.state() == Link::State::identified) identify(node, now);
-  if (link.state() != before) link_changed(node, now);
+  if (link.state() != before) lead_on(node, now);
   deliver(now);
   if (newer_roster_) adopt_roster(now);
   admit_unfenced(now);
@@ -136,7 +136,7 @@ void Group::on_bytes(NodeIndex node, std::string_view bytes, Instant now) {
 
 void Group::on_end(NodeIndex node, std::string_view reason, Instant now) {
   parts_.links[node].on_end(reason, now);
-  link_changed(node, now);
+  lead_on(node, now);
   deliver(now);
 }
 
@@ -184,7 +184,6 @@ void Group::admission_ended(const Admission& admission, Instant now) {
 void Group::link_changed(NodeIndex node, Instant now) {
   const Link& link = parts_.links[node];
   if (link.is_settled()) parts_.settled.set(node);
-  if (link.state() == Link::State::backing_off) parts_.rosters.look_elsewhere(node, parts_.links);
   const bool is_ready = link.state() == Link::State::ready;
   parts_.waits.on_link(node, is_ready && link.facts().kind == NodeKind::redlock_node, now);
   if (!is_ready) parts_.admissions.on_connection_ended(node);
@@ -261,7 +260,7 @@ void Group::on_time(Instant now) {
   for (NodeIndex node = 0; node < parts_.links.size(); ++node) {
     const Link::State before = parts_.links[node].state();
     parts_.links[node].on_time(now);
-    if (parts_.links[node].state() != before) link_changed(node, now);
+    if (parts_.links[node].state() != before) lead_on(node, now);
   }
   parts_.waits.on_time(now);
   deliver(now);

@@ -111,6 +111,8 @@ class Group {
   Operation* find(OperationId id);
   void identify(NodeIndex node, Instant now);
   bool meet_member(NodeIndex node, Instant now);
+  bool has_said_nothing() const;
+  void begin_with_roster();
   void adopt_roster(Instant now);
   OperationId begin_change(std::optional<Roster> wanted, Instant now,
                            std::function<void(ChangeResult)> done);
@@ -118,6 +120,7 @@ class Group {
   void schedule_roster_work(Duration least, Instant now);
   void admit_unfenced(Instant now);
   void admission_ended(const Admission& admission, Instant now);
+  void lead_on(NodeIndex node, Instant now);
   void link_changed(NodeIndex node, Instant now);
   void deliver(Instant now);
   void deliver_to_asker(NodeIndex node, Completion&& completion, Instant now);

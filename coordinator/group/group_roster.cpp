@@ -44,6 +44,18 @@ OperationId Group::begin_change(std::optional<Roster> wanted, Instant now,
   return begin(std::make_unique<ChangeOperation>(parts_, std::move(plan), tell), now);
 }
 
+// No node was told which epoch the requests are of, and so none was asked for its vote.
+bool Group::has_said_nothing() const {
+  return std::none_of(parts_.links.begin(), parts_.links.end(),
+                      [](const Link& link) { return link.connection_began(); });
+}
+
+// The first node that a coordinator meets tells the roster: nothing has to begin anew for it.
+void Group::begin_with_roster() {
+  parts_.rosters.begin_with(*std::exchange(newer_roster_, std::nullopt));
+  for (Link& link : parts_.links) link.set_roster(parts_.rosters.chosen());
+}
+
 // False: the node is not asked, or not yet.
 bool Group::meet_member(NodeIndex node, Instant now) {
   Link& link = parts_.links[node];
@@ -57,22 +69,36 @@ bool Group::meet_member(NodeIndex node, Instant now) {
       break;
     case Rosters::Met::newer:
       newer_roster_ = {status.roster, status.former_longest_ttl};
-      return false;
+      if (!has_said_nothing()) return false;
+      begin_with_roster();
+      return meet_member(node, now);
     case Rosters::Met::no_member:
       return refuse(fmt::format("is no member of the group (epoch {})", roster().roster.epoch));
     case Rosters::Met::returned:
       schedule_roster_work(kRosterWorkDelay, now);
       return refuse("lost its ledger, and is to be named anew in its group");
     case Rosters::Met::refused:
-      return refuse(parts_.rosters.refusal());
+      for (Link& other : parts_.links) other.refuse_votes(parts_.rosters.refusal());
+      break;
   }
   if (parts_.rosters.has_work()) schedule_roster_work(kRosterWorkDelay, now);
   return true;
 }
 
+// A link whose connection is over may be of more use at a member that no other has met.
+void Group::lead_on(NodeIndex node, Instant now) {
+  Link& link = parts_.links[node];
+  const bool is_over = link.state() == Link::State::backing_off;
+  if (is_over && parts_.rosters.look_elsewhere(node, parts_.links)) link.start_elsewhere(now);
+  link_changed(node, now);
+}
+
 // Votes of two epochs never count together (rule G1). So every connection ends, and with them what
 // is under way at them; what they owe goes out with the next ones, which say the new epoch.
 void Group::adopt_roster(Instant now) {
+  for (const Slot& slot : slots_) {
+    if (slot.operation) slot.operation->leave_nodes();
+  }
   std::uint64_t connection = 0;
   for (const Link& link : parts_.links) connection = std::max(connection, link.connection());
   for (NodeIndex node = 0; node < parts_.links.size(); ++node) {
@@ -83,7 +109,7 @@ void Group::adopt_roster(Instant now) {
   const ChosenRoster newer = *std::exchange(newer_roster_, std::nullopt);
   parts_.change_nodes(parts_.rosters.adopt(newer, parts_.links), now);
   for (const Slot& slot : slots_) {
-    if (slot.operation) slot.operation->forget_questions();
+    if (slot.operation) slot.operation->on_nodes_changed(now);
   }
 }
 

@@ -317,10 +317,17 @@ SurveyOperation::SurveyOperation(GroupParts& group, std::span<const RequestKind>
       questions_(questions.begin(), questions.end()),
       claim_(std::make_shared<const Claim>(Claim{std::move(name), {}})),
       ballot_(group.links.size()),
-      replies_(group.links.size()),
       done_(std::move(done)) {}
 
+void SurveyOperation::on_nodes_changed(Instant now) {
+  Operation::on_nodes_changed(now);
+  next_attempt();
+  ballot_ = Ballot(group().links.size());
+  start(now);
+}
+
 void SurveyOperation::start(Instant now) {
+  replies_ = std::vector<std::vector<protocol::Reply>>(ballot_.nodes());
   ballot_.open(now, group().options.node_timeout);
   for (NodeIndex node = 0; node < group().links.size(); ++node) {
     for (const RequestKind question : questions_) {

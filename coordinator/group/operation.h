@@ -34,9 +34,10 @@ class Operation {
   // Once, when finished and already out of the group's books.
   virtual void tell() = 0;
 
-  // The nodes are others now, and whatever was asked has failed: nothing can be withdrawn, and
-  // nobody is known at a place.
-  void forget_questions() { questions_.assign(questions_.size(), {}); }
+  // The group's nodes are about to change: whatever was asked fails.
+  virtual void leave_nodes() {}
+  // They are others now: nothing can be withdrawn, and nobody is known at a place.
+  virtual void on_nodes_changed(Instant) { questions_.assign(questions_.size(), {}); }
 
   OperationId id() const { return id_; }
   void set_id(OperationId id) { id_ = id; }
@@ -179,6 +180,9 @@ class SurveyOperation : public Operation {
   void start(Instant now) override;
   void on_answer(NodeIndex node, Completion completion, Instant now) override;
   void on_time(Instant now) override;
+  // The new ones are asked instead.
+  void leave_nodes() override { next_attempt(); }
+  void on_nodes_changed(Instant now) override;
   std::optional<Instant> next_deadline() const override { return ballot_.deadline(); }
   bool finished() const override { return ballot_.votes().outstanding() == 0; }
   void tell() override;

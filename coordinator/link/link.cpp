@@ -18,6 +18,11 @@ bool is_unknown_script(const Reply& reply) {
   return reply.is_error() && reply.text().starts_with("NOSCRIPT");
 }
 
+bool is_vote(RequestKind kind) {
+  return kind == RequestKind::acquire || kind == RequestKind::extend ||
+         kind == RequestKind::confirm;
+}
+
 // Of the same lock, one to make it and one to end it.
 bool are_opposed(const NodeRequest& one, const NodeRequest& other) {
   const bool is_pair = (one.tops_up && other.kind == RequestKind::release) ||
@@ -35,6 +40,11 @@ void Link::start(Instant now) {
   state_ = State::dialing;
   wish_ = Wish::dial;
   deadline_ = later(now, kDialTimeMax);
+}
+
+void Link::start_elsewhere(Instant now) {
+  identity_ = member_identity_ = NodeIdentity::unknown;
+  start(now);
 }
 
 Link::Ticket Link::send(NodeRequest request, Instant now) {
@@ -77,6 +87,11 @@ void Link::write(NodeRequest request, ScriptForm form, Instant now) {
     return fail(std::move(request), {.kind = AnswerKind::broken,
                                      .never_sent = true,
                                      .text = "the address leads to another node now"});
+  }
+  if (!votes_refused_.empty() && is_vote(request.kind)) [[unlikely]] {
+    return fail(std::move(request), {.kind = AnswerKind::other_group,
+                                     .never_sent = true,
+                                     .text = votes_refused_});
   }
   if (!can_ask(request.kind, facts().kind)) {
     return fail(std::move(request), {.kind = AnswerKind::error,
@@ -204,6 +219,7 @@ void Link::keep_push(Reply push) {
 void Link::accept(Instant now) {
   INVARIANT(state_ == State::identified, "a node is accepted that was not asked who it is");
   state_ = State::ready;
+  began_ = true;
   backoff_ = kBackoffMin;
   greet_group(now);
   drop_worthless_debts(now);

@@ -87,10 +87,14 @@ class Link {
   Link(const Link&) = delete;
 
   void start(Instant now);
+  // The same, to another address: whoever was met before does not count.
+  void start_elsewhere(Instant now);
 
   // The roster that its requests go by, from the next connection on (rule G1). A node that knows an
   // earlier one is told.
   void set_roster(SharedRoster roster) { roster_ = std::move(roster); }
+  // No node is asked for a vote from now on, as they are not those of the group (rule G1): why.
+  void refuse_votes(const std::string& why) { votes_refused_ = why; }
   // The group's nodes change: the connection ends, and what was in flight fails. Its connections
   // have larger numbers than this from then on.
   void end_for_change(std::uint64_t connection, Instant now);
@@ -118,6 +122,7 @@ class Link {
 
   // What the shell is to do; reading it takes it away.
   Wish take_wish();
+  bool has_wish() const { return wish_ != Wish::none; }
   std::string_view outgoing() const { return out_.view(); }
   void outgoing_written() {
     out_.clear();
@@ -138,6 +143,8 @@ class Link {
   const Answer& problem() const { return problem_; }
   // A number of the present connection, or of the last one: no other of this link has it.
   std::uint64_t connection() const { return connection_; }
+  // Whether a connection was ever ready: a node may have been asked on it.
+  bool connection_began() const { return began_; }
   // Connected and identified, or known not to be: no longer in the middle of it.
   bool is_settled() const { return state_ == State::ready || state_ == State::backing_off; }
   // Releases that are not answered yet, sent or not.
@@ -168,10 +175,12 @@ class Link {
 
   Credentials credentials_;
   Random& random_;
+  std::string votes_refused_;  // empty: they are not
   SharedRoster roster_ = std::make_shared<const ChosenRoster>();
   State state_ = State::idle;
   Wish wish_ = Wish::none;
   std::uint64_t connection_ = 0;
+  bool began_ = false;
   Greeting greeting_;
   NodeIdentity identity_ = NodeIdentity::unknown;
   NodeIdentity member_identity_ = NodeIdentity::unknown;

@@ -90,6 +90,9 @@ Error no_quorum_error(const Nodes& nodes, const std::vector<Answer>& answers,
     });
     error.code = ErrorCode::other_group;
     error.text = answer_text(*first);
+    for (NodeAnswer& node : error.nodes) {
+      if (node.text == error.text) node.text = "not asked";  // once is enough
+    }
   } else if (leave_no_quorum(answers, AnswerKind::denied)) {
     error.code = ErrorCode::denied;
   } else if (leave_no_quorum(answers, AnswerKind::overloaded)) {

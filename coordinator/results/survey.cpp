@@ -4,6 +4,7 @@
 #include "base/text/printable.h"
 #include "coordinator/quorum/quorum.h"
 #include "coordinator/results/errors.h"
+#include "coordinator/results/translate.h"
 
 #include <algorithm>
 #include <map>
@@ -74,6 +75,9 @@ void add_status(NodeStatus status, NodeState& told) {
   told.fenced = status.fenced;
   told.node_id = std::move(status.node_id);
   told.version = std::move(status.version);
+  told.ledger_id = std::move(status.ledger_id);
+  told.standing = std::move(status.standing);
+  told.roster = public_roster(status.roster);
 }
 
 }  // namespace

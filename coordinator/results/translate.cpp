@@ -5,6 +5,7 @@
 #include "coordinator/results/errors.h"
 #include "coordinator/results/survey.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -49,6 +50,48 @@ Result<Admitted, Error> translate(const NodeNames& names, const AdmitResult& res
   return admitted(names, result);
 }
 
+GroupRoster public_roster(const Roster& roster) {
+  GroupRoster told{roster.epoch, {}};
+  for (const RosterMember& member : roster.members) {
+    told.members.push_back({member.address, member.id, member.ledger, member.since});
+  }
+  return told;
+}
+
+Result<Roster> read_roster(const GroupRoster& roster) {
+  Roster read{roster.epoch, {}};
+  for (const GroupMember& member : roster.members) {
+    read.members.push_back({member.id, member.ledger, member.since, member.node});
+  }
+  return parse_roster(roster_text(read));
+}
+
+Result<GroupChange, Error> translate(const NodeNames& names, const ChangeResult& result,
+                                     const Roster& wanted) {
+  switch (result.outcome) {
+    case RosterOutcome::chosen:
+    case RosterOutcome::superseded:
+      return GroupChange{public_roster(result.roster), result.roster == wanted, {}};
+    case RosterOutcome::early:
+      return GroupChange{{}, false, result.wait};
+    case RosterOutcome::other_group:
+      return Error{
+          ErrorCode::other_group,
+          "some of these nodes are being made a group with others: " + roster_text(result.roster),
+          node_answers(names, result.answers, kSurveyWords)};
+    case RosterOutcome::outbid:
+      return Error{ErrorCode::no_quorum, "others change the group at the same time: try again",
+                   node_answers(names, result.answers, kSurveyWords)};
+    default:
+      break;
+  }
+  Error error = no_quorum_error(names, result.answers, kSurveyWords);
+  if (wanted.epoch == 1 && error.code == ErrorCode::no_quorum) {
+    error.text = "a first roster needs all of its nodes, and not all of them answered";
+  }
+  return error;
+}
+
 Result<std::optional<Holder>, Error> translate_holder(const NodeNames& names,
                                                       const std::vector<NodeFinding>& findings) {
   std::vector<Answer> answers;
@@ -63,7 +106,7 @@ std::vector<NodeState> translate_states(const NodeNames& names,
                                         const std::vector<NodeFinding>& findings) {
   std::vector<NodeState> states;
   states.reserve(findings.size());
-  for (std::size_t i = 0; i < findings.size(); ++i) {
+  for (std::size_t i = 0; i < std::min(findings.size(), names.size()); ++i) {
     states.push_back(node_state(names[i].name, findings[i]));
   }
   return states;

@@ -155,7 +155,9 @@ bool RosterChange::may_be_chosen(const Said& said) const {
   return true;
 }
 
+// Neither more nor fewer: a first roster is finished at all of its members, and at nobody else.
 bool RosterChange::are_ours(const Roster& roster) const {
+  if (roster.members.size() != plan_.members.size()) return false;
   return std::all_of(plan_.members.begin(), plan_.members.end(),
                      [&roster](NodeIdentity member) { return names(roster, member); });
 }

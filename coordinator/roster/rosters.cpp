@@ -133,8 +133,8 @@ Rosters::Sources Rosters::adopt(const ChosenRoster& chosen, std::span<const Link
   return sources;
 }
 
-void Rosters::look_elsewhere(NodeIndex node, std::span<const Link> links) {
-  if (chosen_->roster.epoch == 0 || leads_to_member(links[node], chosen_->roster)) return;
+bool Rosters::look_elsewhere(NodeIndex node, std::span<const Link> links) {
+  if (chosen_->roster.epoch == 0 || leads_to_member(links[node], chosen_->roster)) return false;
   const std::vector<const RosterMember*> unmet = unmet_members(chosen_->roster, links);
   for (std::size_t i = 0; i < unmet.size(); ++i) {
     const RosterMember& member = *unmet[(looks_ + i) % unmet.size()];
@@ -142,8 +142,9 @@ void Rosters::look_elsewhere(NodeIndex node, std::span<const Link> links) {
     nodes_[node] = node_at(member);
     ++looks_;
     ++changes_;
-    return;
+    return true;
   }
+  return false;
 }
 
 }  // namespace redlock::coordinator

@@ -14,6 +14,7 @@
 #include "coordinator/link/named_node.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,7 +32,8 @@ class Rosters {
   std::uint64_t changes() const { return changes_; }
   // What is said on each connection; epoch 0: no roster yet.
   const SharedRoster& chosen() const { return chosen_; }
-  // Why no node is asked: its group is not the one that was named. Empty: nothing is wrong.
+  // Why no node is asked for its vote: its group is not the one that was named. Empty: nothing is
+  // wrong.
   const std::string& refusal() const { return refusal_; }
 
   enum class Met : std::uint8_t {
@@ -39,7 +41,7 @@ class Rosters {
     newer,      // it tells a newer roster: adopt() that, and meet it again
     no_member,  // of the roster
     returned,   // a member that lost its ledger: to be named anew, see wanted()
-    refused,    // refusal() says why
+    refused,    // it may be asked, but for no vote: refusal() says why
   };
   // A node was met behind the link. `links`: all of them, for whom the others lead to.
   Met meet(NodeIndex node, std::span<const Link> links);
@@ -52,12 +54,17 @@ class Rosters {
 
   // Where the nodes' links come from: the link that led there before, or none.
   using Sources = std::vector<std::optional<NodeIndex>>;
+  // The same before any node was asked for a vote: the links stay as they are.
+  void begin_with(const ChosenRoster& chosen) {
+    chosen_ = std::make_shared<const ChosenRoster>(chosen);
+  }
   // This roster is the group's from now on.
   Sources adopt(const ChosenRoster& chosen, std::span<const Link> links);
 
   // The link's connection is over. If it led to no member, its next dial goes to a member that no
   // other link has met, if there is one whose address it has not.
-  void look_elsewhere(NodeIndex node, std::span<const Link> links);
+  // True: there is one.
+  bool look_elsewhere(NodeIndex node, std::span<const Link> links);
 
  private:
   std::string trouble_with(const Roster& told, NodeIndex node) const;

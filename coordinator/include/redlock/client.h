@@ -126,6 +126,31 @@ struct Holder {
   std::uint64_t token = 0;
 };
 
+// A node with its ledger, as a group names it.
+struct GroupMember {
+  std::string node = {};    // its address
+  std::string id = {};      // of the node
+  std::string ledger = {};  // of the ledger: another when that was lost, whatever the node's id
+  std::uint64_t since = 0;  // the epoch with which it became a member
+  friend bool operator==(const GroupMember&, const GroupMember&) = default;
+};
+
+// Who the nodes of a group are. Each has the epoch of the one before it and one more.
+struct GroupRoster {
+  std::uint64_t epoch = 0;  // 0: the group has none
+  std::vector<GroupMember> members = {};
+  friend bool operator==(const GroupRoster&, const GroupRoster&) = default;
+};
+
+// What came of a change of the group.
+struct GroupChange {
+  GroupRoster roster = {};  // that the group goes by now
+  bool is_wanted = false;   // the one that was wanted; else another change came before it
+  // Longer than 0: nothing was changed, as the last change is too young (docs/safety.md, G3). To be
+  // tried again after it.
+  std::chrono::nanoseconds wait{0};
+};
+
 // One node's state. What a node does not tell (a plain Redis has no restart delay) is nullopt, or
 // an empty text.
 struct NodeState {
@@ -145,6 +170,9 @@ struct NodeState {
   std::string clock = {};                                 // what it counts time with
   std::string node_id = {};
   std::string version = {};
+  std::string ledger_id = {};
+  std::string standing = {};  // in its group: "none", "member", "outside"
+  GroupRoster roster = {};    // that it goes by
 };
 
 struct AdmitOptions {
@@ -230,6 +258,14 @@ class REDLOCK_PUBLIC Client {
   // not_admitted, no_quorum, denied, invalid, wrong_thread, stopped.
   Result<Admitted, Error> admit(AdmitOptions options = {});
   Operation admit(AdmitOptions options, Callback<Admitted> done);
+
+  // Brings the group from its roster to the wanted one, of the next epoch: one member replaced,
+  // added or removed, or its address changed; or the first roster, of epoch 1, which all of its
+  // nodes must accept. It can be repeated: what was begun and not ended is ended first. The client
+  // goes by the new roster from then on. Errors: no_quorum, denied, invalid, other_group,
+  // wrong_thread, stopped.
+  Result<GroupChange, Error> change_group(const GroupRoster& wanted);
+  Operation change_group(const GroupRoster& wanted, Callback<GroupChange> done);
 
   // Acquires a lock and keeps it: see guard.h. Errors: as acquire.
   Result<Guard, Error> guard(std::string name, const GuardOptions& options);

@@ -129,6 +129,28 @@ TEST_CASE("of two first rosters that share nodes one is made, and the other says
   CHECK((world.epoch_of(1) == 1) + (world.epoch_of(7) == 1) == chosen);
 }
 
+TEST_CASE("a first roster that was begun is finished by who names all of its nodes, and nobody else") {
+  RosterWorld world;
+  const Roster first = RosterWorld::roster(1, {1, 2, 3});
+  for (const unsigned number : {1u, 2u, 3u}) {
+    auto& membership = world.node(number).membership();
+    const auto step = membership.accept({1, 99}, first, world.now());
+    REQUIRE(step.wanted);
+    world.node(number).coverage().cover_roster(*step.wanted, world.now());
+  }
+  Client& part = world.new_client({1, 2});
+  world.pass(20ms);
+  CHECK(world.change(part, RosterWorld::roster(1, {1, 2})).outcome == RosterOutcome::other_group);
+  CHECK(world.epoch_of(1) == 0);
+  Client& whole = world.new_client({1, 2, 3});
+  world.pass(20ms);
+  CHECK(world.change(whole, RosterWorld::roster(1, {3, 2, 1})).outcome == RosterOutcome::chosen);
+  CHECK(whole.group().roster().roster == first);
+  Client& other = world.new_client({4, 5});  // nothing of it is known there
+  world.pass(20ms);
+  CHECK(world.change(other, RosterWorld::roster(1, {4, 5})).outcome == RosterOutcome::chosen);
+}
+
 TEST_CASE("a node is replaced: whoever was told by nobody goes on with the new one (G2)") {
   RosterWorld world;
   Client& operator_ = world.make_group();

@@ -1,0 +1,285 @@
+// redlock group: who the nodes of the group are, and the changes of that (rules G).
+//
+// Each change can be repeated after whatever ended it: one that was chosen is found done, one that
+// was begun is finished first.
+#include "base/text/duration_text.h"
+#include "coordinator/cli/node_report.h"
+#include "coordinator/commands/commands.h"
+#include <redlock/client.h>
+
+#include <algorithm>
+#include <future>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace redlock::coordinator {
+namespace {
+
+using States = std::vector<NodeState>;
+
+int fail(const Options& options, const Error& error) {
+  report_failure(options, error);
+  return exit_code_of(error);
+}
+
+// What waiting does not change.
+int refuse(const Options& options, std::string why) {
+  report_failure(options, {ErrorCode::invalid, std::move(why), {}});
+  return exit_code::kConfiguration;
+}
+
+// The newest roster that any of them goes by.
+GroupRoster newest(const States& states) {
+  GroupRoster newest;
+  for (const NodeState& node : states) {
+    if (node.roster.epoch > newest.epoch) newest = node.roster;
+  }
+  return newest;
+}
+
+GroupMember* find(GroupRoster& roster, const std::string& address_or_id) {
+  const auto found =
+      std::find_if(roster.members.begin(), roster.members.end(), [&](const GroupMember& member) {
+        return member.node == address_or_id || member.id == address_or_id;
+      });
+  return found == roster.members.end() ? nullptr : &*found;
+}
+
+const NodeState* state_of(const States& states, const GroupMember& member) {
+  const auto found = std::find_if(states.begin(), states.end(), [&](const NodeState& node) {
+    return node.node_id == member.id && node.ledger_id == member.ledger;
+  });
+  return found == states.end() ? nullptr : &*found;
+}
+
+std::string why_not_reached(const States& states, const GroupMember& member) {
+  const auto at = std::find_if(states.begin(), states.end(), [&](const NodeState& node) {
+    return node.answer.node == member.node;
+  });
+  return at == states.end() ? "not reached" : fmt::format("not reached: {}", at->state);
+}
+
+std::string standing_text(const States& states, const GroupMember& member) {
+  const NodeState* node = state_of(states, member);
+  if (node == nullptr) return why_not_reached(states, member);
+  if (node->state == "recovering" && node->delay_left) {
+    return fmt::format("votes in {}", spoken_duration(*node->delay_left));
+  }
+  return node->fenced.value_or(true) ? "votes" : "votes, without tokens yet";
+}
+
+nlohmann::json json_of(const GroupRoster& roster, const States& states) {
+  nlohmann::json members = nlohmann::json::array();
+  for (const GroupMember& member : roster.members) {
+    members.push_back({{"node", member.node},
+                       {"id", member.id},
+                       {"ledger", member.ledger},
+                       {"since", member.since},
+                       {"standing", standing_text(states, member)}});
+  }
+  return {{"epoch", roster.epoch}, {"members", members}};
+}
+
+void print(const Options& options, const GroupRoster& roster, const States& states) {
+  if (options.json) return fmt::print("{}\n", json_of(roster, states).dump());
+  if (roster.epoch == 0) {
+    return fmt::print("no roster yet: `redlock group create` makes these {} nodes a group\n",
+                      states.size());
+  }
+  std::size_t width = 0;
+  for (const GroupMember& member : roster.members) width = std::max(width, member.node.size());
+  fmt::print("epoch {}, {} members\n", roster.epoch, roster.members.size());
+  for (const GroupMember& member : roster.members) {
+    fmt::print("  {:<{}}  since {:<3}  {}\n", member.node, width, member.since,
+               standing_text(states, member));
+  }
+}
+
+// A node that is no member yet, at an address: what it tells of itself.
+Result<GroupMember, Error> newcomer(const Options& options, const std::string& address) {
+  ClientOptions alone = options.client;
+  alone.nodes = {address};
+  auto client = Client::start(std::move(alone));
+  if (!client) return client.error();
+  auto states = client->status();
+  if (!states) return states.error();
+  const NodeState& node = states->front();
+  if (node.answer.kind != AnswerKind::yes) {
+    return Error{ErrorCode::no_quorum, fmt::format("{} does not answer", address), {node.answer}};
+  }
+  if (node.ledger_id.empty()) {
+    return Error{ErrorCode::invalid,
+                 fmt::format("{} is no redlock-node that knows groups", address),
+                 {node.answer}};
+  }
+  return GroupMember{node.answer.node, node.node_id, node.ledger_id, 0};
+}
+
+class GroupCommand {
+ public:
+  explicit GroupCommand(const Options& options, Client client)
+      : options_(options), client_(std::move(client)) {}
+
+  int run() {
+    if (!look()) return exit_code_;
+    switch (options_.group.deed) {
+      case GroupDeed::show:
+        print(options_, roster_, states_);
+        return exit_code::kDone;
+      case GroupDeed::create:
+        return create();
+      case GroupDeed::replace:
+        return replace();
+      case GroupDeed::add:
+        return add();
+      case GroupDeed::remove:
+        return remove();
+    }
+    return exit_code::kDone;
+  }
+
+ private:
+  // A member that takes another's place is met in a second round.
+  bool look() {
+    std::promise<void> ready;
+    client_.when_ready([&ready] { ready.set_value(); });
+    ready.get_future().wait();
+    auto states = client_.status();
+    if (!states) {
+      exit_code_ = fail(options_, states.error());
+      return false;
+    }
+    states_ = std::move(states).value();
+    roster_ = newest(states_);
+    return true;
+  }
+
+  int create() {
+    if (roster_.epoch > 0) {
+      return refuse(options_, fmt::format("these nodes are a group already (epoch {}): `redlock "
+                                          "group` shows it",
+                                          roster_.epoch));
+    }
+    GroupRoster wanted{1, {}};
+    for (const NodeState& node : states_) {
+      if (node.answer.kind != AnswerKind::yes || node.ledger_id.empty()) {
+        return fail(
+            options_,
+            {ErrorCode::no_quorum,
+             fmt::format("a first roster needs all of its nodes, and {} {}", node.answer.node,
+                         node.answer.kind == AnswerKind::yes ? "knows nothing of groups"
+                                                             : "does not answer"),
+             {node.answer}});
+      }
+      wanted.members.push_back({node.answer.node, node.node_id, node.ledger_id, 1});
+    }
+    return change(wanted);
+  }
+
+  int replace() {
+    GroupRoster wanted = next();
+    if (wanted.epoch == 0) return no_roster();
+    GroupMember* old = find(wanted, options_.group.old_node);
+    auto member = newcomer(options_, options_.group.new_node);
+    if (!member) return fail(options_, member.error());
+    if (old == nullptr) {
+      if (find(wanted, member->id) != nullptr) return done();
+      return refuse(options_, fmt::format("{} is no member of the group (epoch {})",
+                                          options_.group.old_node, roster_.epoch));
+    }
+    if (old->ledger != member->ledger && find(wanted, member->id) != nullptr &&
+        old->id != member->id) {
+      return refuse(options_, fmt::format("{} is a member already", member->node));
+    }
+    if (old->ledger == member->ledger && old->node == member->node) return done();
+    const std::uint64_t since = old->ledger == member->ledger ? old->since : wanted.epoch;
+    *old = std::move(member).value();
+    old->since = since;
+    return change(wanted);
+  }
+
+  int add() {
+    GroupRoster wanted = next();
+    if (wanted.epoch == 0) return no_roster();
+    auto member = newcomer(options_, options_.group.new_node);
+    if (!member) return fail(options_, member.error());
+    if (find(wanted, member->id) != nullptr) return done();
+    member->since = wanted.epoch;
+    wanted.members.push_back(std::move(member).value());
+    return change(wanted);
+  }
+
+  int remove() {
+    GroupRoster wanted = next();
+    if (wanted.epoch == 0) return no_roster();
+    const GroupMember* old = find(wanted, options_.group.old_node);
+    if (old == nullptr) return done();
+    if (wanted.members.size() == 1) return refuse(options_, "the last member stays");
+    wanted.members.erase(wanted.members.begin() + (old - wanted.members.data()));
+    return change(wanted);
+  }
+
+  // The group's roster with another epoch; 0: it has none.
+  GroupRoster next() const {
+    GroupRoster wanted = roster_;
+    if (wanted.epoch > 0) ++wanted.epoch;
+    return wanted;
+  }
+  int no_roster() const {
+    return refuse(options_, "these nodes have no roster yet: begin with `redlock group create`");
+  }
+
+  int done() {
+    print(options_, roster_, states_);
+    return exit_code::kDone;
+  }
+
+  // Waits as long as rule G3 wants.
+  int change(const GroupRoster& wanted) {
+    while (true) {
+      auto changed = client_.change_group(wanted);
+      if (!changed) return fail(options_, changed.error());
+      if (changed->wait > 0ns) {
+        complain(
+            fmt::format("the last change is too young: waiting {} for the locks from before it",
+                        spoken_duration(changed->wait)));
+        std::this_thread::sleep_for(changed->wait);
+        continue;
+      }
+      // A list that is older than the roster: the client goes by that from now on.
+      if (changed->roster.epoch == roster_.epoch) continue;
+      if (!changed->is_wanted) {
+        return refuse(options_,
+                      fmt::format("another change came first (epoch {}): look at `redlock "
+                                  "group`, and begin again where it is still wanted",
+                                  changed->roster.epoch));
+      }
+      roster_ = changed->roster;
+      if (auto states = client_.status()) states_ = std::move(states).value();
+      return done();
+    }
+  }
+
+  const Options& options_;
+  Client client_;
+  States states_;
+  GroupRoster roster_;
+  int exit_code_ = exit_code::kDone;
+};
+
+}  // namespace
+
+int command_group(const Options& options) {
+  ClientOptions settings = options.client;
+  settings.hear_everyone = true;
+  auto client = Client::start(std::move(settings));
+  if (!client) return fail(options, client.error());
+  return GroupCommand(options, std::move(client).value()).run();
+}
+
+}  // namespace redlock::coordinator

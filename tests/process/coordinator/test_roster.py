@@ -1,0 +1,165 @@
+"""redlock group: a group of nodes that knows who its members are (rules G)."""
+
+import json
+import os
+import shutil
+import unittest
+
+from group import GroupTest, Node, ask, reserve_ports, wait_until
+
+MAX_TTL_MS = 1000
+TTL = ("--ttl", f"{MAX_TTL_MS}ms")
+
+
+class QuickNode(Node):
+    """Its locks are short, and so is the wait of a node that joins."""
+
+    max_ttl_ms = MAX_TTL_MS
+
+
+class RosterTest(GroupTest):
+    node_class = QuickNode
+
+    def setUp(self):
+        self.drop_group()  # each test makes a group of its nodes
+        super().setUp()
+        self.newcomers = []
+        self.addCleanup(self.kill_newcomers)
+
+    def kill_newcomers(self):
+        for node in self.newcomers:
+            node.kill()
+
+    def add_node(self):
+        node = QuickNode(f"{self.group.folder}/newcomer-{len(self.newcomers)}", *reserve_ports(1))
+        node.bootstrap()
+        node.start()
+        self.newcomers.append(node)
+        node.await_begun()
+        return node
+
+    def address(self, node):
+        return f"127.0.0.1:{node.port}"
+
+    def change(self, *words):
+        done = self.redlock("group", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def roster(self, **environment):
+        shown = self.redlock("group", "--json", **environment)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        return json.loads(shown.stdout)
+
+    def members(self):
+        return [member["node"] for member in self.roster()["members"]]
+
+    def holds(self, node, name):
+        return ask(node.port, "GET", name) != "$-1"
+
+    def test_a_list_of_three_of_the_five_is_refused_and_the_right_one_goes_on(self):
+        self.assertEqual(self.roster()["epoch"], 0)
+        self.change("create")
+        self.assertEqual(self.roster()["epoch"], 1)
+        three = ",".join(node.url for node in self.group.nodes[:3])
+        for words in (("acquire", "x", *TTL), ("run", "x", *TTL, "--", "true")):
+            refused = self.redlock(*words, REDLOCK_NODES=three)
+            self.assertEqual(refused.returncode, 78, refused.stderr)
+            self.assertIn("belongs to a group of 5 nodes (epoch 1), and 3 are named",
+                          refused.stderr)
+        extended = self.redlock("extend", "x", *TTL, "--value", "v", REDLOCK_NODES=three)
+        self.assertEqual(extended.returncode, 78, extended.stderr)
+        self.assertEqual(self.redlock("run", "x", *TTL, "--", "true").returncode, 0)
+
+    def test_one_member_shows_them_all(self):
+        self.change("create")
+        one = self.roster(REDLOCK_NODES=self.group.nodes[2].url)
+        self.assertEqual(len(one["members"]), 5)
+
+    def test_a_first_roster_is_made_once_and_of_all(self):
+        self.change("create")
+        again = self.redlock("group", "create")
+        self.assertEqual(again.returncode, 78)
+        self.assertIn("a group already (epoch 1)", again.stderr)
+        self.drop_group()
+        super().setUp()
+        self.group.kill(4)
+        without_one = self.redlock("group", "create")
+        self.assertEqual(without_one.returncode, 69)
+        self.assertIn("needs all of its nodes", without_one.stderr)
+
+    def test_a_member_is_replaced_under_a_lock_and_its_old_list_goes_on(self):
+        self.change("create")
+        old, new = self.group.nodes[4], self.add_node()
+        job = self.start_redlock("run", "held", *TTL, "--", "sleep", "6")
+        wait_until(lambda: self.holds(old, "held"), "the lock")
+        self.change("replace", self.address(old), self.address(new))
+        self.change("replace", self.address(old), self.address(new))  # may be repeated
+        self.assertEqual(self.roster()["epoch"], 2)
+        self.assertIn(self.address(new), self.members())
+        self.assertNotIn(self.address(old), self.members())
+        wait_until(lambda: self.holds(new, "held"), "the lock at the newcomer")
+        self.assertEqual(job.wait(20), 0, job.stderr.read())
+        taken = self.redlock("run", "next", *TTL, "--", "true")
+        self.assertEqual(taken.returncode, 0, taken.stderr)
+        self.assertFalse(self.holds(old, "next"))
+
+    def test_a_node_that_was_away_when_it_was_replaced_is_harmless(self):
+        self.change("create")
+        old, new = self.group.nodes[0], self.add_node()
+        old.kill()
+        self.change("replace", self.address(old), self.address(new))
+        old.start()
+        old.await_begun()
+        got = self.redlock("acquire", "x", *TTL)
+        self.assertEqual(got.returncode, 0, got.stderr)
+        self.assertFalse(self.holds(old, "x"))
+
+    def test_a_group_grows_and_shrinks(self):
+        self.change("create")
+        new = self.add_node()
+        self.change("add", self.address(new))
+        self.assertEqual(len(self.members()), 6)
+        early = self.redlock("group", "remove", self.address(self.group.nodes[0]))
+        self.assertEqual(early.returncode, 0, early.stderr)
+        self.assertIn("too young: waiting", early.stderr)
+        self.assertEqual(len(self.members()), 5)
+        got = self.redlock("acquire", "x", *TTL)
+        self.assertEqual(got.returncode, 0, got.stderr)
+        self.assertFalse(self.holds(self.group.nodes[0], "x"))
+
+    def test_a_lost_disk_under_a_node_id_of_its_own_heals_by_itself(self):
+        node = self.group.nodes[1]
+        node.kill()
+        node.flags = ("--node-id", "ab" * 20)
+        shutil.rmtree(node.folder)
+        os.mkdir(node.folder)
+        node.start()
+        node.await_begun()
+        self.change("create")
+        before = self.roster()["members"][1]["ledger"]
+        node.kill()
+        shutil.rmtree(node.folder)
+        os.mkdir(node.folder)
+        job = self.start_redlock("run", "held", *TTL, "--", "sleep", "30")
+        wait_until(lambda: self.holds(self.group.nodes[0], "held"), "the lock")
+        node.start()
+        node.await_begun()
+        wait_until(lambda: self.roster()["epoch"] == 2, "the member with its new ledger")
+        self.assertNotEqual(self.roster()["members"][1]["ledger"], before)
+        wait_until(lambda: self.holds(node, "held"), "the lock at the node that came back")
+        self.end(job)
+
+    def test_words_that_make_no_sense_are_told_so(self):
+        for words, code, told in (
+                (("replace", "a"), 64, "NEW is required"),
+                (("remove", "127.0.0.1:1"), 78, "no roster yet"),
+                (("shrink",), 64, "")):
+            with self.subTest(words=words):
+                refused = self.redlock("group", *words)
+                self.assertEqual(refused.returncode, code, refused.stderr)
+                self.assertIn(told, refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
