@@ -33,12 +33,21 @@ def bounds(acquisitions, crashes, extensions, **more):
     return {"ACQUISITIONS": acquisitions, "CRASHES": crashes, "EXTENSIONS": extensions, **more}
 
 
+def lists(ballots, *sets):
+    """Of a first roster, each a bit for each node."""
+    return {"BALLOTS": ballots, "LISTS": len(sets),
+            **{f"LIST_{number}": nodes for number, nodes in enumerate(sets, start=1)}}
+
+
 # What an assertion says when it fails, by a piece of its text.
 FAILURES = {
     ".t!=": "two acquisitions have the same token",
     ".floor": "it started after a larger token was given",
     "validity==0": "two hold the lock at once",
     "newest": "somebody else held the lock in between",
+    "is_chosen[": "two first rosters that share a node are chosen",
+    "chosen[": "two rosters of one epoch are chosen",
+    ".phase": "two hold the lock at once",
 }
 
 CLAIMS = [
@@ -48,6 +57,23 @@ CLAIMS = [
     Case("exclusion-fine", "exclusion.pml", bounds(2, 2, 1, TICKS=4)),
     Case("exclusion-3", "exclusion.pml", bounds(3, 1, 1)),
     Case("tokens-3", "tokens.pml", bounds(3, 1, 0)),
+    Case("group-2", "group.pml", {"BALLOTS": 2, "RIVAL": "ANOTHER"}, is_small=True),
+    Case("group-extended", "group.pml", {"BALLOTS": 2, "TICKS": 2, "EXTENSIONS": 1}, is_small=True),
+    Case("group-loss", "group.pml", {"BALLOTS": 2, "LOSSES": 1}, is_small=True),
+    Case("group-loss-2", "group.pml", {"BALLOTS": 2, "LOSSES": 2, "RIVAL": "REMOVED"}),
+    Case("group-loss-fine", "group.pml",
+         {"BALLOTS": 2, "LOSSES": 1, "TICKS": 2, "RIVAL": "REMOVED"}),
+    Case("group-loss-extended", "group.pml",
+         {"BALLOTS": 2, "LOSSES": 1, "TICKS": 2, "EXTENSIONS": 1}),
+    Case("group-3", "group.pml", {"BALLOTS": 3, "RIVAL": "ANOTHER"}),
+    Case("group-shrinks", "group.pml",
+         {"BALLOTS": 3, "TICKS": 2, "NEXT": "REMOVED", "LAST": "ALONE"}),
+    Case("group-return-loss", "group.pml", {"BALLOTS": 2, "LOSSES": 1, "LAST": "RETURNED"}),
+    Case("group-return", "group.pml", {"BALLOTS": 3, "LAST": "RETURNED"}, is_small=True),
+    Case("first-roster-2", "first_roster.pml", lists(3, 0b00111, 0b11100), is_small=True),
+    Case("first-roster-4", "first_roster.pml", lists(4, 0b00111, 0b11100)),
+    Case("first-roster-3", "first_roster.pml", lists(3, 0b0011, 0b0110, 0b1001)),
+    Case("first-roster-part", "first_roster.pml", lists(3, 0b00111, 0b11100, 0b00011)),
 ]
 
 
@@ -57,6 +83,14 @@ def of_tokens(rule, name, text, bound=bounds(2, 1, 0)):
 
 def of_exclusion(rule, name, text, bound=bounds(2, 0, 0)):
     return Twin(name, "exclusion.pml", bound, rule=rule, text=text)
+
+
+def of_group(rule, name, text, ballots=1, **more):
+    return Twin(name, "group.pml", {"BALLOTS": ballots, **more}, rule=rule, text=text)
+
+
+def of_first_roster(name, text, bound):
+    return Twin(name, "first_roster.pml", bound, rule="G4", text=text)
 
 
 TWINS = [
@@ -101,4 +135,29 @@ TWINS = [
     of_exclusion("R6", "BOOT_TAKEN_FOR_THE_SAME", "another boot is taken for the same",
                  bounds(2, 1, 0)),
     of_exclusion("Q1", "HALF_QUORUM_IN_TIME", "a quorum is N/2"),
+    of_group("G1", "NO_EPOCH_CHECK", "a node votes whatever roster is named"),
+    of_group("G2", "EPOCH_NOT_DURABLE", "a crash forgets what was accepted"),
+    of_group("G2", "NEW_WITHOUT_DELAY", "a new member votes at once"),
+    of_group("G2", "DELAY_BY_ITS_OWN_MAX_TTL", "a new member's delay is shorter than a lock",
+             TICKS=2),
+    of_group("G2", "NEW_TOLD_BEFORE_CHOSEN", "a new member is told what is only proposed"),
+    of_group("G2", "TWO_MEMBERS_AT_ONCE", "two members are removed at once"),
+    of_group("G2", "SINCE_IT_FIRST_JOINED", "who was removed and is back votes at once", 2,
+             LAST="RETURNED"),
+    of_group("G3", "TWO_CHANGES_WITHIN_A_TTL", "two changes within the life of a lock", 2,
+             NEXT="REMOVED", LAST="ALONE"),
+    of_group("G4", "ROSTERLESS_MEMBER_VOTES", "a node without its ledger votes", LOSSES=1),
+    of_group("G4", "ROSTER_FROM_ONE_COORDINATOR", "a roster names no ledgers", LOSSES=1),
+    of_group("G4", "SINCE_TELLS_NEW", "whom a roster names as new may have forgotten", LOSSES=1),
+    of_group("G4", "AMNESIAC_ACCEPTOR", "a node without its ledger decides", 2, LOSSES=1),
+    of_group("G4", "RESTORED_BY_BALLOT", "a ballot's quorum makes it a member again", 2, LOSSES=1),
+    of_group("G5", "OLD_MEMBER_VOTES", "a node votes that its roster does not name"),
+    of_first_roster("QUORUM_OF_A_FIRST_ROSTER", "a quorum of it accepts the first roster",
+                    lists(2, 0b00111, 0b11100)),
+    of_first_roster("FIRST_ROSTER_DOES_NOT_BIND", "what is accepted is not looked at",
+                    lists(2, 0b00111, 0b11100)),
+    of_first_roster("FINISHED_BY_A_PART", "those of its nodes that are named finish it",
+                    lists(3, 0b00111, 0b11100, 0b00011)),
+    of_first_roster("FINISHED_UNPREPARED", "nodes that were not prepared finish it",
+                    lists(3, 0b0011, 0b0110, 0b1001)),
 ]

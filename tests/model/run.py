@@ -27,7 +27,7 @@ DEPTH_MAX = 10_000      # the deepest is far below; one that is not is a failure
 # Nothing is left out of the search, not by partial order either; states are only stored packed.
 VERIFIER = ["-DSAFETY", "-DNOREDUCE", "-DCOLLAPSE", f"-DMEMLIM={MEGABYTES_MAX}"]
 BREADTH_FIRST = "-DBFS"  # for twins: the first error found is a shortest one
-ROW = "{:24} {:4} {:43} {:>10} {:>5} {:>7} {:>7}  {}"
+ROW = "{:27} {:4} {:51} {:>10} {:>5} {:>7} {:>7}  {}"
 
 
 class Workshop:
