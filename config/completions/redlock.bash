@@ -2,7 +2,7 @@
 
 _redlock_words="run acquire extend release holder status admit group up bench drill"
 _redlock_changes="show create replace add remove"
-_redlock_drills="restart chaos partition clock check"
+_redlock_drills="restart chaos partition clock run check"
 
 _redlock_options_of() {
   local common="--nodes --config --node-timeout --clock-drift --json --help --version"
@@ -16,7 +16,7 @@ _redlock_options_of() {
     up) echo "$common --count --port --dir --node-binary" ;;
     bench) echo "$common --for --in-flight --ttl --no-fence" ;;
     "drill restart") echo "$common --ttl --node-binary --kill-command --start-command" ;;
-    "drill chaos" | "drill partition" | "drill clock")
+    "drill chaos" | "drill partition" | "drill clock" | "drill run")
       echo "$common --ttl --node-binary --for --minutes --seed --clients --locks --out"
       ;;
     "drill check") echo "$common --html" ;;

@@ -78,6 +78,14 @@ void add_clock(CLI::App& subcommand, Flags& flags, Options& options) {
   add_clients_at_work(drill, flags, options);
 }
 
+void add_run(CLI::App& subcommand, Flags& flags, Options& options) {
+  CLI::App& drill = *subcommand.add_subcommand(
+      "run",
+      "`redlock run`, its guard process and nodes are killed and stopped while it runs "
+      "commands that are hard to end");
+  add_clients_at_work(drill, flags, options);
+}
+
 void add_check(CLI::App& subcommand, Flags& /*flags*/, Options& options) {
   CLI::App& check = *subcommand.add_subcommand(
       "check", "read a history, of a drill or of your own system, and judge it");
@@ -103,6 +111,17 @@ void add_client(CLI::App& subcommand, Flags& flags, Options& options) {
   client.add_option("--history", options.drill.history_file);
   client.add_flag("--no-fence", flags.no_fence);
   client.add_option("NAME", options.name)->required();
+}
+
+// The command of a `redlock run` that a drill starts: no subcommand for people.
+void add_command(CLI::App& subcommand, Flags& flags, Options& options) {
+  CLI::App& command = *subcommand.add_subcommand("command", "a command of a drill")->group("");
+  add_setting(command, flags, "--for", "for", "", "D");
+  command.add_option("--kind", options.drill.kind);
+  command.add_option("--store", options.drill.store);
+  command.add_option("--board", options.drill.board);
+  command.add_option("--run", options.drill.run);
+  command.add_option("NAME", options.name)->required();
 }
 
 // Nodes are killed: only those that --nodes names, never those of the environment or a file.
@@ -169,6 +188,10 @@ Problem read_client(const GivenSettings& settings, CommandLine& line) {
   return read_ttl(settings, kChaosTtl, line.options);
 }
 
+Problem read_command(const GivenSettings& settings, CommandLine& line) {
+  return read_duration(settings, "for", line.options.drill.length);
+}
+
 // A drill as the command line knows it.
 struct DrillSubcommand {
   const char* name;
@@ -182,8 +205,10 @@ constexpr std::array kDrills = {
     DrillSubcommand{"chaos", Drill::chaos, add_chaos, read_clients_at_work},
     DrillSubcommand{"partition", Drill::partition, add_partition, read_clients_at_work},
     DrillSubcommand{"clock", Drill::clock, add_clock, read_clients_at_work},
+    DrillSubcommand{"run", Drill::run, add_run, read_clients_at_work},
     DrillSubcommand{"check", Drill::check, add_check, read_check},
     DrillSubcommand{"client", Drill::client, add_client, read_client},
+    DrillSubcommand{"command", Drill::command, add_command, read_command},
 };
 
 }  // namespace
@@ -201,7 +226,8 @@ std::string no_drill_named(const CLI::App& app) {
   if (!subcommand.get_subcommands().empty()) return {};
   std::string names;
   for (const DrillSubcommand& drill : kDrills) {
-    if (drill.drill != Drill::client) names += fmt::format(" {}", drill.name);
+    const bool is_for_people = drill.drill != Drill::client && drill.drill != Drill::command;
+    if (is_for_people) names += fmt::format(" {}", drill.name);
   }
   return "which drill? There are:" + names;
 }

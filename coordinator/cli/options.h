@@ -26,7 +26,7 @@ enum class Subcommand {
   bench
 };
 enum class GroupDeed { show, create, replace, add, remove };
-enum class Drill { restart, chaos, partition, clock, check, client };
+enum class Drill { restart, chaos, partition, clock, run, check, client, command };
 
 struct RunOptions {
   std::vector<std::string> command;
@@ -58,9 +58,13 @@ struct DrillOptions {
   // check
   std::vector<std::string> history_files;
   std::string html_file;
-  // client
+  // client, command
   std::string store;
-  std::string history_file;
+  std::string history_file;  // client
+  // command
+  std::string kind;
+  std::string board;
+  std::size_t run = 0;
 };
 
 struct GroupCommandOptions {

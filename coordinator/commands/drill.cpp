@@ -1,10 +1,11 @@
-// redlock drill: picks the drill; and the two words of it that are none: check, which judges a
-// history, of a drill or of anybody's own system, and client, which a drill starts.
+// redlock drill: picks the drill; and the words of it that are none: check, which judges a history,
+// of a drill or of anybody's own system, and client and command, which a drill starts.
 #include "coordinator/commands/drill.h"
 
 #include "coordinator/cli/node_report.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/drill/history/check_report.h"
+#include "coordinator/drill/runs/command_process.h"
 #include "coordinator/drill/timeline/timeline.h"
 #include "coordinator/drill/world/client_process.h"
 #include "coordinator/drill/world/history_file.h"
@@ -59,6 +60,20 @@ int be_client(const Options& options) {
   return exit_code::kNo;
 }
 
+int be_command(const Options& options) {
+  const auto kind = command_kind_of(options.drill.kind);
+  if (!kind) return exit_code::kUsage;
+  const Status ended = run_command_process({.hold = options.name,
+                                            .kind = *kind,
+                                            .length = options.drill.length,
+                                            .store = options.drill.store,
+                                            .board = options.drill.board,
+                                            .run = options.drill.run});
+  if (ended) return exit_code::kDone;
+  complain(ended.error().text);
+  return exit_code::kNo;
+}
+
 }  // namespace
 
 int command_drill(const Options& options) {
@@ -68,11 +83,14 @@ int command_drill(const Options& options) {
     case Drill::chaos:
     case Drill::partition:
     case Drill::clock:
+    case Drill::run:
       return drill_play(options);
     case Drill::check:
       return check_history(options);
     case Drill::client:
       return be_client(options);
+    case Drill::command:
+      return be_command(options);
   }
   return exit_code::kUsage;
 }

@@ -6,7 +6,7 @@
 namespace redlock::coordinator {
 
 int drill_restart(const Options& options);
-// chaos, partition and clock, as the options say.
+// chaos, partition, clock and run, as the options say.
 int drill_play(const Options& options);
 
 }  // namespace redlock::coordinator

@@ -1,6 +1,6 @@
-// redlock drill chaos, partition, clock: clients work under locks while something befalls the
-// nodes, the network or the clocks. Each is a row of a table: what befalls whom, where, and what
-// the drill has to show beyond the rules of locks.
+// redlock drill chaos, partition, clock, run: clients work under locks while something befalls the
+// nodes, the network, the clocks or the clients. Each is a row of a table: what befalls whom,
+// where, who works, and what the drill has to show beyond the rules of locks.
 #include "base/invariant.h"
 #include "base/text/duration_text.h"
 #include "coordinator/cli/node_report.h"
@@ -11,7 +11,9 @@
 #include "coordinator/drill/plan/chaos_plan.h"
 #include "coordinator/drill/plan/clock_plan.h"
 #include "coordinator/drill/plan/partition_plan.h"
+#include "coordinator/drill/plan/run_plan.h"
 #include "coordinator/drill/planned_drill.h"
+#include "coordinator/drill/runs/runs_at_work.h"
 #include "coordinator/drill/surroundings/jumping_clocks.h"
 #include "coordinator/drill/surroundings/partition.h"
 #include "coordinator/drill/surroundings/relayed_network.h"
@@ -45,6 +47,7 @@ struct PlayedDrill {
   Status (*enter)();
   std::unique_ptr<Surroundings> (*surround)(DrillStage& stage, const std::string& folder);
   Shown (*look)(const History& history, const Options& options);
+  decltype(PlannedDrillSettings::make_clients) make_clients = make_workers<ClientsAtWork>;
 };
 
 // --- partition
@@ -117,12 +120,21 @@ constexpr std::array kPlayedDrills = {
         .enter = nullptr,
         .surround = surround<JumpingClocks>,
         .look = look_at_clocks},
+    PlayedDrill{.which = Drill::run,
+                .name = "run",
+                .needs = "With fewer --clients it needs fewer.",
+                .plan = plan_run_faults,
+                .enter = nullptr,
+                .surround = surround_with_relays,
+                .look = nullptr,
+                .make_clients = make_workers<RunsAtWork>},
 };
 
 PlannedDrillSettings settings_of(const PlayedDrill& drill, const Options& options,
                                  std::string node_program) {
   return {.name = drill.name,
           .plan = drill.plan,
+          .make_clients = drill.make_clients,
           .node_program = std::move(node_program),
           .length = options.drill.length,
           .seed = options.drill.seed,

@@ -65,7 +65,7 @@ Status PlannedDrill::start_clients() {
   store_.emplace(stage_.loop(),
                  [this](const StoreWrite& write, bool accepted) { on_write(write, accepted); });
   if (auto listens = store_->listen(settings.store); !listens) return listens;
-  clients_.emplace(stage_, *recorder_, folder_, settings);
+  clients_ = settings_.make_clients(stage_, *recorder_, folder_, settings);
   for (std::size_t i = 0; i < settings_.clients; ++i) {
     auto added = clients_->add(surroundings_.nodes_of(i), surroundings_.place_of_client(i));
     if (!added) return added;
@@ -178,23 +178,14 @@ void PlannedDrill::befall_process(const PlannedFault& fault) {
 
 void PlannedDrill::befall_client(const PlannedFault& fault) {
   const std::size_t victim = fault.victim;
-  switch (fault.fault) {
-    case Fault::kill:
-      return clients_->kill(victim);
-    case Fault::start:
-      return clients_->start(victim);
-    case Fault::stop:
-      stopped_at_[victim] = stage_.elapsed();
-      std::erase_if(pauses_, [victim](const Pause& pause) { return pause.client == victim; });
-      return clients_->stop(victim);
-    case Fault::resume:
-      if (!fault.once_overtaken) return clients_->resume(victim);
-      pauses_.push_back(
-          {victim, stopped_at_[victim] + settings_.ttl, stage_.elapsed() + kOvertakenWithin});
-      return resume_overtaken();
-    default:
-      return;
+  if (fault.fault == Fault::stop && fault.part != PlannedFault::Part::guard) {
+    stopped_at_[victim] = stage_.elapsed();
+    std::erase_if(pauses_, [victim](const Pause& pause) { return pause.resume.victim == victim; });
   }
+  if (!fault.once_overtaken || fault.fault != Fault::resume) return clients_->befall(fault);
+  pauses_.push_back(
+      {fault, stopped_at_[victim] + settings_.ttl, stage_.elapsed() + kOvertakenWithin});
+  resume_overtaken();
 }
 
 // A store accepts a late write as long as nobody with a larger token came to it, and rightly so.
@@ -203,7 +194,7 @@ void PlannedDrill::resume_overtaken() {
   std::erase_if(pauses_, [this](const Pause& pause) {
     if (stage_.elapsed() < pause.ends_by && !was_every_lock_taken_since(pause.ran_out_at))
       return false;
-    clients_->resume(pause.client);
+    clients_->befall(pause.resume);
     return true;
   });
 }
@@ -220,15 +211,17 @@ Status PlannedDrill::end() {
   stage_.clean_up();
   const Status restored = recorder_ ? surroundings_.restore(*recorder_) : Done{};
   if (nodes_at_work_) nodes_at_work_->restore();
+  Status ended = Done{};
   if (clients_) {
     static_cast<void>(nodes_at_work_->look());
-    clients_->end();
+    ended = clients_->end();
   }
   watch_.reset();
-  const Status ended = nodes_.end();
+  const Status nodes_ended = nodes_.end();
   // Also what could not be written since the last look: a history with a hole proves nothing.
   if (recorder_ && !recorder_->problem()) return recorder_->problem();
-  return ended ? restored : ended;
+  if (!ended) return ended;
+  return nodes_ended ? restored : nodes_ended;
 }
 
 std::vector<std::string> PlannedDrill::history_files() const {

@@ -21,10 +21,12 @@
 #include "coordinator/drill/world/recorder.h"
 #include "coordinator/drill/world/stage.h"
 #include "coordinator/drill/world/store.h"
+#include "coordinator/drill/world/workers.h"
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,9 +34,17 @@
 
 namespace redlock::coordinator {
 
+template <class T>
+std::unique_ptr<Workers> make_workers(DrillStage& stage, Recorder& recorder,
+                                      const std::string& folder,
+                                      const ClientProcessSettings& settings) {
+  return std::make_unique<T>(stage, recorder, folder, settings);
+}
+
 struct PlannedDrillSettings {
   std::string name;  // of the drill: "chaos"
   std::vector<PlannedFault> (*plan)(const PlanTerms& terms) = plan_faults;
+  decltype(&make_workers<ClientsAtWork>) make_clients = make_workers<ClientsAtWork>;
   std::string node_program;  // as find_program found it
   Duration length = 1min;
   std::uint64_t seed = 1;
@@ -100,7 +110,7 @@ class PlannedDrill {
   std::optional<Recorder> recorder_;
   std::optional<NodesAtWork> nodes_at_work_;
   std::optional<Store> store_;
-  std::optional<ClientsAtWork> clients_;
+  std::unique_ptr<Workers> clients_;
   std::optional<NodeWatch> watch_;
 
   Duration began_{0};
@@ -118,7 +128,7 @@ class PlannedDrill {
 
   // A client that goes on once what it held has its next holder.
   struct Pause {
-    std::size_t client;
+    PlannedFault resume;
     Duration ran_out_at;  // all that it held
     Duration ends_by;     // whether or not
   };

@@ -13,7 +13,7 @@ _GROUP = {"base", "protocol/resp", "coordinator/quorum", "coordinator/link", "co
           "coordinator/group"}
 _CLIENT = {*_NET, "coordinator/include", "coordinator/quorum", "coordinator/client"}
 _DRILL = {"coordinator/drill/plan", "coordinator/drill/history", "coordinator/drill/timeline",
-          "coordinator/drill/world", "coordinator/drill/surroundings"}
+          "coordinator/drill/world", "coordinator/drill/surroundings", "coordinator/drill/runs"}
 ROOMS = {
     "base": set(),
     "base/net/process": {"base"},
@@ -56,6 +56,8 @@ ROOMS = {
                                 "coordinator/drill/plan"},
     "coordinator/drill/surroundings": {*_CLIENT, "coordinator/process", "coordinator/drill/history",
                                        "coordinator/drill/plan", "coordinator/drill/world"},
+    "coordinator/drill/runs": {*_CLIENT, "coordinator/process", "coordinator/drill/history",
+                               "coordinator/drill/plan", "coordinator/drill/world"},
     "coordinator/drill": {*_CLIENT, *_DRILL, "coordinator/process"},
     "coordinator/commands": {*_CLIENT, *_DRILL, "coordinator/process", "coordinator/bench",
                              "coordinator/cli", "coordinator/drill"},
@@ -84,6 +86,7 @@ SHELLS = [
     "coordinator/drill/verdict.*",
     "coordinator/drill/world/*",
     "coordinator/drill/surroundings/*",
+    "coordinator/drill/runs/*",
 ]
 
 # Pure all the same: what a shell's room keeps beside it.

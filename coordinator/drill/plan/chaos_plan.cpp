@@ -8,9 +8,6 @@
 namespace redlock::coordinator {
 namespace {
 
-// A majority is killed within this, and started again within as long: well within any hold.
-constexpr Duration kBurst = 60ms;
-
 class ChaosPlan : private Planner {
  public:
   explicit ChaosPlan(const PlanTerms& terms) : Planner(terms) {}
@@ -30,7 +27,6 @@ class ChaosPlan : private Planner {
   Duration restart_one(Duration at);
   Duration restart_all(Duration at);
   Duration cut_node(Duration at);
-  Duration cut_client(Duration at);
   Duration slow_one(Duration at) { return slow(at, pick(terms_.nodes)); }
   Duration slow_two(Duration at);
 
@@ -38,15 +34,11 @@ class ChaosPlan : private Planner {
   Duration pause_short(Duration at);
   Duration kill_client(Duration at);
 
-  Duration kill_node(Duration at, std::size_t node);
-  Duration kill_many(Duration at, std::size_t count);
   // From a moment to longer than any lock lives.
-  Duration stop_node(Duration at, std::size_t node) { return stop(at, true, node, ttls(0.1, 1.5)); }
-  Duration stop(Duration at, bool is_node, std::size_t victim, Duration length,
-                bool once_overtaken = false);
+  Duration stop_node(Duration at, std::size_t node) {
+    return stop(at, {.victim = node}, ttls(0.1, 1.5));
+  }
   Duration slow(Duration at, std::size_t node);
-  using Planner::add;
-  void add(Duration at, Fault fault, std::size_t node) { add({at, fault, true, node}); }
 };
 
 std::vector<PlannedFault> ChaosPlan::make() {
@@ -75,32 +67,11 @@ std::vector<PlannedFault> ChaosPlan::make() {
   return take();
 }
 
-Duration ChaosPlan::kill_node(Duration at, std::size_t node) {
-  const Duration again = at + between(20ms, 400ms);
-  add(at, Fault::kill, node);
-  add(again, Fault::start, node);
-  return again;
-}
-
 Duration ChaosPlan::kill_two(Duration at) {
   const auto victims = pick_several(2, terms_.nodes);
   const Duration first = kill_node(at, victims[0]);
   const Duration later = at + between(0ms, 400ms);
   return std::max(first, kill_node(later, victims[1]));
-}
-
-// What a lock store without a memory does not survive: most or all of those who knew of a lock
-// forget it while it is held, and are there again for the next who asks.
-Duration ChaosPlan::kill_many(Duration at, std::size_t count) {
-  Duration end = at;
-  for (const std::size_t node : pick_several(count, terms_.nodes)) {
-    const Duration killed = at + between(0ms, kBurst);
-    const Duration again = killed + between(5ms, kBurst);
-    add(killed, Fault::kill, node);
-    add(again, Fault::start, node);
-    end = std::max(end, again);
-  }
-  return end;
 }
 
 // Within the restart delay that the kill before has caused (rule R3).
@@ -111,17 +82,6 @@ Duration ChaosPlan::kill_again_and_again(Duration at) {
     at += ttls(0.1, 0.3);
   }
   return at;
-}
-
-Duration ChaosPlan::stop(Duration at, bool is_node, std::size_t victim, Duration length,
-                         bool once_overtaken) {
-  add({at, Fault::stop, is_node, victim});
-  add({.at = at + length,
-       .fault = Fault::resume,
-       .is_node = is_node,
-       .victim = victim,
-       .once_overtaken = once_overtaken});
-  return at + length;
 }
 
 Duration ChaosPlan::stop_two(Duration at) {
@@ -155,19 +115,6 @@ Duration ChaosPlan::cut_node(Duration at) {
   return end;
 }
 
-// One client loses sight of a majority, for long enough to lose what it holds. It runs, and must
-// notice.
-Duration ChaosPlan::cut_client(Duration at) {
-  const std::vector<std::size_t> client = {pick(terms_.clients)};
-  const PlannedFault::Way way = pick_way();
-  const Duration end = at + ttls(1.1, 1.5);
-  for (const std::size_t node : pick_several(majority(), terms_.nodes)) {
-    add({.at = at, .fault = Fault::cut, .victim = node, .clients = client, .way = way});
-    add({.at = end, .fault = Fault::heal, .victim = node, .clients = client});
-  }
-  return end;
-}
-
 Duration ChaosPlan::slow(Duration at, std::size_t node) {
   const Duration end = at + ttls(0.5, 1.5);
   add({.at = at, .fault = Fault::slow, .victim = node, .delay = between(10ms, 300ms)});
@@ -185,12 +132,12 @@ Duration ChaosPlan::slow_two(Duration at) {
 Duration ChaosPlan::pause_long(Duration at) {
   const std::size_t client = pick(terms_.clients);
   const Duration length = ttls(1.1, 2.0);
-  return stop(at, false, client, length, true);
+  return stop(at, {.is_node = false, .victim = client, .once_overtaken = true}, length);
 }
 
 Duration ChaosPlan::pause_short(Duration at) {
   const std::size_t client = pick(terms_.clients);
-  return stop(at, false, client, ttls(0.05, 0.5));
+  return stop(at, {.is_node = false, .victim = client}, ttls(0.05, 0.5));
 }
 
 Duration ChaosPlan::kill_client(Duration at) {

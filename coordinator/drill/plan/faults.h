@@ -35,6 +35,9 @@ struct PlannedFault {
   Fault fault = Fault::kill;
   bool is_node = true;     // else a client
   std::size_t victim = 0;  // index of the node or client
+  // kill, stop, resume of a client that is a `redlock run`: its loop alone, its guard process alone
+  // (rule H1), or both.
+  enum class Part { all, loop, guard } part = Part::all;
   // cut, slow; `delay` also jump
   std::vector<std::size_t> clients = {};  // that it is cut off from; empty: from all
   enum class Way { both, to_node, from_node } way = Way::both;

@@ -7,6 +7,7 @@ namespace {
 
 constexpr Duration kBegin = 500ms;     // the clients are at work by then
 constexpr Duration kMoreRest = 800ms;  // than a card asks for, at most
+constexpr Duration kBurst = 60ms;      // in which several nodes are killed, and one started again
 
 }  // namespace
 
@@ -32,6 +33,48 @@ bool Planner::fits(const Card& card, Duration& at) {
   }
   at = end + between(card.rest, card.rest + kMoreRest);
   return true;
+}
+
+Duration Planner::kill_node(Duration at, std::size_t node) {
+  const Duration again = at + between(20ms, 400ms);
+  add(at, Fault::kill, node);
+  add(again, Fault::start, node);
+  return again;
+}
+
+// What a lock store without a memory does not survive: most or all of those who knew of a lock
+// forget it while it is held, and are there again for the next who asks.
+Duration Planner::kill_many(Duration at, std::size_t count) {
+  Duration end = at;
+  for (const std::size_t node : pick_several(count, terms_.nodes)) {
+    const Duration killed = at + between(0ms, kBurst);
+    const Duration again = killed + between(5ms, kBurst);
+    add(killed, Fault::kill, node);
+    add(again, Fault::start, node);
+    end = std::max(end, again);
+  }
+  return end;
+}
+
+Duration Planner::stop(Duration at, PlannedFault victim, Duration length) {
+  victim.at = at;
+  victim.fault = Fault::stop;
+  add(victim);
+  victim.at = at + length;
+  victim.fault = Fault::resume;
+  add(victim);
+  return at + length;
+}
+
+Duration Planner::cut_client(Duration at) {
+  const std::vector<std::size_t> client = {pick(terms_.clients)};
+  const PlannedFault::Way way = pick_way();
+  const Duration end = at + ttls(1.1, 1.5);
+  for (const std::size_t node : pick_several(majority(), terms_.nodes)) {
+    add({.at = at, .fault = Fault::cut, .victim = node, .clients = client, .way = way});
+    add({.at = end, .fault = Fault::heal, .victim = node, .clients = client});
+  }
+  return end;
 }
 
 std::vector<std::size_t> Planner::pick_several(std::size_t count, std::size_t of) {

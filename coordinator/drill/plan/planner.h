@@ -33,12 +33,23 @@ class Planner {
   // before the first pack, as a pack may be longer than the drill; nullptr: none is.
   void play(std::span<const Card> pack, const Card* first);
   void add(PlannedFault fault) { faults_.push_back(std::move(fault)); }
+  void add(Duration at, Fault fault, std::size_t node) { add({at, fault, true, node}); }
   // All that was added, by time.
   std::vector<PlannedFault> take();
 
   std::size_t majority() const { return terms_.nodes / 2 + 1; }
   std::size_t pick(std::size_t count) { return random_.below(count); }
   PlannedFault::Way pick_way() { return static_cast<PlannedFault::Way>(pick(3)); }
+
+  // Episodes, and parts of them, that several plans have; each says when all is whole again.
+  Duration kill_node(Duration at, std::size_t node);
+  // Within a moment, and started again within another: well within any hold.
+  Duration kill_many(Duration at, std::size_t count);
+  Duration stop(Duration at, PlannedFault victim, Duration length);
+  // One client loses sight of a majority, for long enough to lose what it holds. It runs, and must
+  // notice.
+  Duration cut_client(Duration at);
+
   // `count` of the first `of` numbers.
   std::vector<std::size_t> pick_several(std::size_t count, std::size_t of);
   // Evenly, to the millisecond, so that a plan reads well.

@@ -107,45 +107,42 @@ Status ClientsAtWork::launch(OneClient& client) {
   return Done{};
 }
 
-std::vector<std::string> ClientsAtWork::names() const {
-  std::vector<std::string> names;
-  for (const auto& client : clients_) names.push_back(client->settings.name);
-  return names;
-}
-
-void ClientsAtWork::kill(std::size_t client) {
-  OneClient& one = *clients_[client];
-  if (one.is_down) return;
-  recorder_.tell(one.settings.name, What::killed);
-  one.is_down = true;
-  one.process.stop(SIGKILL, 0s);
-}
-
-void ClientsAtWork::start(std::size_t client) {
-  clients_[client]->is_wanted = true;
-}
-
-void ClientsAtWork::stop(std::size_t client) {
-  OneClient& one = *clients_[client];
-  if (one.is_down || one.is_stopped) return;
-  one.is_stopped = true;
-  recorder_.tell(one.settings.name, What::stopped);
-  one.process.pass_on(SIGSTOP);
-}
-
-void ClientsAtWork::resume(std::size_t client) {
-  OneClient& one = *clients_[client];
-  if (one.is_down || !one.is_stopped) return;
-  one.is_stopped = false;
-  one.process.pass_on(SIGCONT);
-  recorder_.tell(one.settings.name, What::continued);
-}
-
-void ClientsAtWork::restore() {
-  for (std::size_t client = 0; client < clients_.size(); ++client) {
-    resume(client);
-    start(client);
+void ClientsAtWork::befall(const PlannedFault& fault) {
+  OneClient& client = *clients_[fault.victim];
+  switch (fault.fault) {
+    case Fault::kill:
+      return kill(client);
+    case Fault::start:
+      client.is_wanted = true;
+      return;
+    case Fault::stop:
+      return stop(client);
+    case Fault::resume:
+      return resume(client);
+    default:
+      return;
   }
+}
+
+void ClientsAtWork::kill(OneClient& client) {
+  if (client.is_down) return;
+  recorder_.tell(client.settings.name, What::killed);
+  client.is_down = true;
+  client.process.stop(SIGKILL, 0s);
+}
+
+void ClientsAtWork::stop(OneClient& client) {
+  if (client.is_down || client.is_stopped) return;
+  client.is_stopped = true;
+  recorder_.tell(client.settings.name, What::stopped);
+  client.process.pass_on(SIGSTOP);
+}
+
+void ClientsAtWork::resume(OneClient& client) {
+  if (client.is_down || !client.is_stopped) return;
+  client.is_stopped = false;
+  client.process.pass_on(SIGCONT);
+  recorder_.tell(client.settings.name, What::continued);
 }
 
 Status ClientsAtWork::look() {
@@ -161,15 +158,15 @@ Status ClientsAtWork::look() {
   return Done{};
 }
 
-void ClientsAtWork::end() {
+Status ClientsAtWork::end() {
   const Duration within = settings_.ttl / 2 + kEndedWithin;
   std::vector<OneClient*> told;
-  for (std::size_t client = 0; client < clients_.size(); ++client) {
-    if (clients_[client]->is_down) continue;
-    resume(client);
-    told.push_back(clients_[client].get());
-    told.back()->is_down = true;
-    told.back()->process.stop(SIGTERM, within);
+  for (const auto& client : clients_) {
+    if (client->is_down) continue;
+    resume(*client);
+    told.push_back(client.get());
+    client->is_down = true;
+    client->process.stop(SIGTERM, within);
   }
   stage_.until(
       [this] {
@@ -181,6 +178,7 @@ void ClientsAtWork::end() {
     // It had no time to let go of what it held.
     if (client->status.was_killed) recorder_.tell(client->settings.name, What::killed);
   }
+  return Done{};
 }
 
 }  // namespace redlock::coordinator

@@ -19,8 +19,10 @@ class Recorder {
   // Fills in the time. A file that cannot be written is told by problem().
   void tell(Event event) {
     event.at = net::read_clock(net::ClockKind::boottime);
-    keep(file_.write(event));
+    add(event);
   }
+  // What has its time already.
+  void add(const Event& event) { keep(file_.write(event)); }
   void tell(const HistoryHeader& header) { keep(file_.write(header)); }
 
   // The first thing that went wrong.
