@@ -32,6 +32,7 @@ REDLOCK = os.path.join(BUILD, "redlock")
 REDLOCK_NODE = os.path.join(BUILD, "redlock-node")
 REDIS = "/usr/bin/redis-check-rdb"  # is the server when it is called redis-server
 SANITIZED = bool(os.environ.get("REDLOCK_SANITIZED"))
+UNKIND = bool(os.environ.get("REDLOCK_UNKIND"))  # nothing is on time: tests/process/unkind
 
 # What must come sooner or later; a test that has waited so long has failed.
 PATIENCE_S = 20

