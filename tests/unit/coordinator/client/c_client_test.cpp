@@ -156,7 +156,7 @@ TEST_CASE("C: a lock is kept beyond its TTL, and its end lets it go") {
 TEST_CASE("C: a loss is told once, and a blocking call in the callback is refused") {
   FiveNodes nodes;
   const CClient client = open_at(nodes);
-  const CLock lock = acquired(client, lasting(300));
+  const CLock lock = acquired(client, lasting(3000));
   Loss loss;
   loss.asks = lock.get();
   const redlock_keep_options options = loss.options();
