@@ -3,6 +3,7 @@
 #include "coordinator/client/node_address.h"
 #include "coordinator/client/several_guards.h"
 #include "coordinator/results/errors.h"
+#include "coordinator/results/public_roster.h"
 #include "coordinator/results/survey.h"
 #include "coordinator/results/translate.h"
 #include <redlock/client.h>

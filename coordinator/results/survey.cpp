@@ -4,7 +4,7 @@
 #include "base/text/printable.h"
 #include "coordinator/quorum/quorum.h"
 #include "coordinator/results/errors.h"
-#include "coordinator/results/translate.h"
+#include "coordinator/results/public_roster.h"
 
 #include <algorithm>
 #include <map>

@@ -3,6 +3,7 @@
 #include "coordinator/quorum/tally.h"
 #include "coordinator/results/admission_report.h"
 #include "coordinator/results/errors.h"
+#include "coordinator/results/public_roster.h"
 #include "coordinator/results/survey.h"
 
 #include <algorithm>
@@ -48,22 +49,6 @@ Result<Admitted, Error> translate(const NodeNames& names, const AdmitResult& res
                                   bool is_new_group) {
   if (result.outcome != AdmissionOutcome::done) return admission_error(names, result, is_new_group);
   return admitted(names, result);
-}
-
-GroupRoster public_roster(const Roster& roster) {
-  GroupRoster told{roster.epoch, {}};
-  for (const RosterMember& member : roster.members) {
-    told.members.push_back({member.address, member.id, member.ledger, member.since});
-  }
-  return told;
-}
-
-Result<Roster> read_roster(const GroupRoster& roster) {
-  Roster read{roster.epoch, {}};
-  for (const GroupMember& member : roster.members) {
-    read.members.push_back({member.id, member.ledger, member.since, member.node});
-  }
-  return parse_roster(roster_text(read));
 }
 
 Result<GroupChange, Error> translate(const NodeNames& names, const ChangeResult& result,

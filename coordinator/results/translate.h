@@ -23,9 +23,6 @@ Result<Admitted, Error> translate(const NodeNames& names, const AdmitResult& res
                                   bool is_new_group);
 Result<GroupChange, Error> translate(const NodeNames& names, const ChangeResult& result,
                                      const Roster& wanted);
-GroupRoster public_roster(const Roster& roster);
-// Fails for what is no roster: see base/roster.h.
-Result<Roster> read_roster(const GroupRoster& roster);
 // Of surveys that asked kHolderQuestions and kStateQuestions.
 Result<std::optional<Holder>, Error> translate_holder(const NodeNames& names,
                                                       const std::vector<NodeFinding>& findings);

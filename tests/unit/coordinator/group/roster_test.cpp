@@ -129,7 +129,7 @@ TEST_CASE("of two first rosters that share nodes one is made, and the other says
   CHECK((world.epoch_of(1) == 1) + (world.epoch_of(7) == 1) == chosen);
 }
 
-TEST_CASE("a first roster that was begun is finished by who names all of its nodes, and nobody else") {
+TEST_CASE("a first roster that was begun is finished by who names all of its nodes alone") {
   RosterWorld world;
   const Roster first = RosterWorld::roster(1, {1, 2, 3});
   for (const unsigned number : {1u, 2u, 3u}) {
