@@ -60,7 +60,7 @@ TEST_CASE("an unfenced node counts and proposes nothing, until it is admitted (r
   fence.reach("printer", 40);
   CHECK(fence.grant("printer") == 41);  // it remembers what it confirmed
   fence.reach_everywhere(30);
-  fence.set_fenced();
+  fence.set_fenced(true);
   CHECK(fence.grant("printer") == 42);  // an admission never lowers
   const std::uint64_t other = fence.grant(other_slot_than("printer"));
   CHECK(other == 31);
