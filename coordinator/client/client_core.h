@@ -16,7 +16,6 @@
 #include "base/net/turn/timer.h"
 #include "coordinator/client/holder.h"
 #include "coordinator/client/link_socket.h"
-#include "coordinator/client/node_address.h"
 #include "coordinator/group/group.h"
 #include "coordinator/results/client_report.h"
 #include <redlock/client.h>
@@ -39,8 +38,8 @@
 
 namespace redlock {
 
-// More at once are refused with ErrorCode::overloaded: far more than nodes answer within a node
-// timeout, and far fewer than the group can tell apart (2^20, undos and admissions among them).
+// More at once are refused with ErrorCode::overloaded, but for releases: far more than nodes answer
+// within a node timeout.
 inline constexpr std::size_t kOperationsMax = std::size_t(1) << 17;
 
 Error stopped_error();

@@ -95,8 +95,6 @@ class Group {
   std::size_t releases_under_way() const;
 
  private:
-  // Operations at once, undos and admissions among them.
-  static constexpr std::size_t kSlotsMax = std::size_t(1) << 20;
   struct Slot {
     std::uint32_t generation = 0;
     std::unique_ptr<Operation> operation;

@@ -25,6 +25,21 @@ TEST_CASE("a lock is acquired, extended and released at every node") {
   for (unsigned i = 1; i <= 5; ++i) CHECK_FALSE(world.node(i).holds("printer", world.now()));
 }
 
+TEST_CASE("operations at once have no limit but memory: each keeps a slot of its own") {
+  FakeNodes world;
+  constexpr std::size_t kMany = (std::size_t(1) << 20) + 1;
+  std::size_t told = 0;
+  OperationId last;
+  for (std::size_t i = 0; i < kMany; ++i) {
+    last = world.group().when_ready(world.now(), [&told] { ++told; });
+  }
+  CHECK(world.group().operations() == kMany);
+  CHECK(last.slot == kMany - 1);
+  world.group().cancel(last, world.now());
+  CHECK(world.group().operations() == kMany - 1);
+  CHECK(told == 0);
+}
+
 TEST_CASE("a script that a node does not know is sent in full, once") {
   FakeNodes world;
   world.start();
