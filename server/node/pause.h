@@ -33,9 +33,9 @@ class Pause {
   }
 
   bool is_on() const { return of_ != Of::nothing; }
-  Instant ends_at() const { return end_; }
   // When take_end() will have something to say.
   std::optional<Instant> next_work() const {
+    if (has_ended_) return Instant{};  // by end(), and nobody has looked since
     return is_on() && end_ != kNever ? std::optional(end_) : std::nullopt;
   }
   // flags: the command's, and of EXEC those of what is queued, too.

@@ -82,6 +82,20 @@ TEST_CASE("UNPAUSE ends a pause at once") {
   CHECK(node("CLIENT UNPAUSE") == "+OK");
 }
 
+TEST_CASE("UNPAUSE ends it at once also for who had to wait until it could say so") {
+  PauseFixture node;
+  node("SET printer alice NX PX 60000");
+  CHECK(node.bob("LOCK.WAIT printer 1000") == "(none)");
+  CHECK(node.bob("CLIENT UNPAUSE") == "(none)");
+  node("CLIENT PAUSE 60000 WRITE");
+  TestClient carol = node.connect();
+  carol.send("SET lamp carol NX PX 10000", node.now());
+  node.pass(1s);
+  CHECK(node.other.receive() == "(integer) 0");
+  CHECK(node.other.receive() == "+OK");
+  CHECK(carol.receive() == "+OK");
+}
+
 TEST_CASE("a second pause neither narrows nor shortens the first") {
   PauseFixture node;
   node("CLIENT PAUSE 2000 WRITE");
