@@ -66,6 +66,9 @@ constexpr std::int64_t floor_ms(Duration d) {
   return std::chrono::floor<std::chrono::milliseconds>(d).count();
 }
 
+// The largest drift bound that can be set (C1): of two clocks one runs half as fast again.
+inline constexpr double kClockDriftMax = 0.5;
+
 // length × (1 + ratio), rounded up; saturates. ratio is small and not negative: the drift bound
 // (C1).
 constexpr Duration stretch(Duration length, double ratio) {

@@ -2,6 +2,7 @@
 
 #include "base/text/duration_text.h"
 #include "coordinator/client/node_address.h"
+#include "coordinator/quorum/ballot.h"
 #include "coordinator/quorum/validity.h"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ Problem read_drift(const GivenSettings& settings, double& drift) {
   char* end = nullptr;
   drift = std::strtod(setting->value.c_str(), &end);
   const bool is_number = !setting->value.empty() && *end == '\0';
-  if (is_number && drift >= 0 && drift <= 0.5) return {};
+  if (is_number && drift >= 0 && drift <= kClockDriftMax) return {};
   return mistake(*setting, "the drift bound must be a number from 0 to 0.5, such as 0.01");
 }
 
@@ -66,7 +67,7 @@ Problem check_times(const GivenSettings& settings, Options& options) {
                     duration_text(options.ttl),
                     spoken_duration(drift_allowance(options.ttl, options.client.clock_drift)))};
   }
-  const Duration timeout_max = std::max<Duration>(options.ttl / 3, 1ms);
+  const Duration timeout_max = std::clamp<Duration>(options.ttl / 3, 1ms, kNodeTimeoutMax);
   const GivenSetting* timeout = settings.find("node-timeout");
   if (timeout != nullptr && options.client.node_timeout < 1ms) {
     return mistake(*timeout, "a node timeout must be at least 1ms");
@@ -74,8 +75,9 @@ Problem check_times(const GivenSettings& settings, Options& options) {
   // Within the default it follows a short TTL by itself; what was asked for is not changed
   // silently.
   if (timeout != nullptr && timeout->is_flag && options.client.node_timeout > timeout_max) {
-    return mistake(*timeout, fmt::format("a node timeout is at most a third of the TTL: {} here",
-                                         spoken_duration(timeout_max)));
+    return mistake(*timeout,
+                   fmt::format("a node timeout is at most a third of the TTL, and 1h: {} here",
+                               spoken_duration(timeout_max)));
   }
   options.client.node_timeout = std::min(options.client.node_timeout, timeout_max);
   if (settings.find("kill-after") == nullptr) {

@@ -10,8 +10,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 namespace redlock {
 
 using coordinator::AcquireResult;
@@ -20,15 +18,13 @@ using coordinator::AdmitResult;
 using coordinator::ExtendResult;
 using coordinator::ExtensionOutcome;
 using coordinator::holder_now;
+using coordinator::kNodeTimeoutMax;
 using coordinator::NodeFinding;
 
 namespace {
 
 // Below it the rounding and the drift allowance leave too little of a TTL to be of use.
 constexpr Duration kTtlMin = 10ms;
-constexpr double kClockDriftMax = 0.5;
-// Nobody waits so long for a node, and it can be added to any instant.
-constexpr Duration kNodeTimeoutMax = 1h;
 
 // A lock is extended at a third of its TTL; a notice of two thirds would leave no time for that.
 constexpr Duration notice_max(Duration ttl) {

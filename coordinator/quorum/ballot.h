@@ -77,6 +77,9 @@ using Actions = std::vector<Action>;
 
 void ask_all(std::size_t nodes, Actions& actions);
 
+// Nobody waits so long for a node, and it can be added to any instant.
+inline constexpr Duration kNodeTimeoutMax = 1h;
+
 // What every machine needs to know of the group.
 struct Terms {
   std::size_t nodes = 0;

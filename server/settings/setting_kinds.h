@@ -29,7 +29,6 @@ using Words = std::vector<std::string>;
 inline constexpr std::int64_t kIntMax = std::numeric_limits<std::int32_t>::max();
 inline constexpr std::int64_t kInt64Max = std::numeric_limits<std::int64_t>::max();
 inline constexpr std::int64_t kUnsignedMax = std::numeric_limits<std::uint32_t>::max();
-inline constexpr double kClockDriftMax = 0.5;  // two clocks of which one runs half as fast again
 inline constexpr std::uint64_t kScriptMemoryMin = 1 << 20;
 // Less would close clients for a request of some size.
 inline constexpr std::uint64_t kClientMemoryMin = 1 << 20;

@@ -111,6 +111,11 @@ TEST_CASE("the node timeout is at most a third of the TTL") {
   CHECK(parsed("acquire job --ttl 600ms --node-timeout 300ms").exit_code == exit_code::kUsage);
 }
 
+TEST_CASE("nor is it longer than the client takes, whatever the TTL") {
+  CHECK(parsed("acquire job --ttl 4h --node-timeout 1h").options.client.node_timeout == 1h);
+  CHECK(parsed("acquire job --ttl 4h --node-timeout 61m").exit_code == exit_code::kUsage);
+}
+
 TEST_CASE("usage errors are 64, configuration errors 78, and both say what to do") {
   CHECK(parsed("").exit_code == exit_code::kUsage);
   CHECK(parsed("acquire").exit_code == exit_code::kUsage);
