@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 namespace redlock {
 
@@ -55,6 +56,12 @@ constexpr Instant later(Instant start, Duration length) {
     return kNever;
   }
   return start + length;
+}
+
+// When the first of two pieces of work is due; nullopt: there is none.
+constexpr std::optional<Instant> earlier(std::optional<Instant> one, std::optional<Instant> other) {
+  if (!one || !other) return one ? one : other;
+  return *one < *other ? one : other;
 }
 
 // Whole milliseconds, rounded up: what is left of a lock is never told as less than it is (C2).

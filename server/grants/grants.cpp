@@ -181,10 +181,7 @@ LockTable::Reclaimed Grants::reclaim(Instant now, std::size_t budget) {
 }
 
 std::optional<Instant> Grants::next_reclaim() const {
-  const auto lock = table_.next_reclaim();
-  const auto mark = marks_.next_reclaim();
-  if (!lock || !mark) return lock ? lock : mark;
-  return std::min(*lock, *mark);
+  return earlier(table_.next_reclaim(), marks_.next_reclaim());
 }
 
 void Grants::set_token(std::string_view key, std::uint64_t token) {

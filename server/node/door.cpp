@@ -2,8 +2,6 @@
 
 #include "protocol/resp/errors.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace redlock::server {
@@ -109,10 +107,9 @@ std::optional<LateReply> Door::take_late_refusal(Instant now) {
 
 std::optional<Instant> Door::next_work() const {
   std::optional<Instant> next = newcomers_.next_deadline();
-  const auto sooner = [&next](Instant other) { next = next ? std::min(*next, other) : other; };
-  if (!late_refusals_.empty()) sooner(late_refusals_.front().first);
+  if (!late_refusals_.empty()) next = earlier(next, late_refusals_.front().first);
   if (parts_.settings.timeout > 0ns && parts_.sessions.count() > 0) {
-    sooner(idle_check_ + kIdleCheckInterval);
+    next = earlier(next, idle_check_ + kIdleCheckInterval);
   }
   return next;
 }

@@ -1,9 +1,7 @@
 // The node's turns: what it does when no request has come, what is answered later, and in which
 // order a turn ends.
-#include "base/invariant.h"
 #include "server/node/node.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace redlock::server {
@@ -24,15 +22,11 @@ std::optional<Instant> Node::next_work() const {
   if (turns_.has_waiting() || has_more) return Instant{};  // at once
   if (suspended_) return Instant{};  // and expiry stands still, as the script's time does
   std::optional<Instant> next = grants_.next_reclaim();
-  const auto sooner = [&next](std::optional<Instant> other) {
-    if (other) next = next ? std::min(*next, *other) : *other;
-  };
-  if (has_begun_) sooner(coverage_.next_lower());
-  sooner(client_log_.next_work());
-  sooner(waiters_.next_deadline());
-  sooner(door_.next_work());
-  sooner(pause_.next_work());
-  return next;
+  if (has_begun_) next = earlier(next, coverage_.next_lower());
+  next = earlier(next, client_log_.next_work());
+  next = earlier(next, waiters_.next_deadline());
+  next = earlier(next, door_.next_work());
+  return earlier(next, pause_.next_work());
 }
 
 std::optional<Instant> Node::do_due_work(Now now) {

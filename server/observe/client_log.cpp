@@ -1,7 +1,5 @@
 #include "server/observe/client_log.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace redlock::server {
@@ -72,10 +70,7 @@ void ClientLog::tell_left_out(Kind kind, Instant now) {
 
 std::optional<Instant> ClientLog::next_work() const {
   std::optional<Instant> next;
-  for (const Entry& entry : entries_) {
-    const auto when = entry.limit.tells_at();
-    if (when) next = next ? std::min(*next, *when) : *when;
-  }
+  for (const Entry& entry : entries_) next = earlier(next, entry.limit.tells_at());
   return next;
 }
 

@@ -32,12 +32,7 @@ class Relay::Connection {
     return client_.pass_on(at, *node_.stream) && node_.pass_on(at, *client_.stream);
   }
   // When something is due next, if nothing holds it.
-  std::optional<Instant> next_due() const {
-    const auto a = client_.next_due();
-    const auto b = node_.next_due();
-    if (a && b) return std::min(*a, *b);
-    return a ? a : b;
-  }
+  std::optional<Instant> next_due() const { return earlier(client_.next_due(), node_.next_due()); }
 
  private:
   // One end, and what came from it and has not been passed on.

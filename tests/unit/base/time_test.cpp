@@ -18,6 +18,14 @@ TEST_CASE("a deadline beyond the end of time is never, not yesterday") {
   CHECK(later(kNever, 1ns) == kNever);
 }
 
+TEST_CASE("of two pieces of work the earlier one is waited for, if there is any") {
+  CHECK(earlier(Instant(2s), Instant(1s)) == Instant(1s));
+  CHECK(earlier(Instant(1s), kNever) == Instant(1s));
+  CHECK(earlier(std::nullopt, Instant(1s)) == Instant(1s));
+  CHECK(earlier(Instant(1s), std::nullopt) == Instant(1s));
+  CHECK(earlier(std::nullopt, std::nullopt) == std::nullopt);
+}
+
 TEST_CASE("stretching by the drift bound rounds up and saturates (rule C1)") {
   CHECK(stretch(100s, 0.01) == 101s);
   CHECK(stretch(1ns, 0.01) == 2ns);
