@@ -1,5 +1,4 @@
 // redlock-node: one lock node in a process of its own. The run itself is node_run.h's.
-#include "base/invariant.h"
 #include "base/net/log_file.h"
 #include "base/net/process/last_words.h"
 #include "base/net/process/standard_streams.h"

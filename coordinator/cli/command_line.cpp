@@ -1,5 +1,4 @@
 #include "base/net/text_file.h"
-#include "base/text/duration_text.h"
 #include "base/text/number.h"
 #include "base/token.h"
 #include "base/version.h"

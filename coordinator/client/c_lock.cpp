@@ -2,7 +2,6 @@
 #include <redlock/guard.h>
 
 #include <algorithm>
-#include <string>
 
 using namespace redlock;
 using coordinator::CHome;

@@ -7,8 +7,6 @@
 #include "coordinator/client/guard_keeping.h"
 #include "coordinator/results/translate.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace redlock {

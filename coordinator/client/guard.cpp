@@ -4,7 +4,6 @@
 #include "coordinator/results/errors.h"
 #include <redlock/guard.h>
 
-#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>

@@ -3,7 +3,6 @@
 #include "base/net/turn/timer.h"
 #include "base/text/duration_text.h"
 #include "coordinator/cli/counter_report.h"
-#include "coordinator/cli/node_report.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
 #include "coordinator/quorum/quorum.h"

@@ -4,8 +4,6 @@
 #include "coordinator/client/holder.h"
 #include "coordinator/quorum/quorum.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -35,7 +35,6 @@
 #include <queue>
 #include <set>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>

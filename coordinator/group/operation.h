@@ -7,11 +7,9 @@
 #include "coordinator/roster/roster_change.h"
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace redlock::coordinator {

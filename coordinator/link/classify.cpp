@@ -15,7 +15,7 @@ using protocol::Reply;
 // the libraries that do not know it.
 constexpr std::string_view kRecoveringText = "ERR recovering after a restart";
 
-// What a node says that will never grant this (grant_errors.h, ttl.cpp in server/).
+// What a node says that will never grant this (refusals.h, ttl.cpp in server/).
 constexpr std::array<std::string_view, 2> kLimitTexts = {"is above this node's max-ttl",
                                                          "is longer than this node takes"};
 

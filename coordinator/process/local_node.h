@@ -1,4 +1,4 @@
-// LocalNode: one redlock-node process of a LocalNodes, from its bootstrap to its end.
+// LocalNode: one redlock-node process of LocalNodes, from its bootstrap to its end.
 //
 // Says only that something changed; whoever owns it looks at state() and asks for the failure. It
 // is never told from inside a call to it.

@@ -4,7 +4,6 @@
 #include "coordinator/group/group.h"
 #include <redlock/answer.h>
 
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -15,8 +15,6 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 namespace redlock::server {
 namespace {
 

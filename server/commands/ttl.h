@@ -5,7 +5,6 @@
 #include "protocol/resp/refusal.h"
 #include "server/node/command.h"
 
-#include <cstdint>
 #include <optional>
 #include <string_view>
 

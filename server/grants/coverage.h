@@ -6,10 +6,12 @@
 // write where a bound must be raised. Only then its reply goes out; one that waits is withheld
 // here.
 //
-//   Reply reply = coverage.record_deadlines(session, std::move(reply), now);   // Kind::later:
-//   waits if (auto record = coverage.begin_write(now)) …                 // the shell writes it
+//   reply = coverage.record_deadlines(session, std::move(reply), now);   // Kind::later: it waits
+//
+//   if (auto record = coverage.begin_write(now)) …                       // the shell writes it
+//
 //   coverage.note_write_end(written);
-//   for (LateReply& late : coverage.finish_write(now)) …           // goes out now
+//   for (LateReply& late : coverage.finish_write(now)) …                 // goes out now
 //
 // To cover is what databases call to make durable before replying; the ledger is the write-ahead
 // record.

@@ -9,7 +9,6 @@
 #include "protocol/resp/reply.h"
 #include "protocol/session/session_commands.h"
 
-#include <cstdint>
 #include <span>
 #include <string_view>
 

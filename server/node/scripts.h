@@ -9,7 +9,6 @@
 // Thread safety: none, but for what ScriptWatch says of the engine.
 #pragma once
 
-#include "base/random.h"
 #include "base/time.h"
 #include "lua/engine/engine.h"
 #include "protocol/resp/refusal.h"

@@ -1,7 +1,7 @@
 // KeyspaceEvents: what became of keys, told to those who listen (notify-keyspace-events).
 //
-//   events.tell(kGenericEvent, "del", key, now);   // by the command, once the key is as it is to
-//   be events.tell_expired();                         // after a command, and a turn of expiry
+//   events.tell(kGenericEvent, "del", key, now);   // by the command that is done with the key
+//   events.tell_expired();                         // after a command, and a turn of expiry
 //
 // Where nobody asked for events, telling one costs one branch.
 //

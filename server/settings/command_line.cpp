@@ -5,8 +5,6 @@
 #include "base/token.h"
 #include "server/settings/setting_table.h"
 
-#include <optional>
-
 #include <fmt/format.h>
 
 namespace redlock::server {

@@ -4,7 +4,6 @@
 #include "base/net/turn/before_wait.h"
 #include "base/net/turn/clock.h"
 #include "base/net/turn/timer.h"
-#include "base/text/duration_text.h"
 #include "base/version.h"
 #include "server/commands/families.h"
 #include "server/settings/setting_table.h"

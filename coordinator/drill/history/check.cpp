@@ -1,11 +1,9 @@
 #include "coordinator/drill/history/check.h"
 
-#include "base/text/duration_text.h"
 #include "coordinator/drill/history/figures.h"
 #include "coordinator/quorum/validity.h"
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 

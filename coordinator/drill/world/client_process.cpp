@@ -11,7 +11,6 @@
 #include <csignal>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <unistd.h>
 #include <utility>

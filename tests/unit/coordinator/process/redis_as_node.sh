@@ -1,5 +1,5 @@
 #!/bin/bash
-# A Redis server with the command line of a lock node: what LocalGroup's tests start as nodes.
+# A Redis server with the command line of a lock node: what LocalNodes's tests start as nodes.
 # --bootstrap leaves a file, and is refused where one is. Debian's redis-check-rdb is the server
 # when it is called by that name.
 if [ "$1" = --bootstrap ]; then
