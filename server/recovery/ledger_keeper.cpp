@@ -14,11 +14,12 @@ LedgerKeeper::LedgerKeeper(Start start, LatestDeadlinePage* page)
     : page_(page),
       max_ttl_(start.max_ttl),
       fence_block_(start.fence_block),
+      ttl_window_(start.ttl_window),
       recorded_deadline_(start.latest_deadline),
       in_force_(std::move(start.record)),
       wanted_(in_force_),
       largest_ttl_(in_force_.largest_ttl),
-      window_end_(later(start.now, kTtlWindow)) {}
+      window_end_(later(start.now, ttl_window_)) {}
 
 Status LedgerKeeper::cover(Instant deadline) {
   if (deadline <= recorded_deadline_) return Done{};
@@ -109,7 +110,7 @@ void LedgerKeeper::end_write(const Status& written, Instant now) {
 
 void LedgerKeeper::end_window(Instant now, Duration longest_left) {
   const Duration longest = std::max(std::exchange(longest_in_window_, 0ns), longest_left);
-  window_end_ = later(now, kTtlWindow);
+  window_end_ = later(now, ttl_window_);
   // A node that granted nothing keeps its bound: its next lock need not wait for the disk.
   if (longest == 0ns || writing_) return;
   const Duration lowered = step_above(longest);

@@ -39,6 +39,7 @@ class LedgerKeeper {
     Duration max_ttl = Duration::max();
     std::uint64_t fence_block = 1;
     Instant now = {};
+    Duration ttl_window = kTtlWindow;
   };
   // page: outlives the keeper; nullptr: nothing outlives the node, and nothing needs to.
   LedgerKeeper(Start start, LatestDeadlinePage* page);
@@ -100,6 +101,7 @@ class LedgerKeeper {
   LatestDeadlinePage* const page_;
   const Duration max_ttl_;
   const std::uint64_t fence_block_;
+  const Duration ttl_window_;
   Instant recorded_deadline_;
   DurableRecord in_force_;
   DurableRecord wanted_;
