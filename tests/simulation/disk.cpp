@@ -22,11 +22,13 @@ void Disk::bootstrap(const std::string& node_id, std::uint64_t counter) {
     write_ledger(server::ledger_copy_offset(copy), whole(server::encode_ledger_copy(record)));
   }
   durable_ = cached_;
+  is_dirty_ = {};
 }
 
 void Disk::replace() {
   cached_ = {};
   durable_ = {};
+  is_dirty_ = {};
   ++inode_;
 }
 
@@ -35,13 +37,37 @@ void Disk::lose_power(Random& random) {
     std::string& old = *durable_.ledger;
     const std::string& newer = *cached_.ledger;
     for (std::size_t at = 0; at < newer.size(); at += kSectorBytes) {
-      if (newer.compare(at, kSectorBytes, old, at, kSectorBytes) == 0) continue;
+      const bool is_on_its_way = is_dirty_[at / server::kLedgerPageBytes];
+      if (!is_on_its_way || newer.compare(at, kSectorBytes, old, at, kSectorBytes) == 0) continue;
       if (random.below(2) == 0) old.replace(at, kSectorBytes, newer, at, kSectorBytes);
     }
   }
   // A name in a folder is there or not, whole either way.
   if (random.below(2) == 0) durable_.snapshot = cached_.snapshot;
   cached_ = durable_;
+  is_dirty_ = {};
+}
+
+void Disk::make_durable(std::size_t page) {
+  const std::size_t at = page * server::kLedgerPageBytes;
+  durable_.ledger->replace(at, server::kLedgerPageBytes, *cached_.ledger, at,
+                           server::kLedgerPageBytes);
+}
+
+void Disk::sync_ledger() {
+  if (!cached_.ledger) return;
+  for (std::size_t page = 0; page < is_dirty_.size(); ++page) {
+    if (is_dirty_[page]) make_durable(page);
+  }
+  is_dirty_ = {};
+}
+
+void Disk::fail_to_sync_ledger(Random& random) {
+  if (!cached_.ledger) return;
+  for (std::size_t page = 0; page < is_dirty_.size(); ++page) {
+    if (is_dirty_[page] && random.below(2) == 0) make_durable(page);
+  }
+  is_dirty_ = {};
 }
 
 server::LedgerContent Disk::ledger() const {
@@ -70,43 +96,62 @@ void Disk::write_ledger(std::size_t offset, std::string_view bytes) {
     durable_.ledger = cached_.ledger;
   }
   cached_.ledger->replace(offset, bytes.size(), bytes);
+  const std::size_t last = (offset + bytes.size() - 1) / server::kLedgerPageBytes;
+  for (std::size_t page = offset / server::kLedgerPageBytes; page <= last; ++page) {
+    is_dirty_[page] = true;
+  }
 }
 
-Status DiskPlan::add(Step step) {
+void DiskPlan::fail_at(unsigned call, bool in_part, Random& random) {
+  fault_ = Fault{call, in_part, &random};
+}
+
+Status DiskPlan::add(Step step, const std::function<void(Disk&)>& part) {
   if (is_broken_) return Failure{"no space left on device"};
+  if (fault_ && fault_->calls_before-- == 0) {
+    if (fault_->in_part && part) steps_.push_back({part, step.is_sync});
+    return Failure{"input/output error"};
+  }
   steps_.push_back(std::move(step));
   return Done{};
 }
 
-Status DiskPlan::write(std::size_t offset, std::string bytes) {
+// part: so many bytes are written when it fails half done.
+Status DiskPlan::write(std::size_t offset, std::string bytes, std::size_t part) {
+  const auto put_some = [offset, some = bytes.substr(0, part)](Disk& disk) {
+    disk.write_ledger(offset, some);
+  };
   const auto put = [offset, bytes = std::move(bytes)](Disk& disk) {
     disk.write_ledger(offset, bytes);
   };
-  return add({put, false});
+  return add({put, false}, put_some);
 }
 
 Status DiskPlan::write_latest_deadline(Instant latest_deadline) {
   const auto bytes = server::encode_latest_deadline(latest_deadline);
-  return write(0, {bytes.data(), bytes.size()});
+  return write(0, {bytes.data(), bytes.size()}, bytes.size() / 2);
 }
 
 Status DiskPlan::write_boot(const server::BootIdentity& boot) {
-  return write(server::kBootAt, server::encode_boot(boot));
+  return write(server::kBootAt, server::encode_boot(boot), kSectorBytes - server::kBootAt);
 }
 
 Status DiskPlan::write_copy(std::size_t copy, const server::LedgerPage& page) {
-  return write(server::ledger_copy_offset(copy), whole(page));
+  return write(server::ledger_copy_offset(copy), whole(page), kSectorBytes);
 }
 
 Status DiskPlan::sync() {
-  return add({[](Disk& disk) { disk.sync_ledger(); }, true});
+  const auto fail = [random = fault_ ? fault_->random : nullptr](Disk& disk) {
+    disk.fail_to_sync_ledger(*random);
+  };
+  return add({[](Disk& disk) { disk.sync_ledger(); }, true}, fail);
 }
 
 Status DiskPlan::discard_snapshot() {
-  if (auto removed = add({[](Disk& disk) { disk.remove_snapshot(); }, false}); !removed) {
+  if (auto removed = add({[](Disk& disk) { disk.remove_snapshot(); }, false}, {}); !removed) {
     return removed;
   }
-  return add({[](Disk& disk) { disk.sync_folder(); }, true});
+  return add({[](Disk& disk) { disk.sync_folder(); }, true}, {});
 }
 
 }  // namespace redlock::simulation

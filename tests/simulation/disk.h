@@ -2,7 +2,9 @@
 // page cache at once, where the next process finds it; what was synced outlives the machine.
 //
 // Of what was not synced a power loss leaves the old, the new, or a mix of both: a page tears
-// between its sectors. So does the order of writes: only a sync puts one before another.
+// between its sectors. So does the order of writes: only a sync puts one before another. A sync
+// that failed has made some pages durable and dropped others, which the next sync does not write
+// either: as kernels do it, they count as clean.
 #pragma once
 
 #include "base/random.h"
@@ -10,6 +12,7 @@
 #include "server/recovery/recovery.h"
 #include "server/recovery/snapshot.h"
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -33,7 +36,8 @@ class Disk {
 
   // One system call each, in the page cache; sync() is what makes it last.
   void write_ledger(std::size_t offset, std::string_view bytes);
-  void sync_ledger() { durable_.ledger = cached_.ledger; }
+  void sync_ledger();
+  void fail_to_sync_ledger(Random& random);
   // A new file under a temporary name, synced and renamed; the folder is not synced.
   void put_snapshot(std::string bytes) { cached_.snapshot = std::move(bytes); }
   void remove_snapshot() { cached_.snapshot.reset(); }
@@ -45,8 +49,11 @@ class Disk {
     std::optional<std::string> snapshot;
   };
 
+  void make_durable(std::size_t page);
+
   Content cached_;
   Content durable_;
+  std::array<bool, 1 + server::kLedgerCopies> is_dirty_ = {};  // by page of the ledger
   std::uint64_t inode_ = 1;
 };
 
@@ -61,6 +68,8 @@ class DiskPlan final : public server::LedgerPages {
 
   // is_broken: nothing can be written.
   explicit DiskPlan(bool is_broken) : is_broken_(is_broken) {}
+  // That call, from 0, fails: with nothing done, or with a part of it. random: outlives the plan.
+  void fail_at(unsigned call, bool in_part, Random& random);
 
   Status write_latest_deadline(Instant latest_deadline) override;
   Status write_boot(const server::BootIdentity& boot) override;
@@ -71,10 +80,18 @@ class DiskPlan final : public server::LedgerPages {
   std::vector<Step> take_steps() { return std::move(steps_); }
 
  private:
-  Status add(Step step);
-  Status write(std::size_t offset, std::string bytes);
+  struct Fault {
+    unsigned calls_before;
+    bool in_part;
+    Random* random;
+  };
+
+  // part: what is done of it when it fails in part.
+  Status add(Step step, const std::function<void(Disk&)>& part);
+  Status write(std::size_t offset, std::string bytes, std::size_t part);
 
   bool is_broken_;
+  std::optional<Fault> fault_;
   std::vector<Step> steps_;
 };
 

@@ -2,15 +2,26 @@
 
 #include "base/random.h"
 #include "coordinator/link/node_facts.h"
+#include "server/locks/fence.h"
+#include "tests/simulation/forms.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace redlock::simulation {
 namespace {
 
 using std::chrono::milliseconds;
+
+constexpr std::uint64_t kLateChances = 0x6c61746521;  // apart from those of all other seeds
+constexpr unsigned kUsers = 2;                        // of single nodes: enough to contend
+
+bool is_late(Deed deed) {
+  return deed >= kFirstLateDeed;
+}
 
 // Chance is asked once in a statement: what is left to the compiler's order would make another
 // scenario of the same seed.
@@ -29,6 +40,7 @@ class Generator {
     if (!kinds_.empty()) make_faults();
     for (const Deed deed : mix_.also) make_more(deed);
     if (mix_.counters_apart) set_counters_apart();
+    if (std::any_of(mix_.faults.begin(), mix_.faults.end(), is_late)) make_late();
     std::stable_sort(scenario_.events.begin(), scenario_.events.end(),
                      [](const Event& a, const Event& b) { return a.at < b.at; });
     return std::move(scenario_);
@@ -78,6 +90,14 @@ class Generator {
   void make_more(Deed deed);
   void swap_under_way(Event& event);
   void set_counters_apart();
+  void make_late();
+  void make_odd();
+  void choose_first_key();
+  void release_what_is_kept();
+  void replace_all();
+  void make_late(Deed deed);
+  void make_asks();
+  void make_crashes(unsigned node);
   bool may_lose_disk(unsigned node);
 
   Random random_;
@@ -140,12 +160,12 @@ void Generator::make_wants(unsigned client) {
 }
 
 void Generator::choose_faults() {
-  for (const Deed deed : mix_.faults) {
+  std::vector<Deed> early = mix_.faults;
+  std::erase_if(early, is_late);
+  for (const Deed deed : early) {
     if (one_in(3)) kinds_.push_back(deed);
   }
-  if (kinds_.empty() && !mix_.faults.empty()) {
-    kinds_.push_back(mix_.faults[below(mix_.faults.size())]);
-  }
+  if (kinds_.empty() && !early.empty()) kinds_.push_back(early[below(early.size())]);
 }
 
 void Generator::make_faults() {
@@ -262,6 +282,130 @@ void Generator::set_counters_apart() {
   }
 }
 
+void Generator::make_late() {
+  random_ = Random(scenario_.seed ^ kLateChances);
+  make_odd();
+  for (const Deed deed : mix_.faults) {
+    if (!is_late(deed)) continue;
+    if (deed == Deed::ask && one_in(2)) make_asks();
+    if (deed == Deed::ask || !one_in(4)) continue;
+    for (std::uint64_t i = between(1, 4); i > 0; --i) make_late(deed);
+  }
+  if (one_in(8)) make_more(Deed::swap);
+  if (one_in(4)) release_what_is_kept();
+  const bool replaces =
+      std::find(mix_.faults.begin(), mix_.faults.end(), Deed::replace_node) != mix_.faults.end();
+  if (replaces && one_in(24)) replace_all();
+}
+
+// Often its holder's connections are new then: no node has told it on those that it holds the lock.
+void Generator::release_what_is_kept() {
+  for (std::uint64_t i = between(1, 4); i > 0; --i) {
+    const Event& want = scenario_.events[below(wants_)];
+    if (want.holding != Holding::keep) continue;
+    Event event{.at = want.at + ms_between(50, 1500),
+                .deed = Deed::release_for,
+                .client = want.client % scenario_.clients + 1,
+                .other = want.client,
+                .key = want.key};
+    event.length = some_length();
+    const TrueTime before = event.at - ms_between(0, 50);
+    const bool is_known = one_in(2);
+    for (unsigned node = 1; node <= scenario_.nodes && !is_known; ++node) {
+      scenario_.events.push_back(
+          {.at = before, .deed = Deed::hang_up, .client = event.other, .node = node});
+    }
+    scenario_.events.push_back(event);
+  }
+}
+
+// The group loses all that it knew, and an operator has to vouch for its floor.
+void Generator::replace_all() {
+  const TrueTime at = some_time();
+  for (unsigned node = 1; node <= scenario_.nodes; ++node) {
+    Event event{.at = at, .deed = Deed::replace_node, .node = node, .length = ms_between(5, 300)};
+    scenario_.events.push_back(event);
+  }
+}
+
+// Of the counters of a node for its keys, the first and the last.
+void Generator::choose_first_key() {
+  const std::size_t slot = one_in(2) ? 0 : server::Fence::kSlots - 1;
+  scenario_.first_key = below(1'000'000);
+  while (server::Fence::slot_of(fmt::format("key{}", scenario_.first_key + 1)) != slot) {
+    ++scenario_.first_key;
+  }
+}
+
+void Generator::make_odd() {
+  if (one_in(3)) scenario_.pieces_per_thousand = static_cast<unsigned>(between(20, 1000));
+  if (one_in(4)) scenario_.turn_max = ms_between(1, 20);
+  if (one_in(3)) scenario_.ttl_window = ms_between(200, 3000);
+  scenario_.hear_everyone = one_in(4);
+  scenario_.plain = one_in(12);
+  if (one_in(8)) choose_first_key();
+}
+
+void Generator::make_late(Deed deed) {
+  Event event{.at = some_time(), .deed = deed};
+  event.length = some_length();
+  const bool is_of_client = deed == Deed::hand_over || deed == Deed::suspend_client;
+  if (is_of_client) event.client = some_client();
+  if (!is_of_client) event.node = some_node();
+  if (deed == Deed::faulty_disk) {
+    event.other = static_cast<unsigned>(between(1, 4));
+    event.length *= 3;
+    make_crashes(event.node);
+  } else if (deed == Deed::set_max_ttl) {
+    event.delay = ms_between(700, 6000);
+    make_crashes(event.node);
+  } else if (deed == Deed::hand_over) {
+    const Event& want = scenario_.events[below(wants_)];
+    event.at = want.at + ms_between(20, 600);
+    event.other = want.client;
+    event.key = want.key;
+    event.holding = one_in(2) ? Holding::keep : Holding::release;
+  } else if (deed == Deed::replace_node && !may_lose_disk(event.node)) {
+    return;
+  }
+  scenario_.events.push_back(event);
+}
+
+// Two users contend for the locks of one node, most of the time, and that one crashes.
+void Generator::make_asks() {
+  scenario_.users = kUsers;
+  const unsigned favourite = some_node();
+  const std::uint64_t pause_max = one_of(std::array<std::uint64_t, 2>{300, 1500});
+  for (unsigned user = 1; user <= kUsers; ++user) {
+    TrueTime at{ms_between(0, 300)};
+    while (at.time_since_epoch() < scenario_.length) {
+      Event event{.at = at, .deed = Deed::ask, .client = user};
+      event.node = one_in(4) ? some_node() : favourite;
+      event.key = static_cast<unsigned>(between(1, scenario_.keys));
+      const auto ttl_max = static_cast<std::uint64_t>(floor_ms(scenario_.max_ttl));
+      event.ttl = one_in(4) ? scenario_.max_ttl : ms_between(20, one_in(2) ? 300 : ttl_max);
+      event.wait = ms_between(0, 3000);
+      event.delay = ms_between(10, 150);
+      event.holding =
+          one_of(std::array<Holding, 3>{Holding::release, Holding::run_out, Holding::keep});
+      event.length = ms_between(1, 2500);
+      event.form = static_cast<unsigned>(below(forms().size()));
+      scenario_.events.push_back(event);
+      at += ms_between(20, pause_max);
+    }
+  }
+  make_crashes(favourite);
+}
+
+void Generator::make_crashes(unsigned node) {
+  for (std::uint64_t i = between(0, 3); i > 0; --i) {
+    const Deed deed =
+        one_of(std::array<Deed, 4>{Deed::kill, Deed::kill, Deed::power_loss, Deed::stop});
+    Event event{.at = some_time(), .deed = deed, .node = node, .length = ms_between(5, 300)};
+    scenario_.events.push_back(event);
+  }
+}
+
 // A group survives the loss of N - quorum ledgers (rule F6).
 bool Generator::may_lose_disk(unsigned node) {
   const bool is_new = std::find(disks_lost_.begin(), disks_lost_.end(), node) == disks_lost_.end();
@@ -310,9 +454,11 @@ void Generator::aim(Event& event, unsigned victim) {
 
 std::vector<Deed> faults_of(bool clocks_hold) {
   std::vector<Deed> deeds;
-  for (int number = 0; number < static_cast<int>(kFirstDeedOnDemand); ++number) {
+  for (int number = 0; number <= static_cast<int>(kLastDeed); ++number) {
     const auto deed = static_cast<Deed>(number);
-    const bool breaks_clocks = deed >= kFirstClockDeed;
+    const bool is_on_demand = deed >= kFirstDeedOnDemand && deed < kFirstLateDeed;
+    if (is_on_demand || (!clocks_hold && is_late(deed))) continue;
+    const bool breaks_clocks = deed >= kFirstClockDeed && deed < kFirstDeedOnDemand;
     if (deed == Deed::want || (clocks_hold && breaks_clocks)) continue;
     if (!clocks_hold && deed == Deed::lose_disk) continue;
     deeds.push_back(deed);

@@ -23,6 +23,9 @@ struct Mix {
 
 // All kinds that a world has whose clocks hold, or one in which they do not. A world in which they
 // do not loses no ledger, so that tokens must rise all the same.
+//
+// Kinds from kFirstLateDeed on, and what else makes a world odd (messages in pieces, plain Redis
+// servers), are drawn from chances of their own: without them a seed makes what it always made.
 std::vector<Deed> faults_of(bool clocks_hold);
 // Those that are in no mix by themselves, as they came later: what a seed makes stays what it was.
 std::vector<Deed> faults_on_demand();

@@ -3,6 +3,7 @@
 #include "server/commands/families.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,11 +15,22 @@ namespace {
 constexpr Instant kFirstReading{std::chrono::hours(1)};
 constexpr Instant kBootReading{std::chrono::seconds(5)};
 constexpr WallTime kFirstWallTime{std::chrono::seconds(1'700'000'000)};
-constexpr Duration kWriteTimeMax = 200us;  // into the page cache
-constexpr Duration kRetryStart = 500ms;    // of a node that could not write its ledger
+constexpr Duration kRetryStart = 500ms;  // of a node that could not write its ledger
 
-std::string make_id(char digit) {
-  return std::string(40, digit);
+// replaced: so many nodes stood in its place before.
+std::string make_id(unsigned number, unsigned replaced) {
+  std::string id(40, "0123456789abcdef"[number % 16]);
+  id[0] = "0123456789abcdef"[(number + replaced) % 16];
+  return id;
+}
+
+// What serves no LOCK.* is a plain Redis to clients, with the rules R all the same.
+server::Families families(const Scenario& scenario) {
+  static const std::array plain = {server::connection_commands(),  server::lock_commands(),
+                                   server::string_commands(),      server::key_commands(),
+                                   server::script_commands(),      server::hash_commands(),
+                                   server::transaction_commands(), server::admin_commands()};
+  return scenario.plain ? server::Families(plain) : server::all_families();
 }
 
 // What the node's own counters say that it gave.
@@ -32,9 +44,12 @@ Host::Host(const Surroundings& world, unsigned number)
     : world_(world),
       agenda_(world.agenda),
       number_(number),
-      node_id_(make_id("0123456789abcdef"[number % 16])),
+      node_id_(make_id(number, 0)),
       random_(world.scenario.seed * 4099 + number),
       clock_(agenda_.now(), kFirstReading, world.scenario.node_rates[number - 1]),
+      obligations_(world.scenario, world.agenda, world.referee, number),
+      max_ttl_(world.scenario.max_ttl),
+      largest_max_ttl_(max_ttl_),
       alarm_(agenda_, [this] {
         if (!process_ || agenda_.now() < paused_until_) return;
         turn([](server::Node& node, Now now) { node.do_due_work(now); });
@@ -53,7 +68,7 @@ Now Host::read_clocks() const {
 
 server::Settings Host::settings() const {
   server::Settings settings;
-  settings.max_ttl = world_.scenario.max_ttl;
+  settings.max_ttl = max_ttl_;
   settings.clock_drift = world_.scenario.drift();
   settings.fence_block = world_.scenario.fence_block;
   settings.node_id = node_id_;
@@ -96,21 +111,20 @@ void Host::start() {
   const auto on_disk = process.decision.restoration ? server::LedgerWriter::OnDisk::certain
                                                     : server::LedgerWriter::OnDisk::doubtful;
   process.writer.emplace(process.plan, found.ledger.write_first, on_disk);
-  process.node.emplace(
-      server::all_families(), process.settings,
+  server::NodeStart facts =
       server::node_start(process.decision, process.settings, start,
-                         fmt::format("{:039x}{:x}", process.number, number_), random_()),
+                         fmt::format("{:039x}{:x}", process.number, number_), random_());
+  if (world_.scenario.ttl_window > 0ns) facts.ledger.ttl_window = world_.scenario.ttl_window;
+  process.node.emplace(
+      families(world_.scenario), process.settings, std::move(facts),
       server::Node::Environment{[] { return server::ProcessFacts{}; }, process.log, nullptr, this});
   restore(*process.node, process.decision);
+  obligations_.check_start(process.decision, *process.node, start, clock_);
   if (!process.decision.restoration) world_.referee.note_marks_lost();
   tell(fmt::format("starts ({}): no new locks for {} ms",
                    server::restart_cause_name(process.decision.cause),
                    ceil_ms(process.decision.delay)));
-  if (!begin_run()) {
-    tell("cannot write its ledger, and ends");
-    die();
-    start_after(kRetryStart);
-  }
+  begin_run();
 }
 
 void Host::restore(server::Node& node, const server::Decision& decision) {
@@ -128,18 +142,25 @@ void Host::restore(server::Node& node, const server::Decision& decision) {
       });
 }
 
-Status Host::begin_run() {
+void Host::begin_run() {
   Process& process = *process_;
-  process.plan = DiskPlan(is_disk_broken());
+  process.plan = new_plan();
   const Status begun =
       server::begin_run(process.decision, process.boot, process.plan, *process.writer,
                         [&] { return process.plan.discard_snapshot(); });
-  if (!begun) return begun;
-  carry_out(process.plan.take_steps(), [this] {
+  const auto give_up = [this] {
+    tell("cannot write its ledger, and ends");
+    die();
+    start_after(kRetryStart);
+  };
+  std::vector<DiskPlan::Step> steps = process.plan.take_steps();
+  if (!begun && steps.empty()) return give_up();
+  carry_out(std::move(steps), [this, give_up, is_begun = bool(begun)] {
+    if (!is_begun) return give_up();
+    obligations_.note_begun();
     if (process_->stops) return finish();
     turn([](server::Node& node, Now now) { node.begin_run(now); });
   });
-  return begun;
 }
 
 void Host::start_after(Duration wait) {
@@ -150,15 +171,24 @@ void Host::start_after(Duration wait) {
   });
 }
 
-void Host::die() {
+bool Host::withholds_replies() const {
+  return std::any_of(process_->clients.begin(), process_->clients.end(), [this](const auto& entry) {
+    return process_->node->coverage().withholds_reply_of(entry.second.session->id());
+  });
+}
+
+void Host::die(Obligations::End end) {
+  if (end == Obligations::End::crash && process_->stops) end = Obligations::End::unsure;
+  obligations_.note_end(end, *process_->node, read_clocks().monotonic, !withholds_replies());
   world_.network.end_all_of_node(number_);
   ended_.push_back(std::move(process_));
   inbox_.clear();
   paused_until_ = {};
+  ends_turn_ = false;
 }
 
 void Host::kill(Duration down) {
-  if (!process_) return;
+  if (!process_ || suspended_since_) return;
   ++faults_;
   tell(fmt::format("is killed, and down for {} ms", ceil_ms(down)));
   die();
@@ -171,6 +201,8 @@ void Host::lose_power(Duration down) {
   tell(fmt::format("loses its power for {} ms", ceil_ms(down)));
   world_.network.forget_all_of_node(number_);
   if (process_) die();
+  obligations_.note_power_loss();
+  suspended_since_.reset();
   disk_.lose_power(random_);
   is_on_ = false;
   ++boots_;
@@ -180,10 +212,28 @@ void Host::lose_power(Duration down) {
 }
 
 void Host::lose_disk(Duration down) {
-  if (!process_) return;
+  if (!process_ || suspended_since_) return;
   kill(down);
   tell("has a new, empty disk");
   disk_.replace();
+  obligations_.note_new_disk();
+  set_max_ttl(largest_max_ttl_);  // what bounds the locks that nobody remembers (row 4)
+}
+
+// Also one that is down.
+void Host::replace(Duration down) {
+  wake_machine();
+  process_ ? kill(down) : start_after(down);
+  disk_.replace();
+  obligations_.note_new_disk();
+  set_max_ttl(largest_max_ttl_);
+  node_id_ = make_id(number_, ++replaced_ * 10);
+  tell(fmt::format("is another node, {}", node_id_.substr(0, 2)));
+}
+
+void Host::set_max_ttl(Duration max_ttl) {
+  max_ttl_ = max_ttl;
+  largest_max_ttl_ = std::max(largest_max_ttl_, max_ttl);
 }
 
 void Host::stop_cleanly(Duration down) {
@@ -206,7 +256,7 @@ void Host::finish() {
   steps.push_back({[](Disk& disk) { disk.sync_folder(); }, true});
   carry_out(std::move(steps), [this] {
     tell("has stopped, and left a snapshot");
-    die();
+    die(Obligations::End::clean);
   });
 }
 
@@ -224,56 +274,10 @@ std::string Host::snapshot(Instant copied_at) {
   return writer.finish() ? bytes : std::string();
 }
 
-// --- the disk
-
-Status Host::write_latest_deadline(Instant latest_deadline) {
-  if (is_disk_broken()) return Failure{"no space left on device"};
-  const auto bytes = server::encode_latest_deadline(latest_deadline);
-  disk_.write_ledger(0, {bytes.data(), bytes.size()});
-  return Done{};
-}
-
-Duration Host::disk_time(bool is_sync) {
-  if (!is_sync) return Duration(random_.below(static_cast<std::uint64_t>(kWriteTimeMax.count())));
-  const auto most = static_cast<std::uint64_t>(world_.scenario.disk_sync_max.count());
-  const bool is_slow = agenda_.now() < disk_slow_until_;
-  return Duration(random_.below(most + 1)) + (is_slow ? disk_slow_by_ : 0ns);
-}
-
-void Host::carry_out(std::vector<DiskPlan::Step> steps, std::function<void()> done) {
-  process_->writes = true;
-  carry_out_next(std::make_shared<std::vector<DiskPlan::Step>>(std::move(steps)), 0,
-                 process_->number, done);
-}
-
-// One system call after the other, as long as the process lives and runs.
-void Host::carry_out_next(const Steps& steps, std::size_t index, std::uint64_t number,
-                          const std::function<void()>& done) {
-  const bool is_last = index == steps->size();
-  const Duration time = is_last ? 0ns : disk_time((*steps)[index].is_sync);
-  const TrueTime when = std::max(agenda_.now() + time, paused_until_);
-  agenda_.at(when, [=, this] {
-    if (!process_ || process_->number != number) return;
-    if (agenda_.now() < paused_until_) return carry_out_next(steps, index, number, done);
-    if (is_last) {
-      process_->writes = false;
-      return done();
-    }
-    (*steps)[index].carry_out(disk_);
-    carry_out_next(steps, index + 1, number, done);
-  });
-}
-
-void Host::slow_disk(Duration by, TrueTime until) {
-  ++faults_;
-  disk_slow_by_ = by;
-  disk_slow_until_ = until;
-}
-
 // --- turns
 
-// The clock is read after the bytes were (rule C4): a turn takes no time here, and what came during
-// a pause is executed after it.
+// The clock is read after the bytes were (rule C4). What came during a pause is executed after it;
+// and what came during a turn that takes its time, in later turns.
 void Host::turn(const std::function<void(server::Node&, Now)>& what) {
   if (!process_ || process_->stops) return;
   server::Node& node = *process_->node;
@@ -284,9 +288,40 @@ void Host::turn(const std::function<void(server::Node&, Now)>& what) {
     world_.referee.found(Breach::recovering,
                          fmt::format("node {} grants a lock while it is recovering", number_));
   }
+  obligations_.note_turn(node, now.monotonic);
+  ends_turn_ = true;
+  if (!is_in_turn_) take_time();
+}
+
+void Host::take_time() {
+  const auto most = static_cast<std::uint64_t>(world_.scenario.turn_max.count());
+  if (most == 0) return end_turn();
+  paused_until_ = agenda_.now() + Duration(random_.below(most + 1));
+  agenda_.at(paused_until_, [this, number = process_->number] {
+    if (!process_ || process_->number != number || agenda_.now() < paused_until_) return;
+    if (!ends_turn_ || process_->stops) return;
+    end_turn();
+    next_turn();
+  });
+}
+
+// As the loop has it: what is due, then all that was read meanwhile.
+void Host::next_turn() {
+  is_in_turn_ = true;
+  const auto next = process_->node->next_work();
+  if (next && *next <= read_clocks().monotonic) {
+    turn([](server::Node& node, Now now) { node.do_due_work(now); });
+  }
+  work_off_inbox();
+  is_in_turn_ = false;
+  if (ends_turn_) take_time();
+}
+
+void Host::end_turn() {
+  ends_turn_ = false;
   flush();
   look_after_ledger();
-  const auto next = node.next_work();
+  const auto next = process_->node->next_work();
   alarm_.set(next ? clock_.when(*next, agenda_.now()) : kEndOfTime);
 }
 
@@ -313,7 +348,7 @@ void Host::look_after_ledger() {
   if (process.writes) return;
   const auto record = process.node->begin_ledger_write(read_clocks());
   if (!record) return;
-  process.plan = DiskPlan(is_disk_broken());
+  process.plan = new_plan();
   const Status written = process.writer->write(*record);
   carry_out(process.plan.take_steps(), [this, written] {
     if (process_->stops) return finish();
@@ -342,11 +377,18 @@ void Host::on_bytes(ConnectionId connection, const std::string& bytes) {
   turn([&](server::Node& node, Now now) {
     const auto found = process_->clients.find(connection);
     if (found == process_->clients.end()) return;
-    for (const std::string& value : released_values(bytes)) {
-      world_.referee.note_release_arrived(value, number_);
-    }
+    note_releases(found->second, bytes);
     node.receive(*found->second.session, bytes, now);
   });
+}
+
+void Host::note_releases(Client& client, const std::string& bytes) {
+  const bool comes_whole = world_.scenario.pieces_per_thousand == 0;
+  if (!comes_whole) client.unread += bytes;
+  for (const std::string& value :
+       comes_whole ? released_values(bytes) : take_released_values(client.unread)) {
+    world_.referee.note_release_arrived(value, number_);
+  }
 }
 
 void Host::on_end(ConnectionId connection) {
@@ -379,11 +421,31 @@ void Host::pause(TrueTime until) {
 void Host::go_on() {
   if (!process_) return;
   tell("goes on");
+  wake_machine();
+  obligations_.note_pause_end();
+  if (ends_turn_) end_turn();
   const auto work = [this] { turn([](server::Node& node, Now now) { node.do_due_work(now); }); };
   const bool was_waiting = random_.below(2) == 0;
   if (!was_waiting) work();
-  for (const auto& come : std::exchange(inbox_, {})) come();
+  work_off_inbox();
   if (was_waiting) work();
+}
+
+void Host::work_off_inbox() {
+  for (const auto& come : std::exchange(inbox_, {})) come();
+}
+
+// The clock that a node counts with stands still in a suspend (rule C2).
+void Host::suspend(TrueTime until) {
+  if (!process_ || process_->stops || agenda_.now() < paused_until_) return;
+  suspended_since_ = agenda_.now();
+  pause(until);
+}
+
+void Host::wake_machine() {
+  if (!suspended_since_) return;
+  clock_.jump(clock_.at(*suspended_since_) - clock_.at(agenda_.now()));
+  suspended_since_.reset();
 }
 
 void Host::race(std::int64_t faster_millionths) {
@@ -394,6 +456,7 @@ void Host::race(std::int64_t faster_millionths) {
 void Host::heal() {
   disk_broken_until_ = std::min(disk_broken_until_, agenda_.now());
   disk_slow_until_ = std::min(disk_slow_until_, agenda_.now());
+  disk_faulty_until_ = std::min(disk_faulty_until_, agenda_.now());
   if (agenda_.now() < paused_until_) {
     paused_until_ = agenda_.now();
     go_on();
@@ -403,6 +466,10 @@ void Host::heal() {
 
 bool Host::is_fenced() const {
   return process_ && process_->node->grants().fence().is_fenced();
+}
+
+Token Host::counter() const {
+  return process_ ? process_->node->grants().fence().largest() : 0;
 }
 
 bool Host::is_serving() const {

@@ -9,6 +9,7 @@
 #include "tests/simulation/agenda.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/network.h"
+#include "tests/simulation/obligations.h"
 #include "tests/simulation/referee.h"
 #include "tests/simulation/scenario.h"
 #include "tests/simulation/skewed_clock.h"
@@ -44,10 +45,14 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
   void kill(Duration down);
   void lose_power(Duration down);
   void lose_disk(Duration down);
+  void replace(Duration down);  // by a node with another id
   void stop_cleanly(Duration down);
   void pause(TrueTime until);
+  void suspend(TrueTime until);
   void slow_disk(Duration by, TrueTime until);
-  void break_disk(TrueTime until) { disk_broken_until_ = until; }
+  void break_disk(TrueTime until);
+  void fail_disk_calls(unsigned one_in, TrueTime until);
+  void set_max_ttl(Duration max_ttl);  // from the next start on
   void set_wall(Duration by) { wall_shift_ += by; }
   void jump(Duration by) { clock_.jump(by); }
   void race(std::int64_t faster_millionths);
@@ -56,6 +61,7 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
 
   bool is_fenced() const;
   bool is_serving() const;
+  Token counter() const;  // the largest that it tells
   // Looks for what the node should not have any more.
   std::string leftovers();
   // The values of the locks that it has.
@@ -80,6 +86,7 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
     ConnectionId connection;
     bool is_there =
         true;  // false: the session stays for what it owes (Node::has_unfinished_request)
+    std::string unread = {};  // a request that has come in part
   };
   struct Process {
     std::uint64_t number;
@@ -102,10 +109,13 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
   server::Settings settings() const;
   server::BootIdentity boot_identity() const;
   bool is_disk_broken() const { return agenda_.now() < disk_broken_until_; }
+  bool fails_disk_call();
+  DiskPlan new_plan();
+  bool withholds_replies() const;
   void start_after(Duration wait);
-  void die();
+  void die(Obligations::End end = Obligations::End::crash);
   void restore(server::Node& node, const server::Decision& decision);
-  Status begin_run();
+  void begin_run();
   void finish();
   std::string snapshot(Instant copied_at);
   void carry_out(std::vector<DiskPlan::Step> steps, std::function<void()> done);
@@ -115,20 +125,31 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
 
   // One turn of the node's loop.
   void turn(const std::function<void(server::Node&, Now)>& what);
+  void end_turn();
+  void note_releases(Client& client, const std::string& bytes);
   void flush();
   void flush(protocol::Session& session);
   void look_after_ledger();
   void go_on();
+  void take_time();
+  void next_turn();
+  void work_off_inbox();
+  void wake_machine();
   void tell(std::string_view what);
 
   const Surroundings world_;
   Agenda& agenda_;
   const unsigned number_;
-  const std::string node_id_;
+  unsigned replaced_ = 0;
+  std::string node_id_;
   Random random_;
   Disk disk_;
   SkewedClock clock_;
+  Obligations obligations_;
   Duration wall_shift_{};
+  Duration max_ttl_;
+  Duration largest_max_ttl_;  // of all that it was ever set to
+  std::optional<TrueTime> suspended_since_;
   bool is_on_ = true;
   std::uint64_t boots_ = 1;
   std::uint64_t processes_ = 0;
@@ -138,10 +159,14 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
   std::uint64_t start_number_ = 0;  // of the start that is to come; an older one is void
   bool waits_for_start_ = false;
   TrueTime paused_until_{};
+  bool ends_turn_ = false;  // what a turn wrote goes out when the turn is over
+  bool is_in_turn_ = false;
   std::vector<std::function<void()>> inbox_;  // what came while it was paused
   TrueTime disk_broken_until_{};
   TrueTime disk_slow_until_{};
   Duration disk_slow_by_{};
+  TrueTime disk_faulty_until_{};
+  unsigned disk_faulty_one_in_ = 1;
   std::uint64_t faults_ = 0;
   Alarm alarm_;
 };

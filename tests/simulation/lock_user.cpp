@@ -18,8 +18,8 @@ constexpr Instant kFirstReading{std::chrono::minutes(10)};
 // How long before the end of its validity a kept lock counts as lost, as a part of its TTL.
 constexpr int kNoticePart = 20;
 
-std::string key_name(unsigned key) {
-  return fmt::format("key{}", key);
+std::string key_name(const Scenario& scenario, unsigned key) {
+  return fmt::format("key{}", scenario.first_key + key);
 }
 
 std::string outcome_text(AcquisitionOutcome outcome) {
@@ -58,6 +58,7 @@ void LockUser::start() {
   Group::Options options;
   options.node_timeout = world_.scenario.node_timeout;
   options.clock_drift = world_.scenario.drift();
+  options.hear_everyone = world_.scenario.hear_everyone;
   for (unsigned node = 1; node <= world_.scenario.nodes; ++node) {
     options.nodes.push_back({fmt::format("node {}", node), {}});
   }
@@ -77,28 +78,34 @@ std::string LockUser::new_value() {
 }
 
 coordinator::AcquireRequest LockUser::request(const Event& event) const {
-  return {.name = key_name(event.key),
+  return {.name = key_name(world_.scenario, event.key),
           .ttl = event.ttl,
           .patience = {event.wait},
-          .fence = event.fence};
+          .fence = event.fence && !world_.scenario.plain};
 }
 
 void LockUser::want(const Event& event) {
   whenever([=, this] {
     if (!group_) return;
     tell(fmt::format("wants key {} for {} ms", event.key, ceil_ms(event.ttl)));
-    wanting_.push_back(group_->acquire(
-        request(event), now(), [=, this](const AcquireResult& got) { on_acquired(event, got); }));
+    const auto ended = must_end_within(event.wait + 6 * world_.scenario.node_timeout, "attempt");
+    wanting_.push_back(group_->acquire(request(event), now(), [=, this](const AcquireResult& got) {
+      ended();
+      on_acquired(event, got);
+    }));
     turn();
   });
 }
 
-void LockUser::on_acquired(const Event& event, const AcquireResult& result) {
+void LockUser::on_acquired(const Event& event, const AcquireResult& result, Probed probed) {
   if (result.outcome != AcquisitionOutcome::acquired) {
     return tell(fmt::format("does not get key {}: {}", event.key, outcome_text(result.outcome)));
   }
   ++acquired_;
-  const HeldLock& lock = result.lock;
+  rely_on(event, result.lock, asked_.at(result.lock.claim->value), std::move(probed));
+}
+
+void LockUser::rely_on(const Event& event, const HeldLock& lock, TrueTime asked, Probed probed) {
   tell(fmt::format("has key {} with token {}, valid for {} ms", event.key, lock.token,
                    floor_ms(lock.valid_until - now())));
   const HeldId id = ++last_held_;
@@ -109,11 +116,13 @@ void LockUser::on_acquired(const Event& event, const AcquireResult& result) {
       .hold = world_.referee.begin({.client = number_,
                                     .key = event.key,
                                     .token = lock.token,
-                                    .asked = asked_.at(lock.claim->value),
+                                    .asked = asked,
                                     .valid_until = lock.valid_until,
                                     .clock = &clock_}),
       .release_at = event.holding == Holding::run_out ? kEndOfTime : agenda_.now() + event.length,
-      .keeper = {}};
+      .keeper = {},
+      .slept = slept_,
+      .probed = std::move(probed)};
   if (event.holding == Holding::keep) {
     held.keeper.emplace(
         coordinator::Keeper::Terms{.ttl = lock.ttl, .notice = lock.ttl / kNoticePart},
@@ -132,6 +141,7 @@ void LockUser::look_after(HeldId id) {
     if (now() >= held.lock.valid_until) return let_go(id, held.wanted.holding == Holding::release);
   } else {
     held.keeper->on_time(clocks());
+    check_awake(held);
     if (held.keeper->loss()) return let_go(id, true);
     if (held.keeper->wants_extension()) extend(id);
   }
@@ -153,6 +163,7 @@ void LockUser::extend(HeldId id) {
   Held& held = held_.at(id);
   held.keeper->begin_extension(now());
   held.extension_began = agenda_.now();
+  held.extension_ended = must_end_within(2 * world_.scenario.node_timeout, "extension");
   held.extension = group_->extend(
       held.lock, now(), [=, this](const ExtendResult& result) { on_extended(id, result); });
 }
@@ -162,6 +173,7 @@ void LockUser::on_extended(HeldId id, const ExtendResult& result) {
   if (found == held_.end()) return;
   Held& held = found->second;
   held.extension = coordinator::kNobody;
+  held.extension_ended();
   held.keeper->on_extended(result, now());
   held.lock.valid_until = held.keeper->valid_until();
   if (result.outcome == ExtensionOutcome::extended) {
@@ -169,7 +181,9 @@ void LockUser::on_extended(HeldId id, const ExtendResult& result) {
     tell(fmt::format("has extended key {}, valid for {} ms", held.wanted.key,
                      floor_ms(held.lock.valid_until - now())));
     world_.referee.extend(held.hold, held.lock.valid_until);
-    world_.referee.check_not_released(held.lock.claim->value, held.extension_began);
+    if (!world_.scenario.plain) {
+      world_.referee.check_not_released(held.lock.claim->value, held.extension_began);
+    }
   }
   look_after(id);
 }
@@ -181,6 +195,32 @@ std::optional<HeldLock> LockUser::give_away(unsigned key) {
     return held.lock;
   }
   return std::nullopt;
+}
+
+std::optional<HeldLock> LockUser::hand_away(unsigned key) {
+  for (const auto& [id, held] : held_) {
+    if (held.wanted.key != key || held.keeper) continue;
+    const HeldLock lock = held.lock;
+    let_go(id, false);
+    return lock;
+  }
+  return std::nullopt;
+}
+
+void LockUser::go_on_with(const std::optional<HeldLock>& lock, const Event& event) {
+  if (!lock || !group_ || is_paused()) return;
+  tell(fmt::format("goes on with what client {} has of key {}", event.other, event.key));
+  const HeldLock told = coordinator::known_lock(lock->claim->name, lock->claim->value, lock->ttl);
+  const auto ended = must_end_within(2 * world_.scenario.node_timeout, "extension");
+  group_->extend(told, now(), [=, this, asked = agenda_.now()](const ExtendResult& result) {
+    ended();
+    if (result.outcome != ExtensionOutcome::extended) return tell("cannot extend it");
+    ++extended_;
+    HeldLock extended = told;
+    extended.valid_until = result.valid_until;
+    rely_on(event, extended, asked);
+  });
+  turn();
 }
 
 // Its links are being made when it sends the release, and some may not be when it ends (rule Q3).
@@ -208,9 +248,18 @@ void LockUser::let_go(HeldId id, bool releases) {
   const Held held = std::move(found->second);
   held_.erase(found);
   world_.referee.end(held.hold);
-  if (held.extension != coordinator::kNobody) group_->cancel(held.extension, now());
+  if (held.extension != coordinator::kNobody) {
+    group_->cancel(held.extension, now());
+    held.extension_ended();
+  }
   tell(fmt::format("{} key {}", releases ? "releases" : "no longer relies on", held.wanted.key));
-  if (releases) group_->release(held.lock, now(), [](const coordinator::ReleaseResult&) {});
+  if (held.probed) {
+    const bool is_kept = agenda_.now() >= held.release_at;
+    held.probed(is_kept, is_kept ? "" : "it is not kept");
+  }
+  if (!releases) return;
+  const auto ended = must_end_within(2 * world_.scenario.node_timeout, "release");
+  group_->release(held.lock, now(), [=](const coordinator::ReleaseResult&) { ended(); });
 }
 
 // --- the process
@@ -300,6 +349,13 @@ void LockUser::on_end(ConnectionId connection, std::string_view reason) {
 
 // --- faults
 
+// The clock that validity is counted with goes on, the other one stands (rule C3).
+void LockUser::suspend(TrueTime until) {
+  if (!group_ || is_paused()) return;
+  suspended_since_ = agenda_.now();
+  pause(until);
+}
+
 void LockUser::pause(TrueTime until) {
   if (!group_ || is_paused()) return;
   ++faults_;
@@ -315,6 +371,9 @@ void LockUser::pause(TrueTime until) {
 // Its timers are due, and bytes have come. A loop that was stopped in its wait for them looks at
 // them first, one that was stopped elsewhere at its timers.
 void LockUser::go_on() {
+  went_on_at_ = agenda_.now();
+  if (suspended_since_) slept_ += now() - clock_.at(*suspended_since_);
+  suspended_since_.reset();
   const bool was_waiting = random_.below(2) == 0;
   const auto read = [this] {
     for (const auto& come : std::exchange(inbox_, {})) come();
@@ -330,6 +389,9 @@ void LockUser::die() {
   world_.referee.forget_debts_of(number_);
   held_.clear();
   wanting_.clear();
+  watched_.clear();
+  if (suspended_since_) slept_ += now() - clock_.at(*suspended_since_);
+  suspended_since_.reset();
   inbox_.clear();
   overdue_.clear();
   paused_until_ = {};
@@ -367,6 +429,7 @@ void LockUser::heal() {
 }
 
 void LockUser::stop_wanting() {
+  watched_.clear();  // what is canceled ends unheard
   for (const coordinator::OperationId id : std::exchange(wanting_, {})) group_->cancel(id, now());
   std::vector<HeldId> kept;
   for (const auto& [id, held] : held_) {
@@ -376,17 +439,36 @@ void LockUser::stop_wanting() {
   turn();
 }
 
-void LockUser::probe(unsigned key, Duration wait,
-                     std::function<void(bool got, std::string why)> done) {
+// When its links are as good as they get, which takes no longer than the node timeout.
+void LockUser::probe(unsigned key, Duration ttl, Duration wait, Probed done, unsigned tries) {
   const Event event{.client = number_,
                     .key = key,
-                    .length = Duration(0),
-                    .ttl = world_.scenario.max_ttl,
-                    .wait = wait};
-  group_->acquire(request(event), now(), [=, this](const AcquireResult& result) {
-    on_acquired(event, result);
-    const bool got = result.outcome == AcquisitionOutcome::acquired;
-    done(got, got ? "" : outcome_text(result.outcome));
+                    .length = ttl * 3 / 2,
+                    .ttl = ttl,
+                    .wait = wait,
+                    .holding = Holding::keep};
+  const auto ready = must_end_within(world_.scenario.node_timeout, "connection");
+  const auto kept = [=, this](bool is_kept, const std::string& why) {
+    if (is_kept || tries == 1) return done(is_kept, why);
+    agenda_.after(0ns, [=, this] { probe(key, ttl, wait, done, tries - 1); });
+  };
+  group_->when_ready(now(), [=, this] {
+    ready();
+    group_->acquire(request(event), now(), [=, this](const AcquireResult& result) {
+      on_acquired(event, result, kept);
+      const bool got = result.outcome == AcquisitionOutcome::acquired;
+      if (!got) done(false, outcome_text(result.outcome));
+    });
+  });
+  turn();
+}
+
+void LockUser::admit(const coordinator::OperatorsFloor& by_operator,
+                     std::function<void(coordinator::AdmissionOutcome)> done) {
+  const auto ended = must_end_within(coordinator::Admission::kAdmitTimeMin, "admission");
+  group_->admit(by_operator, now(), [=](const coordinator::AdmitResult& result) {
+    ended();
+    done(result.outcome);
   });
   turn();
 }

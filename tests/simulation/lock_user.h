@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,8 +32,16 @@ class LockUser final : public ClientEnd {
   // soon as that is confirmed. It starts again after `down`.
   void release_for(const std::optional<coordinator::HeldLock>& lock, Duration down);
 
+  // The same of what it holds without extending it, to go on with elsewhere: from here on it does
+  // not rely on it itself.
+  std::optional<coordinator::HeldLock> hand_away(unsigned key);
+  // Another process of it, that was told name and value, extends the lock, relies on it from then
+  // on, and releases it after event.length.
+  void go_on_with(const std::optional<coordinator::HeldLock>& lock, const Event& event);
+
   // Faults.
   void pause(TrueTime until);
+  void suspend(TrueTime until);
   void kill(Duration down);
   void jump(Duration by);
   void race(std::int64_t faster_millionths);
@@ -40,8 +49,14 @@ class LockUser final : public ClientEnd {
 
   // It wants nothing more, and lets go of what it has.
   void stop_wanting();
-  // Asks for a key that nobody has. done: what it got, and with which token.
-  void probe(unsigned key, Duration wait, std::function<void(bool got, std::string why)> done);
+  // Asks for a key that nobody has, keeps it beyond its TTL and releases it. One that took long to
+  // get may be lost before its first extension: then it is tried again. done: whether it went well,
+  // or why not.
+  using Probed = std::function<void(bool went_well, const std::string& why)>;
+  void probe(unsigned key, Duration ttl, Duration wait, Probed done, unsigned tries = 3);
+  // As an operator asks for the admission of whoever lost its ledger (rule F6).
+  void admit(const coordinator::OperatorsFloor& by_operator,
+             std::function<void(coordinator::AdmissionOutcome)> done);
 
   std::uint64_t faults() const { return faults_; }
   std::uint64_t acquired() const { return acquired_; }
@@ -64,12 +79,15 @@ class LockUser final : public ClientEnd {
     std::optional<coordinator::Keeper> keeper;
     coordinator::OperationId extension = coordinator::kNobody;
     TrueTime extension_began = {};
+    std::function<void()> extension_ended = {};
     std::uint64_t looks = 0;  // what was scheduled before the last one is void
+    Duration slept = {};      // of this machine, when it began to count on it
+    Probed probed = {};       // none: it is no probe
   };
   using HeldId = std::uint64_t;
 
   Instant now() const { return clock_.at(agenda_.now()); }
-  coordinator::ClockReading clocks() const { return {now(), now()}; }
+  coordinator::ClockReading clocks() const { return {now(), now() - slept_}; }
   bool is_paused() const { return agenda_.now() < paused_until_; }
   std::string new_value();
   bool is_held(const std::string& value) const;
@@ -82,7 +100,14 @@ class LockUser final : public ClientEnd {
   void on_alarm();
   void go_on();
 
-  void on_acquired(const Event& event, const coordinator::AcquireResult& result);
+  void on_acquired(const Event& event, const coordinator::AcquireResult& result,
+                   Probed probed = {});
+  void rely_on(const Event& event, const coordinator::HeldLock& lock, TrueTime asked,
+               Probed probed = {});
+  // What is to end within so much time of this client, pauses apart (rule Q1). Call the result
+  // when it has.
+  std::function<void()> must_end_within(Duration time, std::string_view what);
+  void check_awake(const Held& held);
   void look_after(HeldId id);
   void extend(HeldId id);
   void on_extended(HeldId id, const coordinator::ExtendResult& result);
@@ -104,6 +129,11 @@ class LockUser final : public ClientEnd {
   HeldId last_held_ = 0;
   std::uint64_t life_ = 0;
   TrueTime paused_until_{};
+  TrueTime went_on_at_{};  // after its last pause
+  std::optional<TrueTime> suspended_since_;
+  Duration slept_{};
+  std::uint64_t last_watch_ = 0;
+  std::set<std::uint64_t> watched_;             // what has to end
   std::vector<std::function<void()>> inbox_;    // what came while it was paused
   std::vector<std::function<void()>> overdue_;  // what it would have done of itself meanwhile
   std::uint64_t faults_ = 0;

@@ -15,9 +15,10 @@ constexpr Duration kResendTime = 200ms;
 
 Network::Network(Agenda& agenda, Story& story, const Scenario& scenario)
     : agenda_(agenda), story_(story), scenario_(scenario), nodes_max_(scenario.nodes) {
-  const std::size_t ways = std::size_t{scenario.clients} * scenario.nodes * 2;
+  const unsigned clients = scenario.clients + scenario.users;
+  const std::size_t ways = std::size_t{clients} * scenario.nodes * 2;
   for (std::size_t i = 0; i < ways; ++i) ways_.push_back({Random(scenario.seed * 1024 + i)});
-  for (unsigned client = 0; client < scenario.clients; ++client) {
+  for (unsigned client = 0; client < clients; ++client) {
     std::vector<unsigned>& addresses = leads_to_.emplace_back();
     for (unsigned node = 1; node <= scenario.nodes; ++node) addresses.push_back(node);
   }
@@ -27,7 +28,8 @@ Duration Network::travel_time(Way& way) {
   const auto spread =
       static_cast<std::uint64_t>((scenario_.delay_max - scenario_.delay_min).count());
   Duration time = scenario_.delay_min + Duration(way.random.below(spread + 1));
-  if (way.random.below(1000) < scenario_.resent_per_thousand) time += kResendTime;
+  const bool is_resent = way.random.below(1000) < scenario_.resent_per_thousand;
+  if (is_resent && !is_healed_) time += kResendTime;
   if (agenda_.now() < way.slow_until) time += way.slow_by;
   return time;
 }
@@ -40,7 +42,19 @@ ConnectionId Network::dial(unsigned client, unsigned address) {
 }
 
 void Network::send(ConnectionId id, Direction direction, std::string bytes) {
+  Way& its_way = way(connections_[id], direction);
+  const bool is_whole = scenario_.pieces_per_thousand == 0 ||
+                        its_way.random.below(1000) >= scenario_.pieces_per_thousand;
+  if (!is_whole) return send_in_pieces(id, direction, bytes);
   put(id, direction, What::bytes, std::move(bytes));
+}
+
+void Network::send_in_pieces(ConnectionId id, Direction direction, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::size_t piece = 1 + way(connections_[id], direction).random.below(bytes.size());
+    put(id, direction, What::bytes, std::string(bytes.substr(0, piece)));
+    bytes.remove_prefix(piece);
+  }
 }
 
 void Network::close(ConnectionId id, Direction direction) {
@@ -90,6 +104,12 @@ void Network::pump(ConnectionId id, Direction direction) {
     if (next > now) return agenda_.at(next, [=, this] { pump(id, direction); });
     Message message = std::move(pipe.messages.front());
     pipe.messages.pop_front();
+    const bool joins = scenario_.pieces_per_thousand > 0 && message.what == What::bytes;
+    while (joins && !pipe.messages.empty() && pipe.messages.front().what == What::bytes &&
+           pipe.messages.front().due <= now) {
+      message.bytes += pipe.messages.front().bytes;
+      pipe.messages.pop_front();
+    }
     deliver(id, direction, std::move(message));
   }
 }
@@ -186,6 +206,7 @@ void Network::hang_up(unsigned client, unsigned address) {
 }
 
 void Network::heal() {
+  is_healed_ = true;
   for (Way& each : ways_) {
     each.cut_until = std::min(each.cut_until, agenda_.now());
     each.slow_until = std::min(each.slow_until, agenda_.now());

@@ -3,6 +3,8 @@
 // one may arrive after what was sent on a newer one, also after the client has given the older one
 // up.
 //
+// Where a scenario says so messages come in pieces, and several as one.
+//
 // A cut holds bytes back, as retransmissions get through when it ends. Bytes for a machine that is
 // off wait for it in the same way, and are then answered with a reset.
 #pragma once
@@ -106,6 +108,7 @@ class Network {
     return ways_[((client - 1) * nodes_max_ + node - 1) * 2 + direction];
   }
   Duration travel_time(Way& way);
+  void send_in_pieces(ConnectionId id, Direction direction, std::string_view bytes);
   void put(ConnectionId id, Direction direction, What what, std::string bytes = {});
   void pump(ConnectionId id, Direction direction);
   void deliver(ConnectionId id, Direction direction, Message message);
@@ -122,6 +125,7 @@ class Network {
   std::deque<Connection> connections_;  // never forgotten: a run is short
   std::vector<Way> ways_;
   std::vector<std::vector<unsigned>> leads_to_;  // by client and address
+  bool is_healed_ = false;
 };
 
 }  // namespace redlock::simulation

@@ -1,5 +1,6 @@
 #include "tests/simulation/referee.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -8,8 +9,9 @@
 namespace redlock::simulation {
 
 std::string_view breach_name(Breach breach) {
-  constexpr std::array<std::string_view, 8> kNames = {
-      "overlap", "token", "recovering", "revived", "undone", "left-over", "not-free", "returned"};
+  constexpr std::array<std::string_view, 13> kNames = {
+      "overlap",  "token", "recovering", "revived", "undone",    "left-over", "not-free",
+      "returned", "lost",  "late",       "asleep",  "forgotten", "misread"};
   return kNames[static_cast<std::size_t>(breach)];
 }
 
@@ -32,6 +34,12 @@ Referee::HoldId Referee::begin(Hold hold) {
   by_key_[hold.key].push_back(id);
   holds_.push_back(hold);
   return id;
+}
+
+Token Referee::largest_token() const {
+  Token largest = 0;
+  for (const Hold& hold : holds_) largest = std::max(largest, hold.token);
+  return largest;
 }
 
 void Referee::extend(HoldId id, Instant valid_until) {

@@ -12,7 +12,11 @@
 //   undone      what a client has begun to release is released on every node, soon, while the two
 //               can reach each other (rule Q3); one that is released nowhere shows as `not free`
 //   left over   when all is over no node holds anything, and each that lost its ledger is admitted
-//   not free    when the faults have ended, a free lock is got within a bound
+//   not free    when the faults have ended, a free lock is got within a bound, and kept
+//   lost        a node that has not been restarted lacks a lock that it gave, which is valid
+//   late        an operation ends as soon as its node timeouts and its wait are over (rule Q1)
+//   asleep      a holder whose machine slept still counts on its lock (rule C3)
+//   forgotten, misread   of a node's start: see obligations.h
 #pragma once
 
 #include "coordinator/quorum/answer.h"
@@ -38,7 +42,12 @@ enum class Breach : std::uint8_t {
   undone,
   left_over,
   not_free,
-  returned
+  returned,
+  lost,
+  late,
+  asleep,
+  forgotten,
+  misread
 };
 
 std::string_view breach_name(Breach breach);
@@ -100,6 +109,7 @@ class Referee {
   void expect_overlaps() { overlaps_expected_ = true; }
   std::uint64_t overlaps() const { return overlaps_; }
   std::uint64_t holds() const { return holds_.size(); }
+  Token largest_token() const;
 
  private:
   bool is_relied_on(const Hold& hold) const;

@@ -1,5 +1,7 @@
 #include "tests/simulation/scenario.h"
 
+#include "tests/simulation/forms.h"
+
 #include <array>
 #include <charconv>
 #include <functional>
@@ -13,19 +15,36 @@ namespace {
 constexpr std::string_view kFirstLine = "redlock-sim scenario 1";
 constexpr unsigned kNodesMax = 9;  // each has a digit for its id
 
-constexpr std::array kDeedNames = {
-    std::string_view("want"),         std::string_view("kill"),
-    std::string_view("power-loss"),   std::string_view("lose-disk"),
-    std::string_view("stop"),         std::string_view("pause-node"),
-    std::string_view("pause-client"), std::string_view("kill-client"),
-    std::string_view("cut"),          std::string_view("cut-requests"),
-    std::string_view("cut-replies"),  std::string_view("hang-up"),
-    std::string_view("slow"),         std::string_view("mislead"),
-    std::string_view("slow-disk"),    std::string_view("broken-disk"),
-    std::string_view("set-wall"),     std::string_view("jump-node"),
-    std::string_view("jump-client"),  std::string_view("race-node"),
-    std::string_view("race-client"),  std::string_view("swap"),
-    std::string_view("release-for")};
+constexpr std::array kDeedNames = {std::string_view("want"),
+                                   std::string_view("kill"),
+                                   std::string_view("power-loss"),
+                                   std::string_view("lose-disk"),
+                                   std::string_view("stop"),
+                                   std::string_view("pause-node"),
+                                   std::string_view("pause-client"),
+                                   std::string_view("kill-client"),
+                                   std::string_view("cut"),
+                                   std::string_view("cut-requests"),
+                                   std::string_view("cut-replies"),
+                                   std::string_view("hang-up"),
+                                   std::string_view("slow"),
+                                   std::string_view("mislead"),
+                                   std::string_view("slow-disk"),
+                                   std::string_view("broken-disk"),
+                                   std::string_view("set-wall"),
+                                   std::string_view("jump-node"),
+                                   std::string_view("jump-client"),
+                                   std::string_view("race-node"),
+                                   std::string_view("race-client"),
+                                   std::string_view("swap"),
+                                   std::string_view("release-for"),
+                                   std::string_view("ask"),
+                                   std::string_view("hand-over"),
+                                   std::string_view("replace-node"),
+                                   std::string_view("faulty-disk"),
+                                   std::string_view("suspend-node"),
+                                   std::string_view("suspend-client"),
+                                   std::string_view("set-max-ttl")};
 static_assert(kDeedNames.size() == static_cast<std::size_t>(kLastDeed) + 1);
 
 constexpr std::array kHoldingNames = {std::string_view("release"), std::string_view("run-out"),
@@ -107,6 +126,7 @@ void each_field(Look look, auto& event) {
   look("wait", event.wait);
   look("holding", event.holding);
   look("fence", event.fence);
+  look("form", event.form);
 }
 
 template <class Look>
@@ -127,6 +147,13 @@ void each_setting(Look look, auto& scenario) {
   look("resent-per-thousand", scenario.resent_per_thousand);
   look("disk-sync-max", scenario.disk_sync_max);
   look("clocks-hold", scenario.clocks_hold);
+  look("users", scenario.users);
+  look("pieces-per-thousand", scenario.pieces_per_thousand);
+  look("turn-max", scenario.turn_max);
+  look("ttl-window", scenario.ttl_window);
+  look("first-key", scenario.first_key);
+  look("hear-everyone", scenario.hear_everyone);
+  look("plain", scenario.plain);
   look("length", scenario.length);
 }
 
@@ -173,9 +200,15 @@ std::optional<Event> read_event(std::string_view line, std::string& problem) {
   return event;
 }
 
+// One goes on with what the other holds.
+bool is_of_two_clients(Deed deed) {
+  return deed == Deed::release_for || deed == Deed::hand_over;
+}
+
 bool is_of_client(Deed deed) {
   return deed == Deed::want || deed == Deed::pause_client || deed == Deed::kill_client ||
-         deed == Deed::jump_client || deed == Deed::race_client || deed == Deed::release_for;
+         deed == Deed::jump_client || deed == Deed::race_client || is_of_two_clients(deed) ||
+         deed == Deed::suspend_client;
 }
 
 bool is_of_link(Deed deed) {
@@ -186,25 +219,29 @@ bool is_of_link(Deed deed) {
 bool is_possible(const Scenario& scenario) {
   return scenario.nodes >= 1 && scenario.nodes <= kNodesMax && scenario.clients >= 1 &&
          scenario.keys >= 1 && scenario.delay_min >= 0ns &&
-         scenario.delay_max >= scenario.delay_min && scenario.disk_sync_max >= 0ns;
+         scenario.delay_max >= scenario.delay_min && scenario.disk_sync_max >= 0ns &&
+         scenario.turn_max >= 0ns && scenario.ttl_window >= 0ns;
 }
 
 // Numbers that lead to nobody would be indices out of range.
 std::string misfit(const Scenario& scenario, const Event& event) {
-  const bool needs_client = is_of_client(event.deed) || is_of_link(event.deed);
+  const bool is_of_user = event.deed == Deed::ask;
+  const bool needs_client = is_of_client(event.deed) || is_of_link(event.deed) || is_of_user;
   const bool needs_node = !is_of_client(event.deed);
-  const bool needs_key = event.deed == Deed::want || event.deed == Deed::release_for;
+  const bool needs_key = event.deed == Deed::want || is_of_two_clients(event.deed) || is_of_user;
   const auto is_wrong = [](bool is_needed, unsigned number, unsigned count) {
     return number > count || (is_needed && number == 0);
   };
-  if (is_wrong(needs_client, event.client, scenario.clients) ||
+  if (is_wrong(needs_client, event.client, is_of_user ? scenario.users : scenario.clients) ||
       is_wrong(needs_node, event.node, scenario.nodes) ||
       is_wrong(needs_key, event.key, scenario.keys)) {
     return "it names a client, node or key that is not there";
   }
-  if (event.deed == Deed::release_for && (event.other == 0 || event.other > scenario.clients)) {
-    return "it releases for a client that is not there";
+  if (is_of_two_clients(event.deed) && (event.other == 0 || event.other > scenario.clients)) {
+    return "it goes on for a client that is not there";
   }
+  if (is_of_user && event.form >= forms().size()) return "it asks by a form that is not there";
+  if (event.deed == Deed::faulty_disk && event.other == 0) return "one call in 0 fails";
   const bool has_other = event.deed == Deed::mislead || event.deed == Deed::swap;
   if (has_other && (event.other == 0 || event.other > scenario.nodes)) {
     return "it misleads to a node that is not there";

@@ -45,10 +45,20 @@ enum class Deed : std::uint8_t {
                 // second `delay` after the first
   release_for,  // a new process in the client's place releases what `other` holds of `key`, and
                 // ends when a quorum has confirmed it; it starts again after `length`
+  // Drawn after all others, so that what those are in a seed stays what it was.
+  ask,             // a user of single nodes wants a lock of one, by `form`
+  hand_over,       // the client goes on, as another process, with what `other` holds of `key`: it
+                   // extends that, and releases it after `length`
+  replace_node,    // the node is killed; one with a new id and an empty disk starts in its place
+  faulty_disk,     // for `length` one in `other` of a node's system calls fails, perhaps half done
+  suspend_node,    // its machine sleeps for `length`: the clock that it counts with stands still
+  suspend_client,  // the client's; the clock that it counts with goes on
+  set_max_ttl,     // from the node's next start on its max-ttl is `delay`
 };
-inline constexpr Deed kLastDeed = Deed::release_for;
+inline constexpr Deed kLastDeed = Deed::set_max_ttl;
 inline constexpr Deed kFirstClockDeed = Deed::jump_node;
 inline constexpr Deed kFirstDeedOnDemand = Deed::swap;
+inline constexpr Deed kFirstLateDeed = Deed::ask;
 
 std::string_view deed_name(Deed deed);
 
@@ -75,6 +85,7 @@ struct Event {
   Duration wait{};
   Holding holding = Holding::release;
   bool fence = true;
+  unsigned form = 0;  // of ask: its row in forms.h
 
   friend bool operator==(const Event&, const Event&) = default;
 };
@@ -95,9 +106,16 @@ struct Scenario {
   Duration delay_max = std::chrono::milliseconds(5);
   unsigned resent_per_thousand = 0;  // messages that take a retransmission's time longer
   Duration disk_sync_max = std::chrono::milliseconds(5);
-  bool clocks_hold = true;    // no event breaks the bound on clocks
-  Duration length{};          // faults and wants come before it
-  std::vector<Event> events;  // by time
+  bool clocks_hold = true;           // no event breaks the bound on clocks
+  unsigned users = 0;                // of single nodes
+  unsigned pieces_per_thousand = 0;  // messages that arrive in several, or several as one
+  Duration turn_max{};               // of a node's loop: what a turn takes until its replies go out
+  Duration ttl_window{};             // of rule R8; 0: as it ships
+  std::uint64_t first_key = 0;       // key 1 is the one after it: its name decides its counter (F1)
+  bool hear_everyone = false;        // clients wait for every node where that decides nothing
+  bool plain = false;                // the nodes serve no LOCK.*: plain Redis servers to clients
+  Duration length{};                 // faults and wants come before it
+  std::vector<Event> events;         // by time
 
   double drift() const { return static_cast<double>(drift_millionths) / 1e6; }
 

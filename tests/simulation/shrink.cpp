@@ -88,6 +88,11 @@ class Shrinker {
     bool is_simpler = attempt_with([](Scenario& s) { s.resent_per_thousand = 0; });
     is_simpler |= attempt_with([](Scenario& s) { s.delay_max = s.delay_min; });
     is_simpler |= attempt_with([](Scenario& s) { s.disk_sync_max = std::chrono::milliseconds(1); });
+    is_simpler |= attempt_with([](Scenario& s) { s.pieces_per_thousand = 0; });
+    is_simpler |= attempt_with([](Scenario& s) { s.turn_max = 0ns; });
+    is_simpler |= attempt_with([](Scenario& s) { s.ttl_window = 0ns; });
+    is_simpler |= attempt_with([](Scenario& s) { s.hear_everyone = false; });
+    is_simpler |= attempt_with([](Scenario& s) { s.plain = false; });
     for (std::size_t i = 0; i < best_.node_rates.size(); ++i) {
       is_simpler |= attempt_with([i](Scenario& s) { s.node_rates[i] = 0; });
     }

@@ -1,5 +1,5 @@
 // The simulator's own parts: what it says must be true before anybody believes what it finds.
-#include "tests/simulation/disk.h"
+#include "tests/simulation/forms.h"
 #include "tests/simulation/shrink.h"
 #include "tests/simulation/sweep.h"
 
@@ -102,14 +102,14 @@ TEST_CASE("a scenario that cannot be read is refused with its line") {
   CHECK(read_scenario("a poem\n").error().text ==
         "line 1: a scenario begins with 'redlock-sim scenario 1'");
   CHECK(read_scenario(good + "at 5ns explode node=1\n").error().text ==
-        "line 19: an event begins with 'at 12ns' and what happens; 'explode' is none");
+        "line 26: an event begins with 'at 12ns' and what happens; 'explode' is none");
   CHECK(read_scenario(good + "at 5ns kill node=one\n").error().text ==
-        "line 19: 'node=one' is no field of an event, or not of its kind");
+        "line 26: 'node=one' is no field of an event, or not of its kind");
   CHECK(read_scenario(good + "at 5ns kill node=9\n").error().text ==
-        "line 19: it names a client, node or key that is not there");
+        "line 26: it names a client, node or key that is not there");
   CHECK(read_scenario(good + "at 5ns cut node=1\n").error().text ==
-        "line 19: it names a client, node or key that is not there");
-  CHECK(read_scenario(good + "speed=1\n").error().text == "line 19: no setting of a scenario");
+        "line 26: it names a client, node or key that is not there");
+  CHECK(read_scenario(good + "speed=1\n").error().text == "line 26: no setting of a scenario");
   const std::string impossible = "1 to 9 nodes, a client and a key at least, and no negative time";
   CHECK(read_scenario(good + "keys=0\n").error().text.find(impossible) != std::string::npos);
   CHECK(read_scenario(good + "delay-max=0ns\n").error().text.find(impossible) != std::string::npos);
@@ -140,6 +140,7 @@ TEST_CASE("a quiet world: a lock is got in one round trip and given back") {
   const Outcome outcome = run(quiet_scenario(), Story::Telling::events);
   CHECK_FALSE(outcome.violation);
   CHECK(outcome.acquired == 2);  // the wanted one, and the probe in the end
+  CHECK(outcome.extended >= 1);  // which keeps it for longer than its TTL
   CHECK(is_told(outcome, "has key 1 with token 1"));
   CHECK(is_told(outcome, "releases key 1"));
 }
@@ -160,6 +161,102 @@ TEST_CASE("each fault does what it says") {
   CHECK(is_told(with({.deed = Deed::lose_disk, .length = 50ms}), "starts (ledger_missing)"));
   CHECK(is_told(with({.deed = Deed::pause_node, .length = 50ms}), "goes on"));
   CHECK(is_told(with({.deed = Deed::kill_client, .client = 1, .length = 50ms}), "is killed"));
+  CHECK(is_told(with({.deed = Deed::replace_node, .length = 50ms}), "is another node, b1"));
+}
+
+TEST_CASE("a holder whose machine sleeps gives its lock up") {
+  Scenario scenario = quiet_scenario();
+  scenario.events.front().holding = Holding::keep;
+  scenario.events.front().length = 2s;
+  scenario.events.push_back(
+      {.at = after(300ms), .deed = Deed::suspend_client, .client = 1, .length = 50ms});
+  const Outcome outcome = run(scenario, Story::Telling::events);
+  CHECK_FALSE(outcome.violation);
+  CHECK(is_told(outcome, "client 1      600.778329 s  releases key 1"));
+}
+
+TEST_CASE("a lock goes on in another process, and is released there") {
+  Scenario scenario = quiet_scenario();
+  scenario.clients = 2;
+  scenario.client_rates.assign(2, 0);
+  scenario.events.push_back({.at = after(300ms),
+                             .deed = Deed::hand_over,
+                             .client = 2,
+                             .other = 1,
+                             .key = 1,
+                             .length = 1s});
+  const Outcome outcome = run(scenario, Story::Telling::events);
+  CHECK_FALSE(outcome.violation);
+  CHECK(is_told(outcome, "client 1      600.300000 s  no longer relies on key 1"));
+  CHECK(is_told(outcome, "client 2      600.30"));
+  CHECK(is_told(outcome, "s  releases key 1"));
+}
+
+TEST_CASE("a node's next start has the max-ttl that it was given") {
+  Scenario scenario = quiet_scenario();
+  scenario.events.front().ttl = 4s;
+  for (unsigned node = 1; node <= 3; ++node) {
+    scenario.events.push_back(
+        {.at = after(10ms), .deed = Deed::set_max_ttl, .node = node, .delay = 3s});
+    scenario.events.push_back(
+        {.at = after(20ms), .deed = Deed::stop, .node = node, .length = 10ms});
+  }
+  scenario.events.front().at = after(2s);
+  std::swap(scenario.events.front(), scenario.events.back());
+  const Outcome outcome = run(scenario, Story::Telling::events);
+  CHECK_FALSE(outcome.violation);
+  CHECK(is_told(outcome, "does not get key 1"));
+}
+
+TEST_CASE("clients see nodes without LOCK.* as plain Redis servers, and lock there") {
+  Scenario scenario = quiet_scenario();
+  scenario.plain = true;
+  const Outcome outcome = run(scenario, Story::Telling::messages);
+  CHECK_FALSE(outcome.violation);
+  CHECK(is_told(outcome, "has key 1 with token 0"));
+  CHECK(is_told(outcome, "SET key1"));
+}
+
+TEST_CASE("messages in pieces come to the same") {
+  Scenario scenario = quiet_scenario();
+  scenario.pieces_per_thousand = 1000;
+  scenario.turn_max = 3ms;
+  const Outcome outcome = run(scenario, Story::Telling::messages);
+  CHECK_FALSE(outcome.violation);
+  CHECK(is_told(outcome, "more bytes"));
+  CHECK(outcome.acquired == 2);
+}
+
+// --- users of single nodes
+
+TEST_CASE("each form takes a lock that is free, keeps it, and gives it back") {
+  for (unsigned form = 0; form < forms().size(); ++form) {
+    CAPTURE(forms()[form].name);
+    Scenario scenario = quiet_scenario();
+    scenario.events.clear();
+    scenario.users = 2;
+    const Event event{.at = after(100ms),
+                      .deed = Deed::ask,
+                      .client = 1,
+                      .node = 3,
+                      .key = 1,
+                      .length = 900ms,
+                      .delay = 20ms,
+                      .ttl = 400ms,
+                      .wait = 1s,
+                      .holding = Holding::keep,
+                      .form = form};
+    Event second = event;
+    second.at = after(200ms);
+    second.client = 2;
+    second.length = 10ms;
+    scenario.events = {event, second};
+    const Outcome outcome = run(scenario, Story::Telling::events);
+    CHECK_FALSE(outcome.violation);
+    CHECK(outcome.acquired == 3);  // both, and the probe
+    CHECK(outcome.extended >= 5);
+    CHECK(is_told(outcome, "user 3    "));
+  }
 }
 
 TEST_CASE("the cut of a quorum keeps a client from its lock until it ends") {
@@ -260,29 +357,6 @@ TEST_CASE("the referee sees a token twice, and one that falls") {
     world.hold(2, 6, 0s, 20s);
     CHECK(world.breach() == "none");
   }
-}
-
-// --- the disk
-
-TEST_CASE("a power loss takes what was not synced, and nothing else") {
-  const std::string page(512, 'x');
-  int kept = 0;
-  for (std::uint64_t seed = 1; seed <= 64; ++seed) {
-    Random random(seed);
-    Disk disk;
-    disk.bootstrap(std::string(40, 'a'));
-    disk.write_ledger(0, page);
-    disk.sync_ledger();
-    disk.write_ledger(512, page);
-    disk.lose_power(random);
-    CHECK(disk.ledger().state == server::LedgerState::valid);
-    disk.put_snapshot("a snapshot");
-    disk.lose_power(random);
-    const auto content = disk.snapshot();
-    kept += content.state == server::SnapshotContent::State::missing ? 0 : 1;
-  }
-  CHECK(kept > 16);
-  CHECK(kept < 48);
 }
 
 }  // namespace

@@ -12,6 +12,8 @@ namespace {
 using protocol::ParsedReply;
 using protocol::Reply;
 
+constexpr std::string_view kRelease = "LOCK.RELEASE";
+
 // A request reads as its words, everything else as a reply.
 std::string one_text(const Reply& reply) {
   const auto is_bulk = [](const Reply& item) { return item.is(Reply::Kind::bulk); };
@@ -47,16 +49,22 @@ std::string resp_text(std::string_view bytes) {
 }
 
 std::vector<std::string> released_values(std::string_view bytes) {
-  constexpr std::string_view kRelease = "LOCK.RELEASE";
+  if (bytes.find(kRelease) == std::string_view::npos) return {};
+  std::string all(bytes);
+  return take_released_values(all);
+}
+
+std::vector<std::string> take_released_values(std::string& bytes) {
   std::vector<std::string> values;
-  if (bytes.find(kRelease) == std::string_view::npos) return values;
-  while (!bytes.empty()) {
-    const ParsedReply parsed = protocol::parse_reply(bytes);
+  std::string_view left = bytes;
+  while (!left.empty()) {
+    const ParsedReply parsed = protocol::parse_reply(left);
     if (parsed.state != ParsedReply::State::complete) break;
     const auto& words = parsed.reply.items();
     if (words.size() >= 3 && words[0].text() == kRelease) values.emplace_back(words[2].text());
-    bytes.remove_prefix(parsed.consumed);
+    left.remove_prefix(parsed.consumed);
   }
+  bytes.erase(0, bytes.size() - left.size());
   return values;
 }
 

@@ -53,5 +53,7 @@ std::string seconds_text(Duration since);
 std::string resp_text(std::string_view bytes);
 // The values that the requests among these bytes release.
 std::vector<std::string> released_values(std::string_view bytes);
+// The same; leaves a request that has come in part.
+std::vector<std::string> take_released_values(std::string& bytes);
 
 }  // namespace redlock::simulation

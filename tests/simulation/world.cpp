@@ -2,9 +2,11 @@
 
 #include "tests/simulation/host.h"
 #include "tests/simulation/lock_user.h"
+#include "tests/simulation/node_user.h"
 
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,7 +17,8 @@ namespace {
 // More than a connection whose machine went away unheard takes to be given up, and a reconnection
 // with its longest backoff, and the retry of an admission.
 constexpr Duration kCalmTime = coordinator::Link::kGreetingTimeMax + 4s;
-// A free lock is got within this time once all is calm: a broken connection's backoff, twice.
+// A free lock is got, and another time kept, within this time once all is calm: a broken
+// connection's backoff, twice.
 constexpr Duration kProbeTime = 3s;
 // Nodes are looked at for what they should not have any more.
 constexpr Duration kLookEvery = 200ms;
@@ -40,6 +43,10 @@ class World {
       users_.push_back(std::make_unique<LockUser>(surroundings, number));
       network_.add_client(*users_.back());
     }
+    for (unsigned number = 1; number <= scenario_.users; ++number) {
+      node_users_.push_back(std::make_unique<NodeUser>(surroundings, number));
+      network_.add_client(*node_users_.back());
+    }
     if (!scenario_.clocks_hold) referee_.expect_overlaps();
   }
 
@@ -60,10 +67,14 @@ class World {
  private:
   Host& node(const Event& event) { return *hosts_[event.node - 1]; }
   LockUser& client(const Event& event) { return *users_[event.client - 1]; }
+  Duration largest_max_ttl() const;
+  Duration probe_ttl() const;
 
   void happen(const Event& event);
   void note_trouble(const Event& event);
   void look_for_debts();
+  void happen_to_node(const Event& event);
+  void happen_to_client(const Event& event);
   void happen_to_network(const Event& event);
   // False: a violation was found meanwhile, and the run is over.
   bool pass(Duration length);
@@ -72,6 +83,10 @@ class World {
   bool probe_all();
   void look_for_leftovers();
   void look_for_unfenced();
+  bool is_new_group() const;
+  void rescue();
+  void admit(const coordinator::OperatorsFloor& by_operator,
+             coordinator::AdmissionOutcome expected);
   Outcome outcome();
 
   const Scenario& scenario_;
@@ -81,13 +96,14 @@ class World {
   Network network_;
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<std::unique_ptr<LockUser>> users_;
+  std::vector<std::unique_ptr<NodeUser>> node_users_;
   std::uint64_t network_faults_ = 0;
   std::map<std::pair<unsigned, unsigned>, TrueTime> trouble_until_;  // by client and node
 };
 
 // Until when a fault may keep a client and a node from each other.
 void World::note_trouble(const Event& event) {
-  if (event.deed == Deed::want) return;
+  if (event.deed == Deed::want || event.deed == Deed::ask) return;
   const bool is_moment = event.deed == Deed::hang_up;
   const Duration lasts = is_moment ? 0ns : event.length + event.delay + kStartTime;
   const TrueTime until = agenda_.now() + lasts;
@@ -107,7 +123,8 @@ void World::note_trouble(const Event& event) {
 void World::look_for_debts() {
   agenda_.after(kLookEvery, [this] { look_for_debts(); });
   if (!scenario_.clocks_hold) return;
-  const Duration time = kReleaseTime + 10 * scenario_.delay_max + 8 * scenario_.disk_sync_max;
+  const Duration time = kReleaseTime + 10 * scenario_.delay_max + 8 * scenario_.disk_sync_max +
+                        40 * scenario_.turn_max;
   for (unsigned node = 1; node <= scenario_.nodes; ++node) {
     for (const std::string& value : hosts_[node - 1]->values()) {
       const auto debt = referee_.debt(value, node);
@@ -127,11 +144,14 @@ void World::look_for_debts() {
 void World::happen(const Event& event) {
   note_trouble(event);
   story_.note(agenda_.now(), deed_name(event.deed));
+  happen_to_node(event);
+  happen_to_client(event);
+  happen_to_network(event);
+}
+
+void World::happen_to_node(const Event& event) {
   const TrueTime until = agenda_.now() + event.length;
-  const std::int64_t rate = std::int64_t{event.other} * 1000;
   switch (event.deed) {
-    case Deed::want:
-      return client(event).want(event);
     case Deed::kill:
       return node(event).kill(event.length);
     case Deed::power_loss:
@@ -142,10 +162,14 @@ void World::happen(const Event& event) {
       return node(event).stop_cleanly(event.length);
     case Deed::pause_node:
       return node(event).pause(until);
-    case Deed::pause_client:
-      return client(event).pause(until);
-    case Deed::kill_client:
-      return client(event).kill(event.length);
+    case Deed::replace_node:
+      return node(event).replace(event.length);
+    case Deed::faulty_disk:
+      return node(event).fail_disk_calls(event.other, until);
+    case Deed::suspend_node:
+      return node(event).suspend(until);
+    case Deed::set_max_ttl:
+      return node(event).set_max_ttl(event.delay);
     case Deed::slow_disk:
       return node(event).slow_disk(event.delay, until);
     case Deed::broken_disk:
@@ -154,27 +178,45 @@ void World::happen(const Event& event) {
       return node(event).set_wall(event.delay);
     case Deed::jump_node:
       return node(event).jump(event.delay);
+    case Deed::race_node:
+      return node(event).race(std::int64_t{event.other} * 1000);
+    default:
+      return;
+  }
+}
+
+void World::happen_to_client(const Event& event) {
+  const TrueTime until = agenda_.now() + event.length;
+  switch (event.deed) {
+    case Deed::want:
+      return client(event).want(event);
+    case Deed::ask:
+      return node_users_[event.client - 1]->ask(event);
+    case Deed::pause_client:
+      return client(event).pause(until);
+    case Deed::suspend_client:
+      return client(event).suspend(until);
+    case Deed::kill_client:
+      return client(event).kill(event.length);
     case Deed::jump_client:
       return client(event).jump(event.delay);
-    case Deed::race_node:
-      return node(event).race(rate);
     case Deed::race_client:
-      return client(event).race(rate);
+      return client(event).race(std::int64_t{event.other} * 1000);
     case Deed::release_for:
       if (event.client == event.other) return;
       return client(event).release_for(users_[event.other - 1]->give_away(event.key), event.length);
-    case Deed::cut:
-    case Deed::cut_requests:
-    case Deed::cut_replies:
-    case Deed::hang_up:
-    case Deed::slow:
-    case Deed::mislead:
-    case Deed::swap:
-      return happen_to_network(event);
+    case Deed::hand_over:
+      if (event.client == event.other) return;
+      return client(event).go_on_with(users_[event.other - 1]->hand_away(event.key), event);
+    default:
+      return;
   }
 }
 
 void World::happen_to_network(const Event& event) {
+  const bool is_of_network =
+      (event.deed >= Deed::cut && event.deed <= Deed::mislead) || event.deed == Deed::swap;
+  if (!is_of_network) return;
   ++network_faults_;
   const TrueTime until = agenda_.now() + event.length;
   const unsigned from = event.client, to = event.node;
@@ -221,20 +263,39 @@ bool World::calm_down() {
   for (const auto& host : hosts_) host->heal();
   for (const auto& user : users_) user->heal();
   for (const auto& user : users_) user->stop_wanting();
-  return pass(server::full_delay(scenario_.max_ttl, scenario_.drift()) + kCalmTime);
+  for (const auto& user : node_users_) user->stop_wanting();
+  return pass(server::full_delay(largest_max_ttl(), scenario_.drift()) + kCalmTime);
+}
+
+Duration World::largest_max_ttl() const {
+  Duration largest = scenario_.max_ttl;
+  for (const Event& event : scenario_.events) {
+    if (event.deed == Deed::set_max_ttl) largest = std::max(largest, event.delay);
+  }
+  return largest;
+}
+
+// That every node grants.
+Duration World::probe_ttl() const {
+  Duration least = scenario_.max_ttl;
+  for (const Event& event : scenario_.events) {
+    if (event.deed == Deed::set_max_ttl) least = std::min(least, event.delay);
+  }
+  return least;
 }
 
 bool World::probe_all() {
   for (unsigned index = 0; index < users_.size(); ++index) {
     bool has_answer = false;
-    users_[index]->probe(
-        index % scenario_.keys + 1, kProbeTime, [&](bool got, const std::string& why) {
-          has_answer = true;
-          if (got) return;
-          referee_.found(Breach::not_free,
-                         fmt::format("client {} does not get a free lock: {}", index + 1, why));
-        });
-    const TrueTime end = agenda_.now() + 2 * kProbeTime;
+    const auto probed = [&](bool went_well, const std::string& why) {
+      has_answer = true;
+      if (went_well) return;
+      referee_.found(
+          Breach::not_free,
+          fmt::format("client {} does not get and keep a free lock: {}", index + 1, why));
+    };
+    users_[index]->probe(index % scenario_.keys + 1, probe_ttl(), kProbeTime, probed);
+    const TrueTime end = agenda_.now() + 3 * (kProbeTime + 2 * probe_ttl());
     while (!has_answer && agenda_.step(end)) {
     }
     if (!has_answer) {
@@ -250,10 +311,47 @@ bool World::probe_all() {
 // that wants nothing may not even know that the other end of its connection is gone.
 void World::look_after_calm() {
   look_for_leftovers();
+  if (!referee_.violation() && is_new_group()) rescue();
   if (referee_.violation() || !probe_all()) return;
-  if (!pass(stretch(scenario_.max_ttl, scenario_.drift()) + 1s)) return;
+  if (!pass(stretch(largest_max_ttl(), scenario_.drift()) + 1s)) return;
   look_for_leftovers();
+  if (scenario_.plain) return;
   look_for_unfenced();
+  admit({}, coordinator::AdmissionOutcome::done);  // there is nothing left to do
+}
+
+// Every node was replaced by another, so that none of them can tell a floor (rule F6).
+bool World::is_new_group() const {
+  std::set<unsigned> replaced;
+  for (const Event& event : scenario_.events) {
+    if (event.deed == Deed::replace_node) replaced.insert(event.node);
+  }
+  return replaced.size() == scenario_.nodes && !scenario_.plain;
+}
+
+void World::rescue() {
+  using coordinator::AdmissionOutcome;
+  admit({}, AdmissionOutcome::needs_operator);
+  admit({.new_group = true, .floor = {}}, AdmissionOutcome::floor_needed);
+  Token floor = referee_.largest_token();
+  for (const auto& host : hosts_) floor = std::max(floor, host->counter());
+  admit({.new_group = true, .floor = floor}, AdmissionOutcome::done);
+}
+
+void World::admit(const coordinator::OperatorsFloor& by_operator,
+                  coordinator::AdmissionOutcome expected) {
+  if (referee_.violation()) return;
+  bool has_answer = false;
+  users_.front()->admit(by_operator, [&](coordinator::AdmissionOutcome outcome) {
+    has_answer = true;
+    if (outcome == expected) return;
+    referee_.found(Breach::left_over,
+                   fmt::format("an operator's admission comes to {} instead of {}",
+                               static_cast<int>(outcome), static_cast<int>(expected)));
+  });
+  const TrueTime end = agenda_.now() + 2 * coordinator::Admission::kAdmitTimeMin;
+  while (!has_answer && !referee_.violation() && agenda_.step(end)) {
+  }
 }
 
 void World::look_for_leftovers() {
@@ -283,6 +381,10 @@ Outcome World::outcome() {
   for (const auto& host : hosts_) outcome.faults += host->faults();
   for (const auto& user : users_) {
     outcome.faults += user->faults();
+    outcome.acquired += user->acquired();
+    outcome.extended += user->extended();
+  }
+  for (const auto& user : node_users_) {
     outcome.acquired += user->acquired();
     outcome.extended += user->extended();
   }
