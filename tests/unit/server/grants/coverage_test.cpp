@@ -212,6 +212,15 @@ TEST_CASE("what such a client sends meanwhile waits with it, in its order (rule 
   CHECK(node("PING") == "\"alice\"");
 }
 
+TEST_CASE("whose grant waits for the disk is not let go before that has answered (rule R8)") {
+  LedgerFixture node(1s);
+  TestClient other = node.connect();
+  other.send("SET printer alice NX PX 30000", node.now());
+  CHECK(node.node().has_unfinished_request(other.session()));
+  node.write();
+  CHECK_FALSE(node.node().has_unfinished_request(other.session()));
+}
+
 TEST_CASE("a TTL that the disk refuses is not granted (rules R7, R8)") {
   LedgerFixture node(1s);
   CHECK(node("SET printer alice NX PX 30000") == "(none)");
@@ -364,6 +373,26 @@ TEST_CASE("what a script may have told of is in the ledger when it is suspended 
   }
   world.finish_script();
   CHECK(busy.alice.receive() == "(integer) 1");
+}
+
+TEST_CASE(
+    "nor is it missed where so many keys were named that those released were forgotten (R4)") {
+  BusyLedgerFixture world;
+  BusyFixture& busy = world.busy;
+  busy.ask(busy.alice,
+           "EVAL \"local function visit(from, to) for i = from, to do "
+           "local key = string.rep('k', 1000) .. i "
+           "redis.call('set', key, 'v', 'PX', 5000) redis.call('del', key) end end "
+           "visit(1, 500) redis.call('INFO') for i = 1, 300000 do end "
+           "visit(501, 1200) redis.call('set', KEYS[1], 'v', 'PX', 7000) "
+           "redis.call('INFO') for i = 1, 300000 do end return 'taken'\" 1 door");
+  REQUIRE(busy.node.has_suspended());
+  CHECK(world.page.latest == Instant{});
+  for (int i = 0; i < 1000 && world.page.latest == Instant{}; ++i) busy.pass(0ns);
+  REQUIRE(busy.node.has_suspended());
+  CHECK(world.page.latest == busy.now.monotonic + 7s);
+  world.finish_script();
+  CHECK(busy.alice.receive() == "\"taken\"");
 }
 
 TEST_CASE("a write that fails while a script is suspended does not uncover its locks (rule R4)") {

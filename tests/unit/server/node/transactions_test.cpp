@@ -57,6 +57,17 @@ TEST_CASE("an error of a command that runs does not stop the others") {
   CHECK(replies.ends_with(", +OK]"));
 }
 
+TEST_CASE("EXEC that is refused itself watches nothing any more") {
+  TransactionFixture node;
+  node("WATCH printer");
+  node("MULTI");
+  CHECK(node("EXEC now").starts_with("-EXECABORT"));
+  node.bob("SET printer bob PX 10000");
+  node("MULTI");
+  node("GET printer");
+  CHECK(node("EXEC") == R"(["bob"])");
+}
+
 TEST_CASE("a command that is refused while queueing aborts EXEC") {
   TransactionFixture node;
   const std::string_view refused = GENERATE("GET", "NOSUCH x", "CLIENT NOSUCH", "SHUTDOWN",
@@ -169,6 +180,18 @@ TEST_CASE("a transaction of many keys is done in their number, not in its square
   alice.send("EXEC", node.now());
   CHECK(alice.session().output().view().starts_with("*100019\r\n+OK\r\n"));
   CHECK(node.node().stats().ttl_imposed == 1);  // of k0 alone
+}
+
+TEST_CASE("what a script that overruns gets without asking counts once it has ended (rule L2)") {
+  BusyFixture busy;
+  busy.ask(busy.alice,
+           "EVAL \"redis.call('setnx', KEYS[1], 'v') redis.call('INFO') "
+           "for i = 1, 300000 do end\" 1 door");
+  REQUIRE(busy.node.has_suspended());
+  CHECK(busy.node.stats().ttl_imposed == 0);
+  for (int slice = 0; slice < 1000 && busy.node.has_suspended(); ++slice) busy.pass(0ns);
+  REQUIRE_FALSE(busy.node.has_suspended());
+  CHECK(busy.node.stats().ttl_imposed == 1);
 }
 
 TEST_CASE("every command of the node can be queued and answers in EXEC, or is refused") {
