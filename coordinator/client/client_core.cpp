@@ -5,6 +5,7 @@
 #include "base/net/turn/quiet_thread.h"
 #include "coordinator/client/client_wait.h"
 #include "coordinator/client/guard_keeping.h"
+#include "coordinator/client/node_address.h"
 #include "coordinator/results/translate.h"
 
 #include <fmt/format.h>

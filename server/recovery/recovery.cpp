@@ -22,6 +22,10 @@ constexpr std::uint64_t kLastRun = std::numeric_limits<std::uint64_t>::max();
 
 // The latest deadline that a ledger of this boot can tell: what begin_run records of a table's
 // delay is the most, and a lock's is rounded up to a tick. A later one is damage (rule R4).
+//
+// The recorded TTL may be smaller than what an earlier start has waited for: of a raise that was
+// not finished one copy alone told, and that one was torn since. To wait for a deadline within
+// max-ttl is as safe as for the recorded TTL, as it is the later of the two.
 Instant latest_plausible_deadline(Instant start, Duration largest_ttl, double clock_drift) {
   return later(later(start, full_delay(largest_ttl, clock_drift)), kDeadlineTick);
 }
@@ -29,8 +33,8 @@ Instant latest_plausible_deadline(Instant start, Duration largest_ttl, double cl
 RestartCause cause_of_crash(const Found& found, const Settings& settings, Instant start) {
   const VolatilePart& last = found.ledger.volatile_part;
   if (!is_same_boot(last.boot, found.boot)) return RestartCause::crash_of_another_boot;
-  const Instant plausible =
-      latest_plausible_deadline(start, found.ledger.record.largest_ttl, settings.clock_drift);
+  const Duration longest = std::max(found.ledger.record.largest_ttl, settings.max_ttl);
+  const Instant plausible = latest_plausible_deadline(start, longest, settings.clock_drift);
   return last.latest_deadline <= plausible ? RestartCause::crash : RestartCause::ledger_damaged;
 }
 

@@ -152,16 +152,29 @@ TEST_CASE("row 2: no wait when every lock has run out") {
 TEST_CASE("row 2: the latest deadline is at most what a start may have recorded (rule R4)") {
   Found found = crashed();
   Instant& latest = found.ledger.volatile_part.latest_deadline;
+  const Settings settings = with_max_ttl(10s);  // below what is recorded
   latest = kStart + 31'300ms + kDeadlineTick;
-  CHECK(decide(found).delay == 31'300ms + kDeadlineTick);
+  CHECK(decide(found, settings).delay == 31'300ms + kDeadlineTick);
   latest += 1ns;
-  const Decision damaged = decide(found);
+  const Decision damaged = decide(found, settings);
   CHECK(damaged.cause == RestartCause::ledger_damaged);
-  CHECK(damaged.delay == 61'600ms);
+  CHECK(damaged.delay == 31'300ms);
   CHECK_FALSE(damaged.record.fenced);
   CHECK(damaged.record.node_id == kNodeA);
   CHECK(damaged.record.fencing_bound > 77);
   CHECK_THAT(damaged.report, Contains("no lock can have the deadline"));
+}
+
+TEST_CASE("row 2: a wait for a raise that one torn copy alone told is no damage (rule R4)") {
+  Found found = crashed();  // its other copy tells 30 s
+  Instant& latest = found.ledger.volatile_part.latest_deadline;
+  latest = kStart + 61'600ms + kDeadlineTick;
+  const Decision decision = decide(found, with_max_ttl(60s));
+  CHECK(decision.cause == RestartCause::crash);
+  CHECK(decision.delay == 61'600ms + kDeadlineTick);
+  CHECK(decision.record.fenced);
+  latest += 1ns;
+  CHECK(decide(found, with_max_ttl(60s)).cause == RestartCause::ledger_damaged);
 }
 
 TEST_CASE("row 2: each part of the boot's identity counts, and what cannot be read (rule R6)") {
@@ -253,8 +266,28 @@ TEST_CASE("row 4: another node's ledger") {
   const Decision decision = decide(crashed(), settings);
   CHECK(decision.cause == RestartCause::ledger_of_another_node);
   CHECK(decision.delay == 61'600ms);
-  CHECK(decision.record == DurableRecord{kNodeB, 1, 60s, kBlock, false});
+  CHECK(decision.record == DurableRecord{kNodeB, 1, 60s, kBlock, false, {.ledger_id = kFreshNode}});
   CHECK_THAT(decision.report, Contains(kNodeA) && Contains(kNodeB));
+}
+
+TEST_CASE("a ledger has an id of its own where the node's is a setting (rule G4)") {
+  Settings settings;
+  CHECK(decide(without_ledger(LedgerState::missing), settings).record.ledger_id() == kFreshNode);
+  CHECK(decide(crashed(), settings).record.ledger_id() == kNodeA);
+  settings.node_id = kNodeA;
+  CHECK(decide(without_ledger(LedgerState::missing), settings).record.ledger_id() == kFreshNode);
+  CHECK(decide(crashed(), settings).record.ledger_id() == kNodeA);  // it is there still
+  Found roster = crashed();
+  roster.ledger.record.roster = {.ledger_id = kNodeB};
+  CHECK(decide(roster, settings).record.ledger_id() == kNodeB);
+}
+
+TEST_CASE("what a node promised its group goes with the ledger, and outlives a crash (rule G4)") {
+  Found found = crashed();
+  found.ledger.record.roster.promised = {3, 1};
+  CHECK(decide(found).record.roster.promised == RosterBallot{3, 1});
+  found.ledger.state = LedgerState::damaged;
+  CHECK(decide(found).record.roster == RosterRecord{});
 }
 
 TEST_CASE("row 4: another node's snapshot is no more believed than its ledger") {
