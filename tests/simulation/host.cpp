@@ -231,9 +231,10 @@ void Host::replace(Duration down) {
   tell(fmt::format("is another node, {}", node_id_.substr(0, 2)));
 }
 
+// A node that lost its ledger waits for max-ttl (row 4): nobody lowers it then.
 void Host::set_max_ttl(Duration max_ttl) {
-  max_ttl_ = max_ttl;
   largest_max_ttl_ = std::max(largest_max_ttl_, max_ttl);
+  max_ttl_ = disk_.ledger().state == server::LedgerState::valid ? max_ttl : largest_max_ttl_;
 }
 
 void Host::stop_cleanly(Duration down) {
