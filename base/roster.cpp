@@ -103,6 +103,21 @@ Result<Roster> parse_roster(std::string_view text) {
   return roster;
 }
 
+std::string_view trouble_with_successor(const Roster& roster, const Roster& next) {
+  if (next.epoch != roster.epoch + 1) return "it is not of the next epoch";
+  const bool is_first = roster.epoch == 0;
+  std::size_t stay = 0;
+  for (const RosterMember& member : next.members) {
+    const RosterMember* before = roster.find(member.id, member.ledger);
+    if (before != nullptr) ++stay;
+    if (member.since != (before != nullptr ? before->since : next.epoch)) {
+      return "a member is one since the epoch that it came with";
+    }
+  }
+  const bool is_one_at_most = next.members.size() <= stay + 1 && roster.members.size() <= stay + 1;
+  return is_first || is_one_at_most ? "" : "one member at a time joins, leaves, or is replaced";
+}
+
 std::string ballot_text(const RosterBallot& ballot) {
   return fmt::format("{}.{:016x}", ballot.number, ballot.proposer);
 }

@@ -54,6 +54,11 @@ std::string roster_text(const Roster& roster);
 // nobody is a member since a later epoch, and roster_text() gives the same text again.
 Result<Roster> parse_roster(std::string_view text);
 
+// Why the members of `roster` cannot decide on `next` (rule G2); empty: they can. One member joins,
+// leaves, or takes another's place, with the new epoch; of the others only addresses change. The
+// first roster, which follows one of epoch 0, has members since its own epoch alone.
+std::string_view trouble_with_successor(const Roster& roster, const Roster& next);
+
 // Who changes a roster does it under a ballot (rule G2), as in Paxos: a later one wins. No two
 // proposers have the same.
 struct RosterBallot {

@@ -9,7 +9,8 @@
 //   LEARN roster longest-ms          OK: the roster is chosen. Whoever joins by it waits first
 //
 // A step that the node does not take is answered by why, for the proposer to go on from: ["behind",
-// ballot promised], ["epoch", its roster, longest TTL], ["early", ms until it may], ["outside"].
+// ballot promised], ["epoch", its roster, the longest TTL before that], ["early", ms until it may],
+// ["outside"].
 #include "base/text/number.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
@@ -18,7 +19,6 @@
 #include "server/node/command.h"
 #include "server/node/node.h"
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -74,17 +74,19 @@ Refusal read_longest(std::string_view word, Duration& longest) {
 // Why the step is not taken; or not yet, as what it wants is on its way to the disk.
 Refusal refuse_step(Call& call, const Membership::Step& step) {
   const Membership& membership = call.node.membership();
+  const RosterRecord& known = membership.record();
   using Verdict = Membership::Verdict;
   switch (step.verdict) {
     case Verdict::behind:
-      return list(Reply::bulk_view("behind"),
-                  Reply::bulk(ballot_text(membership.record().promised)));
+      return list(Reply::bulk_view("behind"), Reply::bulk(ballot_text(known.promised)));
     case Verdict::other_epoch:
-      return list(Reply::bulk_view("epoch"), Reply::bulk(roster_text(membership.record().current)),
-                  longest_ttl(call));
+      return list(Reply::bulk_view("epoch"), Reply::bulk(roster_text(known.current)),
+                  ms_reply(known.longest));
     case Verdict::other_roster:
       return Reply::error("GROUP another roster of this epoch was chosen: " +
-                          roster_text(membership.record().current));
+                          roster_text(known.current));
+    case Verdict::no_successor:
+      return Reply::error_view("ERR this roster cannot follow the one that the node goes by");
     case Verdict::early:
       return list(Reply::bulk_view("early"), ms_reply(membership.change_in(call.instant())));
     case Verdict::outside:

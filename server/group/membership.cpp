@@ -93,6 +93,7 @@ Membership::Step Membership::accept(const RosterBallot& ballot, const Roster& ro
                                     Instant now) const {
   const Verdict verdict = judge(roster.epoch, ballot, now);
   if (verdict != Verdict::done || record().accepted_ballot == ballot) return {verdict};
+  if (!trouble_with_successor(record().current, roster).empty()) return {Verdict::no_successor};
   RosterRecord wanted = record();
   wanted.promised = ballot;
   wanted.accepted_ballot = ballot;

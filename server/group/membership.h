@@ -75,6 +75,7 @@ class Membership {
     early,         // rule G3
     outside,       // no member, and so no acceptor
     not_kept,      // a node without a state folder has no roster (rule G7)
+    no_successor,  // of this node's roster: trouble_with_successor() says why
     disk_refuses,  // the latest deadline cannot be written
   };
   struct Step {

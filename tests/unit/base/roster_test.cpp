@@ -46,6 +46,41 @@ TEST_CASE("a member is a node with its ledger (rule G4)") {
   CHECK(kThree.find(id('d'), id('3')) == nullptr);
 }
 
+TEST_CASE("a roster is followed by one that differs in one member (rule G2)") {
+  const auto trouble_after = [](Roster next) {
+    ++next.epoch;
+    return trouble_with_successor(kThree, next);
+  };
+  const RosterMember newcomer{id('d'), id('4'), 4, "10.0.0.4:7001"};
+  Roster next = kThree;
+  CHECK(trouble_after(next).empty());
+  next.members[0].address = "10.0.0.9:7001";
+  CHECK(trouble_after(next).empty());
+  next.members.push_back(newcomer);
+  CHECK(trouble_after(next).empty());
+  next.members.erase(next.members.begin());
+  CHECK(trouble_after(next).empty());
+  next.members.erase(next.members.begin());
+  CHECK_THAT(std::string(trouble_after(next)), Contains("one member at a time"));
+  next.members.pop_back();
+  CHECK_THAT(std::string(trouble_after(next)), Contains("one member at a time"));
+}
+
+TEST_CASE("a successor's members are members since the epoch that they came with (rule G2)") {
+  Roster next = kThree;
+  CHECK_THAT(std::string(trouble_with_successor(kThree, next)), Contains("not of the next epoch"));
+  next.epoch = 4;
+  for (const std::uint64_t since : {1u, 3u, 4u}) {
+    next.members[0] = {id('a'), id('9'), since, "10.0.0.1:7001"};  // with its ledger made anew
+    CHECK(trouble_with_successor(kThree, next).empty() == (since == 4));
+  }
+  next.members[0] = kThree.members[0];
+  next.members[0].since = 4;
+  CHECK_FALSE(trouble_with_successor(kThree, next).empty());
+  const Roster first{1, {{id('a'), id('1'), 1, "h:1"}, {id('b'), id('2'), 1, "h:2"}}};
+  CHECK(trouble_with_successor({}, first).empty());
+}
+
 TEST_CASE("what is no roster is refused with what is wrong") {
   const auto member = [](char digit, const std::string& rest) {
     return id(digit) + "," + id(digit) + "," + rest;

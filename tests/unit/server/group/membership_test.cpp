@@ -169,8 +169,8 @@ TEST_CASE("two steps at once: the second is thought over when the first is durab
 }
 
 TEST_CASE("a step for another epoch is told which one this node knows") {
-  Member node(of(kSecond));
-  const std::string told = "[\"epoch\", \"" + kSecond + "\", (integer) 10000]";
+  Member node(of(kSecond, 20s));  // longer than what it grants by now: a newcomer waits for that
+  const std::string told = "[\"epoch\", \"" + kSecond + "\", (integer) 20000]";
   CHECK(node("LOCK.GROUP PREPARE 2 " + ballot(1)) == told);
   CHECK(node("LOCK.GROUP PREPARE 4 " + ballot(1)) == told);
   CHECK(node("LOCK.GROUP ACCEPT " + ballot(1) + " '" + kFirst + "'") == told);
@@ -263,6 +263,19 @@ TEST_CASE("a node that is no member votes for nobody who says an epoch (G5)") {
   node("LOCK.GROUP HELLO 2");
   CHECK_THAT(node(kGrant), StartsWith("-GROUP this node is no member of its group since epoch 2"));
   CHECK_THAT(node("LOCK.GROUP SHOW"), Contains("\"standing\", \"outside\""));
+}
+
+TEST_CASE("one member at a time joins, leaves, or is replaced (G2)") {
+  const auto answer = [](const RosterRecord& known, const std::string& next) {
+    return Member(known)("LOCK.GROUP ACCEPT " + ballot(1) + " '" + next + "'");
+  };
+  const std::string refused = "-ERR this roster cannot follow the one that the node goes by";
+  CHECK(answer(of(kFirst), roster(2, "ab", "11")) == kDone);
+  CHECK(answer(of(kFirst), roster(2, "abcd", "1112")) == kDone);
+  CHECK(answer(of(kFirst), roster(2, "aBc", "121")) == kDone);
+  CHECK(answer(of(kFirst), roster(2, "ade", "122")) == refused);
+  CHECK(answer(of(kFirst), roster(2, "abd", "111")) == refused);
+  CHECK(answer({}, roster(1, "abc", "111")) == kDone);
 }
 
 TEST_CASE("a second change waits for the locks of the epoch before the last (G3)") {
