@@ -13,7 +13,8 @@ void ChangeOperation::start(Instant now) {
 
 void ChangeOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
   note_answer(node, completion.answer);
-  machine_.on_answer(node, completion.answer, completion.reply, now, actions_);
+  const NodeIdentity member = group().links[node].member_identity();
+  machine_.on_answer(node, member, std::move(completion.answer), completion.reply, now, actions_);
   after_machine(now);
 }
 

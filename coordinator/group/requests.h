@@ -52,7 +52,7 @@ struct AdmitResult {
 
 struct ChangeResult {
   RosterOutcome outcome;
-  Roster roster;  // chosen, superseded; other_group: the other one
+  Roster roster;  // chosen, superseded; other_group: the other one; no_successor: the group's
   Duration wait;  // early: for how long
   std::vector<Answer> answers;
 };

@@ -89,9 +89,8 @@ void Link::write(NodeRequest request, ScriptForm form, Instant now) {
                                      .text = "the address leads to another node now"});
   }
   if (!votes_refused_.empty() && is_vote(request.kind)) [[unlikely]] {
-    return fail(std::move(request), {.kind = AnswerKind::other_group,
-                                     .never_sent = true,
-                                     .text = votes_refused_});
+    return fail(std::move(request),
+                {.kind = AnswerKind::other_group, .never_sent = true, .text = votes_refused_});
   }
   if (!can_ask(request.kind, facts().kind)) {
     return fail(std::move(request), {.kind = AnswerKind::error,
@@ -237,9 +236,9 @@ void Link::greet_group(Instant now) {
   const NodeStatus& status = facts().status;
   if (status.standing.empty()) return;
   if (status.roster.epoch < roster_->roster.epoch) {
-    write({.kind = RequestKind::group_learn, .roster = roster_}, ScriptForm::in_full, now);
+    write(group_learn(*roster_), ScriptForm::in_full, now);
   }
-  write({.kind = RequestKind::group_hello, .roster = roster_}, ScriptForm::in_full, now);
+  write(group_hello(*roster_), ScriptForm::in_full, now);
 }
 
 void Link::reject(AnswerKind kind, std::string reason, Instant now) {

@@ -7,6 +7,10 @@
 #include <array>
 #include <charconv>
 #include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 namespace redlock::coordinator {
 namespace {
@@ -41,15 +45,6 @@ struct ScriptCall {
         script(form == ScriptForm::by_sha ? known.sha : known.text) {}
 };
 
-void write_step(RequestKind kind, const GroupStep& step, OutputBuffer& out) {
-  const std::string ballot = ballot_text(step.ballot);
-  const Number epoch(static_cast<std::int64_t>(step.epoch));
-  if (kind == RequestKind::group_prepare) {
-    return write({"LOCK.GROUP", "PREPARE", epoch.view(), ballot}, out);
-  }
-  write({"LOCK.GROUP", "ACCEPT", ballot, roster_text(step.roster)}, out);
-}
-
 // A redlock-node's own commands.
 void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
   const Claim* claim = request.claim.get();
@@ -83,17 +78,10 @@ void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
       return write({"LOCK.FENCE", "READ"}, out);
     case RequestKind::fence_admit:
       return write({"LOCK.FENCE", "ADMIT", token.view(), "BEYOND"}, out);
-    case RequestKind::group_hello: {
-      const Number epoch(static_cast<std::int64_t>(request.roster->roster.epoch));
-      return write({"LOCK.GROUP", "HELLO", epoch.view()}, out);
+    case RequestKind::group: {
+      const std::vector<std::string_view> words(request.words->begin(), request.words->end());
+      return write_request(protocol::Request(words), out);
     }
-    case RequestKind::group_prepare:
-    case RequestKind::group_accept:
-      return write_step(request.kind, *request.change, out);
-    case RequestKind::group_learn:
-      return write({"LOCK.GROUP", "LEARN", roster_text(request.roster->roster),
-                    Number(ceil_ms(request.roster->longest)).view()},
-                   out);
   }
 }
 
@@ -125,15 +113,35 @@ void write_for_plain_redis(const NodeRequest& request, ScriptForm form, OutputBu
     case RequestKind::wait:
     case RequestKind::fence_read:
     case RequestKind::fence_admit:
-    case RequestKind::group_hello:
-    case RequestKind::group_learn:
-    case RequestKind::group_prepare:
-    case RequestKind::group_accept:
+    case RequestKind::group:
       INVARIANT(false, "a plain Redis was asked what only a redlock-node answers");
   }
 }
 
+NodeRequest group_request(std::vector<std::string> words) {
+  words.insert(words.begin(), "LOCK.GROUP");
+  return {.kind = RequestKind::group,
+          .words = std::make_shared<const std::vector<std::string>>(std::move(words))};
+}
+
 }  // namespace
+
+NodeRequest group_hello(const ChosenRoster& chosen) {
+  return group_request({"HELLO", fmt::to_string(chosen.roster.epoch)});
+}
+
+NodeRequest group_learn(const ChosenRoster& chosen) {
+  return group_request(
+      {"LEARN", roster_text(chosen.roster), fmt::to_string(ceil_ms(chosen.longest))});
+}
+
+NodeRequest group_prepare(std::uint64_t epoch, const RosterBallot& ballot) {
+  return group_request({"PREPARE", fmt::to_string(epoch), ballot_text(ballot)});
+}
+
+NodeRequest group_accept(const Roster& roster, const RosterBallot& ballot) {
+  return group_request({"ACCEPT", ballot_text(ballot), roster_text(roster)});
+}
 
 bool can_ask(RequestKind request, NodeKind node) {
   switch (request) {
@@ -141,10 +149,7 @@ bool can_ask(RequestKind request, NodeKind node) {
     case RequestKind::wait:
     case RequestKind::fence_read:
     case RequestKind::fence_admit:
-    case RequestKind::group_hello:
-    case RequestKind::group_learn:
-    case RequestKind::group_prepare:
-    case RequestKind::group_accept:
+    case RequestKind::group:
       return node == NodeKind::redlock_node;
     default:
       return true;

@@ -10,26 +10,24 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace redlock::coordinator {
 
 // What is asked of a node: of a redlock-node, and in its place of a plain Redis.
 enum class RequestKind : std::uint8_t {
-  acquire,        // LOCK.ACQUIRE; SET name value NX PX ttl
-  extend,         // LOCK.EXTEND; the extension script, or the top-up script
-  release,        // LOCK.RELEASE; the release script
-  confirm,        // LOCK.CONFIRM; a plain Redis has no fencing tokens
-  wait,           // LOCK.WAIT … PUSH; a plain Redis tells nobody
-  get,            // GET
-  holder,         // LOCK.HOLDER; the holder script
-  info,           // INFO
-  status,         // LOCK.STATUS; INFO
-  fence_read,     // LOCK.FENCE READ; a plain Redis has no fencing tokens
-  fence_admit,    // LOCK.FENCE ADMIT; a plain Redis has no fencing tokens
-  group_hello,    // LOCK.GROUP HELLO; a plain Redis is of no group, here and below
-  group_learn,    // LOCK.GROUP LEARN
-  group_prepare,  // LOCK.GROUP PREPARE
-  group_accept,   // LOCK.GROUP ACCEPT
+  acquire,      // LOCK.ACQUIRE; SET name value NX PX ttl
+  extend,       // LOCK.EXTEND; the extension script, or the top-up script
+  release,      // LOCK.RELEASE; the release script
+  confirm,      // LOCK.CONFIRM; a plain Redis has no fencing tokens
+  wait,         // LOCK.WAIT … PUSH; a plain Redis tells nobody
+  get,          // GET
+  holder,       // LOCK.HOLDER; the holder script
+  info,         // INFO
+  status,       // LOCK.STATUS; INFO
+  fence_read,   // LOCK.FENCE READ; a plain Redis has no fencing tokens
+  fence_admit,  // LOCK.FENCE ADMIT; a plain Redis has no fencing tokens
+  group,        // LOCK.GROUP; a plain Redis is of no group
 };
 
 // What a holder, or one who wants to be, has at the nodes: the lock's name and the value that only
@@ -47,12 +45,7 @@ struct ChosenRoster {
 };
 using SharedRoster = std::shared_ptr<const ChosenRoster>;
 
-// A step of a change of the group.
-struct GroupStep {
-  RosterBallot ballot;
-  std::uint64_t epoch = 0;  // that is to be decided
-  Roster roster = {};       // that is to be accepted
-};
+using SharedWords = std::shared_ptr<const std::vector<std::string>>;
 
 // An operation of a group: its slot among those under way, how often the slot was taken, and the
 // operation's attempt. So an answer to an earlier attempt, or to an operation that is over, finds
@@ -80,8 +73,7 @@ struct NodeRequest {
   // confirm; extend that tops up; fence_admit: the floor, BEYOND any bound, as it was read as rule
   // F6 says, or is an operator's
   Token token = 0;
-  SharedRoster roster = {};                      // group_hello: its epoch; group_learn
-  std::shared_ptr<const GroupStep> change = {};  // group_prepare, group_accept
+  SharedWords words = {};  // group: of LOCK.GROUP
   // Whose answer it is about, and to whom alone it is written (rule Q5). unknown: to whoever is
   // there, as with releases: they can hit nothing but their value.
   NodeIdentity meant_for = NodeIdentity::unknown;
@@ -89,6 +81,12 @@ struct NodeRequest {
 
   bool is_awaited() const { return operation != kNobody || wait != WaitNumber::none; }
 };
+
+// What nodes are told and asked of their group's roster, in the words of LOCK.GROUP.
+NodeRequest group_hello(const ChosenRoster& chosen);
+NodeRequest group_learn(const ChosenRoster& chosen);
+NodeRequest group_prepare(std::uint64_t epoch, const RosterBallot& ballot);
+NodeRequest group_accept(const Roster& roster, const RosterBallot& ballot);
 
 enum class ScriptForm : std::uint8_t { by_sha, in_full };
 

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <memory>
 
+#include <fmt/format.h>
+
 namespace redlock::coordinator {
 
 Lock public_lock(const HeldLock& lock) {
@@ -63,6 +65,11 @@ Result<GroupChange, Error> translate(const NodeNames& names, const ChangeResult&
           ErrorCode::other_group,
           "some of these nodes are being made a group with others: " + roster_text(result.roster),
           node_answers(names, result.answers, kSurveyWords)};
+    case RosterOutcome::no_successor:
+      return Error{ErrorCode::invalid,
+                   fmt::format("what is wanted cannot follow the group's roster: {}",
+                               trouble_with_successor(result.roster, wanted)),
+                   {}};
     case RosterOutcome::outbid:
       return Error{ErrorCode::no_quorum, "others change the group at the same time: try again",
                    node_answers(names, result.answers, kSurveyWords)};

@@ -28,6 +28,11 @@ RosterChange::RosterChange(Plan plan)
       longest_(plan_.from.longest) {}
 
 void RosterChange::start(Instant now, Actions& actions) {
+  if (plan_.wanted && plan_.wanted->epoch <= plan_.from.roster.epoch) {
+    result_ = plan_.from;
+    outcome_ = RosterOutcome::superseded;
+    return;
+  }
   bid(now, actions);
 }
 
@@ -49,22 +54,24 @@ void RosterChange::ask(Step step, Instant now, Actions& actions) {
 }
 
 NodeRequest RosterChange::question() const {
-  NodeRequest request;
-  if (step_ == Step::learn) {
-    request.kind = RequestKind::group_learn;
-    request.roster = std::make_shared<const ChosenRoster>(result_);
-    return request;
+  switch (step_) {
+    case Step::prepare:
+      return group_prepare(plan_.from.roster.epoch + 1, bid_);
+    case Step::accept:
+      return group_accept(proposed_, bid_);
+    case Step::learn:
+      break;
   }
-  const bool is_prepare = step_ == Step::prepare;
-  request.kind = is_prepare ? RequestKind::group_prepare : RequestKind::group_accept;
-  request.change = std::make_shared<const GroupStep>(
-      GroupStep{bid_, plan_.from.roster.epoch + 1, is_prepare ? Roster{} : proposed_});
-  return request;
+  return group_learn(result_);
 }
 
-void RosterChange::on_answer(NodeIndex node, const Answer& answer, const Reply& reply, Instant now,
-                             Actions& actions) {
-  if (finished() || !ballot_.record(node, answer, now)) return;
+void RosterChange::on_answer(NodeIndex node, NodeIdentity member, Answer answer, const Reply& reply,
+                             Instant now, Actions& actions) {
+  if (answer.is_vote() && member != plan_.members[node]) {
+    answer.kind = AnswerKind::broken;
+    answer.text = "is not the node that it was when the change began";
+  }
+  if (finished() || !ballot_.record(node, std::move(answer), now)) return;
   if (ballot_.answers()[node].kind == AnswerKind::yes) read(node, reply);
   look(now, actions);
 }
@@ -96,6 +103,7 @@ void RosterChange::read(NodeIndex node, const Reply& reply) {
     const auto told = parse_ballot(items[1].text());
     auto roster = parse_roster(items[2].text());
     if (!told || !roster) return;
+    if (!trouble_with_successor(plan_.from.roster, *roster).empty()) return;
     said.accepted_ballot = *told;
     said.accepted = std::move(roster).value();
   }
@@ -169,6 +177,11 @@ void RosterChange::propose(Instant now, Actions& actions) {
     return;
   }
   proposed_ = accepted != nullptr ? accepted->accepted : *plan_.wanted;
+  if (!trouble_with_successor(plan_.from.roster, proposed_).empty()) {
+    result_ = plan_.from;
+    outcome_ = RosterOutcome::no_successor;
+    return;
+  }
   if (plan_.from.roster.epoch == 0 && !are_ours(proposed_)) {
     result_ = {proposed_, longest_};
     outcome_ = RosterOutcome::other_group;

@@ -19,20 +19,20 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace redlock::coordinator {
 
 enum class RosterOutcome : std::uint8_t {
   pending,
-  chosen,       // roster() is the group's
-  unchanged,    // nothing was wanted, and nothing was to be finished
-  superseded,   // a node knows a later roster: roster()
-  other_group,  // of a first roster: some of the nodes are being made another group, roster()
-  early,        // rule G3: wait() tells for how long
-  no_quorum,    // too few nodes answer, or are acceptors
-  outbid,       // others propose at the same time, again and again
+  chosen,        // roster() is the group's
+  unchanged,     // nothing was wanted, and nothing was to be finished
+  superseded,    // a later roster is known: roster()
+  no_successor,  // what is wanted cannot follow roster(), the group's
+  other_group,   // of a first roster: some of the nodes are being made another group, roster()
+  early,         // rule G3: wait() tells for how long
+  no_quorum,     // too few nodes answer, or are acceptors
+  outbid,        // others propose at the same time, again and again
 };
 
 class RosterChange {
@@ -52,8 +52,10 @@ class RosterChange {
   void start(Instant now, Actions& actions);
   // What the nodes that are to be asked are asked.
   NodeRequest question() const;
-  void on_answer(NodeIndex node, const Answer& answer, const protocol::Reply& reply, Instant now,
-                 Actions& actions);
+  // member: whom the link leads to. The promise of another than the plan's is no word of that one
+  // (rule G4).
+  void on_answer(NodeIndex node, NodeIdentity member, Answer answer, const protocol::Reply& reply,
+                 Instant now, Actions& actions);
   void on_time(Instant now, Actions& actions);
   std::optional<Instant> next_deadline() const;
 

@@ -54,16 +54,15 @@ class Rosters {
 
   // Where the nodes' links come from: the link that led there before, or none.
   using Sources = std::vector<std::optional<NodeIndex>>;
+  // This roster is the group's from now on.
+  Sources adopt(const ChosenRoster& chosen, std::span<const Link> links);
   // The same before any node was asked for a vote: the links stay as they are.
   void begin_with(const ChosenRoster& chosen) {
     chosen_ = std::make_shared<const ChosenRoster>(chosen);
   }
-  // This roster is the group's from now on.
-  Sources adopt(const ChosenRoster& chosen, std::span<const Link> links);
 
   // The link's connection is over. If it led to no member, its next dial goes to a member that no
-  // other link has met, if there is one whose address it has not.
-  // True: there is one.
+  // other link has met. False: there is none whose address no link has.
   bool look_elsewhere(NodeIndex node, std::span<const Link> links);
 
  private:

@@ -1,0 +1,109 @@
+// The proposer of a group's next roster, without links (rule G2).
+#include "coordinator/roster/roster_change.h"
+
+#include "coordinator/link/node_facts.h"
+
+#include <catch2/catch.hpp>
+
+using namespace redlock;
+using namespace redlock::coordinator;
+using protocol::Reply;
+
+namespace {
+
+constexpr Instant kNow{24h};
+
+std::string id(char digit) {
+  return std::string(kNodeIdDigits, digit);
+}
+
+RosterMember member(char digit, std::uint64_t since = 1) {
+  return {id(digit), id(digit), since, std::string("node-") + digit};
+}
+
+NodeIdentity identity(char digit) {
+  return member_identity_of(id(digit), id(digit));
+}
+
+Roster roster(std::uint64_t epoch, const std::string& digits) {
+  Roster roster{epoch, {}};
+  for (const char digit : digits) roster.members.push_back(member(digit));
+  return roster;
+}
+
+// A change of the roster of members a, b, c.
+struct Change {
+  Change(std::uint64_t epoch, std::optional<Roster> wanted)
+      : machine({.from = {epoch > 0 ? roster(epoch, "abc") : Roster{}, 10s},
+                 .wanted = std::move(wanted),
+                 .proposer = 7,
+                 .members = {identity('a'), identity('b'), identity('c')},
+                 .node_timeout = 100ms}) {
+    machine.start(kNow, actions);
+  }
+  void answer(NodeIndex node, NodeIdentity from, const Reply& reply) {
+    machine.on_answer(node, from, {.kind = AnswerKind::yes, .from = NodeIdentity{node + 1}}, reply,
+                      kNow, actions);
+  }
+  // To PREPARE: what it accepted before, if anything.
+  void promise(NodeIndex node, NodeIdentity from, const Roster& accepted = {}) {
+    Reply words = Reply::array({});
+    words.add(Reply::bulk("done"))
+        .add(Reply::bulk(accepted.epoch > 0 ? ballot_text({3, 3}) : ""))
+        .add(Reply::bulk(roster_text(accepted)))
+        .add(Reply::integer(10'000));
+    answer(node, from, words);
+  }
+
+  Actions actions;
+  RosterChange machine;
+};
+
+}  // namespace
+
+TEST_CASE("who lost its ledger since the change began proves nothing of a first roster (G4)") {
+  const Roster other = roster(1, "bc");  // may have been chosen: both may have accepted it
+  Change change(0, roster(1, "abc"));
+  change.promise(0, identity('a'));
+  change.promise(1, identity('b'), other);
+  change.promise(2, member_identity_of(id('c'), id('9')));  // c has forgotten that it has
+  CHECK(change.machine.outcome() == RosterOutcome::no_quorum);
+  CHECK(change.machine.answers()[2].kind == AnswerKind::broken);
+
+  Change again(0, roster(1, "abc"));
+  again.promise(0, identity('a'));
+  again.promise(1, identity('b'), other);
+  again.promise(2, identity('c'));  // it never has: the other roster was not chosen
+  CHECK(again.machine.outcome() == RosterOutcome::pending);
+  CHECK(again.machine.question().words->at(1) == "ACCEPT");
+}
+
+TEST_CASE("what cannot follow the group's roster is proposed to nobody (G2)") {
+  Roster two_at_once = roster(3, "ade");
+  two_at_once.members[1].since = two_at_once.members[2].since = 3;
+  for (const Roster& wanted : {two_at_once, roster(4, "ab")}) {
+    Change change(2, wanted);
+    change.promise(0, identity('a'));
+    change.promise(1, identity('b'));
+    CHECK(change.machine.outcome() == RosterOutcome::no_successor);
+    CHECK(change.machine.roster().roster.epoch == 2);
+  }
+}
+
+TEST_CASE("a wish for an epoch that the group has left behind is late") {
+  Change change(2, roster(2, "ab"));
+  CHECK(change.machine.outcome() == RosterOutcome::superseded);
+  CHECK(change.machine.roster().roster == roster(2, "abc"));
+  CHECK(change.actions.empty());
+}
+
+TEST_CASE("what a node says to have accepted is read strictly: no sound one accepts it") {
+  Roster two_at_once = roster(3, "ade");
+  two_at_once.members[1].since = two_at_once.members[2].since = 3;
+  Change change(2, roster(3, "ab"));
+  change.promise(0, identity('a'), two_at_once);
+  change.promise(1, identity('b'));
+  CHECK(change.machine.outcome() == RosterOutcome::pending);
+  change.promise(2, identity('c'));
+  CHECK(change.machine.question().words->at(1) == "ACCEPT");
+}
