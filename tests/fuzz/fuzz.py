@@ -28,11 +28,11 @@ def targets():
     return sorted(path.stem for path in (HERE / "broken").glob("*.edit"))
 
 
-def build(program):
+def build(program, folder=BUILD):
     if not (BUILD / "build.ninja").exists():
         subprocess.run(["cmake", "--preset", "fuzz"], cwd=ROOT, check=True)
     subprocess.run(["cmake", "--build", BUILD, "--target", program], check=True)
-    return BUILD / program
+    return folder / program
 
 
 def search(program, seconds, artifacts, *corpora):
@@ -55,7 +55,7 @@ def fuzz(target, minutes):
 
 
 def finds_its_fault(target):
-    program = build(f"fuzz_{target}_broken")
+    program = build(f"fuzz_{target}_broken", BUILD / "broken")
     with tempfile.TemporaryDirectory() as folder:
         corpus = shutil.copytree(HERE / "corpus" / target, pathlib.Path(folder) / "corpus")
         code = search(program, BROKEN_S, folder, corpus)
