@@ -40,7 +40,7 @@ class Run(DrillTest):
         header, events, counts = self.told()
         self.assertEqual(header["title"], "run, seed 1")
         self.assertHappened(counts, ("node", "stopped", 3), ("client", "stopped", 4),
-                            ("client", "killed", 4), ("client", "acquired", 50),
+                            ("client", "killed", 4), ("client", "acquired", 10),
                             ("client", "wrote", 200), ("client", "lost", 1))
         self.assertTrue(all(event["token"] for event in events if event["what"] == "acquired"))
 
