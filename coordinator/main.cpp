@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -21,31 +22,44 @@ void forget_validity() {
   for (const char* name : kValidityVariables) unsetenv(name);
 }
 
+using Admits = CommandSession::Admits;
+
+// `over`: for whom a shell evaluates what is printed.
+int run_over_nodes(int (*command)(const Options&, CommandSession&), const Options& options,
+                   Admits admits, std::optional<Over> over = std::nullopt) {
+  auto session = CommandSession::begin(options, admits);
+  if (session) return command(options, **session);
+  const int exit_code = exit_code_of(session.error());
+  report_failure(options, session.error());
+  if (over) tell_shell_of_failure(options, *over, exit_code);
+  return exit_code;
+}
+
 int run_subcommand(Subcommand subcommand, const Options& options) {
   switch (subcommand) {
     case Subcommand::run:
       forget_validity();
-      return command_run(options);
+      return run_over_nodes(command_run, options, Admits::yes);
     case Subcommand::acquire:
-      return command_acquire(options);
+      return run_over_nodes(command_acquire, options, Admits::yes, Over::the_lock);
     case Subcommand::extend:
-      return command_extend(options);
+      return run_over_nodes(command_extend, options, Admits::yes, Over::the_subcommand);
     case Subcommand::release:
-      return command_release(options);
+      return run_over_nodes(command_release, options, Admits::no);
     case Subcommand::holder:
-      return command_holder(options);
+      return run_over_nodes(command_holder, options, Admits::no);
     case Subcommand::status:
-      return command_status(options);
+      return run_over_nodes(command_status, options, Admits::no);
     case Subcommand::admit:
-      return command_admit(options);
+      return run_over_nodes(command_admit, options, Admits::no);
+    case Subcommand::bench:
+      return run_over_nodes(command_bench, options, Admits::yes);
     case Subcommand::group:
       return command_group(options);
     case Subcommand::up:
       return command_up(options);
     case Subcommand::drill:
       return command_drill(options);
-    case Subcommand::bench:
-      return command_bench(options);
   }
   return exit_code::kUsage;
 }

@@ -34,8 +34,7 @@ bool print_lock(const Options& options, const Lock& lock) {
 
 }  // namespace
 
-int command_acquire(const Options& options) {
-  CommandSession session(options, CommandSession::Admits::yes);
+int command_acquire(const Options& options, CommandSession& session) {
   Client::Operation operation = 0;
   bool interrupted = false;
   const auto fail = [&](int exit_code) {

@@ -42,8 +42,7 @@ void print_lines(const Admitted& admitted) {
 
 }  // namespace
 
-int command_admit(const Options& options) {
-  CommandSession session(options, CommandSession::Admits::no);
+int command_admit(const Options& options, CommandSession& session) {
   const auto done = [&](const Result<Admitted, Error>& result) {
     if (!result) {
       report_failure(options, result.error());

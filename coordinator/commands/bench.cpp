@@ -32,9 +32,9 @@ Duration process_cpu() {
 
 class Bench {
  public:
-  explicit Bench(const Options& options)
+  Bench(const Options& options, CommandSession& session)
       : options_(options),
-        session_(options, CommandSession::Admits::yes),
+        session_(session),
         prefix_("redlock-bench:" + new_lock_value() + ":"),
         look_timer_(session_.loop(), net::ClockKind::boottime, [this] { look(); }),
         progress_(options.bench.length, options.json) {
@@ -65,7 +65,7 @@ class Bench {
   void tell();
 
   const Options& options_;
-  CommandSession session_;
+  CommandSession& session_;
   const std::string prefix_;
   net::Timer look_timer_;
   DrillProgress progress_;
@@ -160,8 +160,8 @@ void Bench::tell() {
 
 }  // namespace
 
-int command_bench(const Options& options) {
-  Bench bench(options);
+int command_bench(const Options& options, CommandSession& session) {
+  Bench bench(options, session);
   return bench.run();
 }
 

@@ -48,8 +48,7 @@ int tell(const Options& options, const Result<Lock, Error>& result) {
 
 }  // namespace
 
-int command_extend(const Options& options) {
-  CommandSession session(options, CommandSession::Admits::yes);
+int command_extend(const Options& options, CommandSession& session) {
   return session.run([&] {
     session.client().extend(
         {.name = options.name, .value = options.value, .ttl = options.ttl},

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <future>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -156,7 +155,12 @@ class GroupCommand {
     }
     states_ = std::move(states).value();
     roster_ = newest(states_);
-    return true;
+    std::vector<NodeAnswer> answers;
+    for (const NodeState& node : states_) answers.push_back(node.answer);
+    const auto answers_us = [](const NodeAnswer& answer) { return answer.kind == AnswerKind::yes; };
+    if (std::any_of(answers.begin(), answers.end(), answers_us)) return true;
+    exit_code_ = fail(options_, {ErrorCode::no_quorum, "no node answers", std::move(answers)});
+    return false;
   }
 
   int create() {
@@ -192,8 +196,7 @@ class GroupCommand {
       return refuse(options_, fmt::format("{} is no member of the group (epoch {})",
                                           options_.group.old_node, roster_.epoch));
     }
-    if (old->ledger != member->ledger && find(wanted, member->id) != nullptr &&
-        old->id != member->id) {
+    if (const GroupMember* there = find(wanted, member->id); there != nullptr && there != old) {
       return refuse(options_, fmt::format("{} is a member already", member->node));
     }
     if (old->ledger == member->ledger && old->node == member->node) return done();

@@ -66,8 +66,7 @@ int tell(const Options& options, const Result<std::optional<Holder>, Error>& res
 
 }  // namespace
 
-int command_holder(const Options& options) {
-  CommandSession session(options, CommandSession::Admits::no);
+int command_holder(const Options& options, CommandSession& session) {
   return session.run([&] {
     session.client().holder(options.name, [&](const Result<std::optional<Holder>, Error>& result) {
       session.finish(tell(options, result));

@@ -12,8 +12,7 @@
 
 namespace redlock::coordinator {
 
-int command_release(const Options& options) {
-  CommandSession session(options, CommandSession::Admits::no);
+int command_release(const Options& options, CommandSession& session) {
   const auto done = [&](const Result<Done, Error>& result) {
     if (!result) {
       report_failure(options, result.error());

@@ -40,9 +40,9 @@ Duration notice_of(const Options& options) {
 
 class LockedRun : private GuardedCommand::User {
  public:
-  explicit LockedRun(const Options& options)
+  LockedRun(const Options& options, CommandSession& session)
       : options_(options),
-        session_(options, CommandSession::Admits::yes),
+        session_(session),
         command_(session_.loop(), *this),
         max_hold_(session_.loop(), net::ClockKind::boottime, [this] { give_up_after_max_hold(); }) {
     for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
@@ -89,7 +89,7 @@ class LockedRun : private GuardedCommand::User {
 
   const Options& options_;
   const UnblockedMessages messages_;
-  CommandSession session_;
+  CommandSession& session_;
   GuardedCommand command_;
   net::Timer max_hold_;
   std::vector<std::unique_ptr<net::Signal>> signals_;
@@ -237,14 +237,14 @@ void LockedRun::on_released(const Result<Done, Error>& result, int exit_code) {
 }  // namespace
 
 // Before anything is acquired: what descends from the command is found in /proc (H3).
-int command_run(const Options& options) {
+int command_run(const Options& options, CommandSession& session) {
   if (!proc_is_ours()) {
     complain(
         "/proc is missing, or that of another pid namespace: what the command starts could not "
         "be ended");
     return exit_code::kConfiguration;
   }
-  LockedRun run(options);
+  LockedRun run(options, session);
   return run.run();
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace redlock::coordinator {
@@ -19,9 +20,11 @@ class CommandSession {
   // Whether it admits unfenced nodes that it meets: a subcommand that only looks changes nothing.
   enum class Admits : std::uint8_t { no, yes };
 
-  CommandSession(const Options& options, Admits admits);
+  // Error: too few descriptors, or an option that only a client checks.
+  static Result<std::unique_ptr<CommandSession>, Error> begin(const Options& options,
+                                                              Admits admits);
 
-  net::Loop& loop() { return loop_; }
+  net::Loop& loop() { return *loop_; }
   Client& client() { return client_; }
 
   // Runs `begin` when the links are made as far as they will be, and returns what finish() said.
@@ -36,7 +39,10 @@ class CommandSession {
   void on_interrupt(const std::function<void(int)>& interrupted);
 
  private:
-  net::Loop loop_;
+  CommandSession(std::unique_ptr<net::Loop> loop, Client client)
+      : loop_(std::move(loop)), client_(std::move(client)) {}
+
+  std::unique_ptr<net::Loop> loop_;
   Client client_;
   std::vector<std::unique_ptr<net::Signal>> signals_;
   int exit_code_ = 0;

@@ -163,8 +163,7 @@ int show(const Options& options, const States& states) {
 
 }  // namespace
 
-int command_status(const Options& options) {
-  CommandSession session(options, CommandSession::Admits::no);
+int command_status(const Options& options, CommandSession& session) {
   std::function<void()> look;
   net::Timer again(session.loop(), net::ClockKind::monotonic, [&] { look(); });
   look = [&] {

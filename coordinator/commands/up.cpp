@@ -1,4 +1,5 @@
 // redlock up: a group of nodes on this machine, until Ctrl-C.
+#include "base/net/process/spare_descriptors.h"
 #include "coordinator/cli/node_report.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/process/child_process.h"
@@ -12,6 +13,10 @@
 
 namespace redlock::coordinator {
 namespace {
+
+// A loop, timers and signals; a node's output, its guard's pipe, and a connection to look at it.
+constexpr int kDescriptors = 24;
+constexpr int kDescriptorsOfNode = 8;
 
 LocalNodesSettings settings_of(const Options& options) {
   LocalNodesSettings settings;
@@ -79,6 +84,11 @@ void Up::on_ready() {
 }  // namespace
 
 int command_up(const Options& options) {
+  const int descriptors = kDescriptors + kDescriptorsOfNode * options.up.count;
+  if (const Status room = net::try_descriptors(descriptors, "redlock up"); !room) {
+    complain(room.error().text);
+    return exit_code::kNoQuorum;
+  }
   Up up(options);
   return up.run();
 }

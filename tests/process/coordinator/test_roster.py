@@ -150,6 +150,12 @@ class RosterTest(GroupTest):
         wait_until(lambda: self.holds(node, "held"), "the lock at the node that came back")
         self.end(job)
 
+    def test_nodes_that_do_not_answer_are_no_group_without_a_roster(self):
+        nodes = ",".join(f"127.0.0.1:{port}" for port in reserve_ports(3))
+        shown = self.redlock("group", REDLOCK_NODES=nodes)
+        self.assertEqual((shown.returncode, shown.stdout), (69, ""))
+        self.assertIn("no node answers", shown.stderr)
+
     def test_words_that_make_no_sense_are_told_so(self):
         for words, code, told in (
                 (("replace", "a"), 64, "NEW is required"),

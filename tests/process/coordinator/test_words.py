@@ -1,5 +1,6 @@
 """acquire, extend, release, holder and status: what they print and how they end."""
 
+import resource
 import subprocess
 import time
 import unittest
@@ -22,6 +23,19 @@ class Words(GroupTest):
                                     check=False)
             self.assertExit(74, result)
             self.assertExit(1, self.redlock("holder", "unseen"))
+
+    def test_too_few_descriptors_are_a_failure_like_any_other(self):
+        # Enough for the program and its loop, too few for five connections.
+        few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (10, 10))  # noqa: E731
+        for words in (["acquire", "few"], ["extend", "few", "--value", "v"], ["holder", "few"],
+                      ["release", "few", "--value", "v"], ["status"], ["up"],
+                      ["run", "few", "--", "true"]):
+            result = subprocess.run([REDLOCK, *words], env=self.environment, capture_output=True,
+                                    text=True, check=False, preexec_fn=few)
+            self.assertExit(69, result)
+            self.assertIn("descriptors", result.stderr)
+            if words[0] in ("acquire", "extend"):
+                self.assertIn("(exit 69)\n", result.stdout)
 
     def test_an_extension_that_cannot_be_printed_ends_with_74(self):
         value = self.acquire("unread")["REDLOCK_VALUE"]
