@@ -1,7 +1,7 @@
 # bash completion for redlock(1). Works with and without the package bash-completion.
 
 _redlock_words="run acquire extend release holder status admit group up bench drill"
-_redlock_changes="show create replace add remove"
+_redlock_changes="show create replace add remove rescue"
 _redlock_drills="restart chaos partition clock run check"
 
 _redlock_options_of() {

@@ -198,16 +198,18 @@ void add_run(CLI::App& app, Flags& flags, Options& options) {
               "KILL so long after the signal (a tenth of the TTL, at most 5s)", "D");
 }
 
+void add_floor(CLI::App& subcommand, std::optional<Token>& floor) {
+  subcommand.add_option("--floor", floor, "vouch that no token larger than this was ever given")
+      ->type_name("N")
+      ->check(CLI::Range(Token{0}, kTokenMax));
+}
+
 void add_admit(CLI::App& app, Options& options) {
   CLI::App& subcommand =
       *app.add_subcommand("admit", "give unfenced nodes their part in tokens again");
   subcommand.add_flag("--new-group", options.admit.new_group,
                       "for a group of which no quorum is fenced; wants --floor");
-  subcommand
-      .add_option("--floor", options.admit.floor,
-                  "vouch that no token larger than this was ever given")
-      ->type_name("N")
-      ->check(CLI::Range(Token{0}, kTokenMax));
+  add_floor(subcommand, options.admit.floor);
 }
 
 void add_group(CLI::App& app, Options& options) {
@@ -233,6 +235,14 @@ void add_group(CLI::App& app, Options& options) {
   name_new(replace);
   name_new(add("add", "a member more", GroupDeed::add));
   name_old(add("remove", "a member less", GroupDeed::remove));
+  CLI::App& rescue =
+      add("rescue", "make the nodes named the group, as a quorum of its ledgers is lost",
+          GroupDeed::rescue);
+  rescue
+      .add_option("--gone", options.group.gone,
+                  "vouch that this member, an address or node id, never comes back")
+      ->type_name("NODE");
+  add_floor(rescue, options.group.floor);
 }
 
 void add_subcommands(CLI::App& app, Flags& flags, Options& options) {

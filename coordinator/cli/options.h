@@ -25,7 +25,7 @@ enum class Subcommand {
   drill,
   bench
 };
-enum class GroupDeed { show, create, replace, add, remove };
+enum class GroupDeed { show, create, replace, add, remove, rescue };
 enum class Drill { restart, chaos, partition, clock, run, check, client, command };
 
 struct RunOptions {
@@ -71,6 +71,9 @@ struct GroupCommandOptions {
   GroupDeed deed = GroupDeed::show;
   std::string old_node;  // an address, or a node id
   std::string new_node;  // an address
+  // rescue
+  std::vector<std::string> gone;  // addresses, or node ids
+  std::optional<std::uint64_t> floor;
 };
 
 struct UpOptions {

@@ -94,6 +94,7 @@ Result<ParsedOptions, Error> read_options(const ClientOptions& options) {
                                  .node_timeout = options.node_timeout,
                                  .clock_drift = options.clock_drift,
                                  .hear_everyone = options.hear_everyone,
+                                 .as_named = options.as_named,
                                  .admit_unfenced = options.admit_unfenced},
                        .log = options.log};
   for (coordinator::NodeAddress& node : nodes.value()) {
@@ -255,23 +256,41 @@ Result<Admitted, Error> Client::admit(AdmitOptions options) {
 
 // --- group
 
-Client::Operation Client::change_group(const GroupRoster& wanted, Callback<GroupChange> done) {
+namespace {
+
+// Group::change or Group::rescue.
+template <class Core, class How>
+Client::Operation begin_change(Core& core, How how, const GroupRoster& wanted,
+                               Client::Callback<GroupChange> done) {
   auto roster = coordinator::read_roster(wanted);
-  if (!roster) return core_->refuse(std::move(done), invalid(roster.error().text));
-  Core& core = *core_;
-  const auto start = [&core,
-                      roster = std::move(roster).value()](const Core::Tell<GroupChange>& tell) {
+  if (!roster) return core.refuse(std::move(done), invalid(roster.error().text));
+  const auto start = [&core, how, roster = std::move(roster).value()](const auto& tell) {
     const auto on_end = [&core, roster, tell](const coordinator::ChangeResult& result) {
       tell(translate(core.names(), result, roster));
     };
-    return core.group().change(roster, holder_now(), on_end);
+    return (core.group().*how)(roster, holder_now(), on_end);
   };
-  return core.begin<GroupChange>(std::move(done), start);
+  return core.template begin<GroupChange>(std::move(done), start);
+}
+
+}  // namespace
+
+Client::Operation Client::change_group(const GroupRoster& wanted, Callback<GroupChange> done) {
+  return begin_change(*core_, &coordinator::Group::change, wanted, std::move(done));
 }
 
 Result<GroupChange, Error> Client::change_group(const GroupRoster& wanted) {
   return core_->wait<GroupChange>(
       [&](Callback<GroupChange> done) { change_group(wanted, std::move(done)); });
+}
+
+Client::Operation Client::rescue_group(const GroupRoster& wanted, Callback<GroupChange> done) {
+  return begin_change(*core_, &coordinator::Group::rescue, wanted, std::move(done));
+}
+
+Result<GroupChange, Error> Client::rescue_group(const GroupRoster& wanted) {
+  return core_->wait<GroupChange>(
+      [&](Callback<GroupChange> done) { rescue_group(wanted, std::move(done)); });
 }
 
 // --- guard

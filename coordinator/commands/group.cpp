@@ -3,6 +3,7 @@
 // Each change can be repeated after whatever ended it: one that was chosen is found done, one that
 // was begun is finished first.
 #include "base/text/duration_text.h"
+#include "coordinator/cli/group_plans.h"
 #include "coordinator/cli/node_report.h"
 #include "coordinator/commands/commands.h"
 #include <redlock/client.h>
@@ -18,6 +19,9 @@
 
 namespace redlock::coordinator {
 namespace {
+
+// While something is waited for.
+constexpr Duration kLookInterval = 1s;
 
 using States = std::vector<NodeState>;
 
@@ -119,6 +123,12 @@ Result<GroupMember, Error> newcomer(const Options& options, const std::string& a
   return GroupMember{node.answer.node, node.node_id, node.ledger_id, 0};
 }
 
+Result<Client, Error> start_client(const Options& options) {
+  ClientOptions settings = options.client;
+  settings.hear_everyone = true;
+  return Client::start(std::move(settings));
+}
+
 class GroupCommand {
  public:
   explicit GroupCommand(const Options& options, Client client)
@@ -138,6 +148,8 @@ class GroupCommand {
         return add();
       case GroupDeed::remove:
         return remove();
+      case GroupDeed::rescue:
+        return rescue();
     }
     return exit_code::kDone;
   }
@@ -169,20 +181,8 @@ class GroupCommand {
                                           "group` shows it",
                                           roster_.epoch));
     }
-    GroupRoster wanted{1, {}};
-    for (const NodeState& node : states_) {
-      if (node.answer.kind != AnswerKind::yes || node.ledger_id.empty()) {
-        return fail(
-            options_,
-            {ErrorCode::no_quorum,
-             fmt::format("a first roster needs all of its nodes, and {} {}", node.answer.node,
-                         node.answer.kind == AnswerKind::yes ? "knows nothing of groups"
-                                                             : "does not answer"),
-             {node.answer}});
-      }
-      wanted.members.push_back({node.answer.node, node.node_id, node.ledger_id, 1});
-    }
-    return change(wanted);
+    auto wanted = first_roster(states_);
+    return wanted ? change(*wanted) : fail(options_, wanted.error());
   }
 
   int replace() {
@@ -225,6 +225,53 @@ class GroupCommand {
     if (wanted.members.size() == 1) return refuse(options_, "the last member stays");
     wanted.members.erase(wanted.members.begin() + (old - wanted.members.data()));
     return change(wanted);
+  }
+
+  // The newcomers wait before they are admitted, and so does this.
+  int rescue() {
+    ClientOptions as_named = options_.client;
+    as_named.as_named = true;
+    auto named = Client::start(std::move(as_named));
+    if (!named) return fail(options_, named.error());
+    const auto states = named->status();
+    if (!states) return fail(options_, states.error());
+    const auto plan =
+        plan_rescue(*states, {.gone = options_.group.gone, .floor = options_.group.floor});
+    if (!plan) return fail(options_, plan.error());
+    if (!plan->is_told) {
+      const auto told = named->rescue_group(plan->roster);
+      if (!told) return fail(options_, told.error());
+      auto client = start_client(options_);  // which takes it over from its first node
+      if (!client) return fail(options_, client.error());
+      client_ = std::move(client).value();
+    }
+    if (const int exit_code = await_newcomers(); exit_code != exit_code::kDone) return exit_code;
+    if (plan->is_new_group) {
+      // The floor that plan_rescue() has checked, or that the nodes tell.
+      const auto admitted = client_.admit({.new_group = true, .floor = options_.group.floor});
+      if (!admitted) return fail(options_, admitted.error());
+      if (!look()) return exit_code_;
+    }
+    return done();
+  }
+
+  // Until no node is recovering; every lock from before has run out then.
+  int await_newcomers() {
+    bool is_told = false;
+    while (look()) {
+      Duration longest = 0ns;
+      for (const NodeState& node : states_) {
+        longest =
+            std::max<Duration>({longest, node.delay_left.value_or(0ns),
+                                node.fenced.value_or(true) ? 0ns : node.admit_in.value_or(0ns)});
+      }
+      if (longest == 0ns) return exit_code::kDone;
+      if (!std::exchange(is_told, true)) {
+        complain(fmt::format("waiting {} for the locks from before it", spoken_duration(longest)));
+      }
+      std::this_thread::sleep_for(std::min<Duration>(longest, kLookInterval));
+    }
+    return exit_code_;
   }
 
   // The group's roster with another epoch; 0: it has none.
@@ -278,9 +325,7 @@ class GroupCommand {
 }  // namespace
 
 int command_group(const Options& options) {
-  ClientOptions settings = options.client;
-  settings.hear_everyone = true;
-  auto client = Client::start(std::move(settings));
+  auto client = start_client(options);
   if (!client) return fail(options, client.error());
   return GroupCommand(options, std::move(client).value()).run();
 }

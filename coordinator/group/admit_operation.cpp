@@ -37,6 +37,7 @@ void read_status(const protocol::Reply& reply, AdmissionReply& said) {
   }
   said.fenced = status->fenced;
   said.counter = status->counter;
+  said.bound = status->bound;
   said.recovering = status->state == "recovering";
   said.admit_in = admissible_in(*status);
 }

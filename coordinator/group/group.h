@@ -66,6 +66,9 @@ class Group {
   // Brings the group to its next roster, the one that is wanted or one that others have begun. The
   // group goes by it at the end of the event that the callback comes with.
   OperationId change(const Roster& wanted, Instant now, std::function<void(ChangeResult)> done);
+  // The same by an operator's word, where no quorum of the roster will answer again: the nodes take
+  // the wanted one over, of whatever later epoch, as they are told it. All of them must.
+  OperationId rescue(const Roster& wanted, Instant now, std::function<void(ChangeResult)> done);
   // Ends an operation without its callback. An attempt to acquire is undone (a rollback). Harmless
   // when the operation is over already.
   void cancel(OperationId id, Instant now);
@@ -112,7 +115,8 @@ class Group {
   bool has_said_nothing() const;
   void begin_with_roster();
   void adopt_roster(Instant now);
-  OperationId begin_change(std::optional<Roster> wanted, Instant now,
+  RosterChange::Plan plan_of_change(std::optional<Roster> wanted);
+  OperationId begin_change(RosterChange::Plan plan, Instant now,
                            std::function<void(ChangeResult)> done);
   void look_after_roster(Instant now);
   void schedule_roster_work(Duration least, Instant now);

@@ -9,7 +9,7 @@ namespace redlock::coordinator {
 
 GroupParts::GroupParts(GroupOptions wanted, ValueSource source, std::uint64_t seed)
     : options(std::move(wanted)),
-      rosters(options.nodes),
+      rosters(options.nodes, options.as_named),
       values(std::move(source)),
       random(seed),
       waits(options.nodes.size(), options.node_timeout),

@@ -24,6 +24,7 @@ struct GroupOptions {
   Duration node_timeout = 500ms;
   double clock_drift = 0.01;
   bool hear_everyone = false;  // see Terms
+  bool as_named = false;       // see Rosters
   bool admit_unfenced = true;  // in the background; and look after the group's roster
 };
 

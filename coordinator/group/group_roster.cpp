@@ -21,11 +21,23 @@ constexpr Duration kRosterWorkRetry = 2s;
 
 OperationId Group::change(const Roster& wanted, Instant now,
                           std::function<void(ChangeResult)> done) {
-  return begin_change(wanted, now, std::move(done));
+  return begin_change(plan_of_change(wanted), now, std::move(done));
 }
 
-OperationId Group::begin_change(std::optional<Roster> wanted, Instant now,
-                                std::function<void(ChangeResult)> done) {
+// Whoever joins waits for what any of the nodes may have granted; it adds its own.
+OperationId Group::rescue(const Roster& wanted, Instant now,
+                          std::function<void(ChangeResult)> done) {
+  RosterChange::Plan plan = plan_of_change(wanted);
+  plan.is_rescue = true;
+  for (const Link& link : parts_.links) {
+    const NodeStatus& told = link.facts().status;
+    plan.from.longest =
+        std::max({plan.from.longest, told.former_longest_ttl, told.largest_ttl, told.max_ttl});
+  }
+  return begin_change(std::move(plan), now, std::move(done));
+}
+
+RosterChange::Plan Group::plan_of_change(std::optional<Roster> wanted) {
   RosterChange::Plan plan{
       .from = roster(),
       .wanted = std::move(wanted),
@@ -33,10 +45,16 @@ OperationId Group::begin_change(std::optional<Roster> wanted, Instant now,
       .members = {},
       .node_timeout = parts_.options.node_timeout};
   for (const Link& link : parts_.links) plan.members.push_back(link.member_identity());
+  return plan;
+}
+
+OperationId Group::begin_change(RosterChange::Plan plan, Instant now,
+                                std::function<void(ChangeResult)> done) {
   const auto tell = [this, done = std::move(done)](const RosterChange& change) {
     const bool is_newer =
         change.outcome() == RosterOutcome::chosen || change.outcome() == RosterOutcome::superseded;
-    if (is_newer && change.roster().roster.epoch > roster().roster.epoch) {
+    if (is_newer && !parts_.rosters.is_as_named() &&
+        change.roster().roster.epoch > roster().roster.epoch) {
       newer_roster_ = change.roster();
     }
     done({change.outcome(), change.roster().roster, change.wait(), change.answers()});
@@ -126,12 +144,13 @@ void Group::look_after_roster(Instant now) {
   if (!parts_.rosters.has_work()) return roster_work_at_.reset();
   roster_work_at_ = kNever;
   const Instant began = now;
-  begin_change(parts_.rosters.wanted(), now, [this, began](const ChangeResult& result) {
-    roster_work_at_.reset();
-    if (!parts_.rosters.has_work() || newer_roster_) return;
-    const Duration least = std::max(result.wait, kRosterWorkRetry);
-    schedule_roster_work(least, began);
-  });
+  begin_change(plan_of_change(parts_.rosters.wanted()), now,
+               [this, began](const ChangeResult& result) {
+                 roster_work_at_.reset();
+                 if (!parts_.rosters.has_work() || newer_roster_) return;
+                 const Duration least = std::max(result.wait, kRosterWorkRetry);
+                 schedule_roster_work(least, began);
+               });
 }
 
 }  // namespace redlock::coordinator

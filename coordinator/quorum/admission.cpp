@@ -75,6 +75,7 @@ void Admission::note(NodeIndex node, AdmissionReply reply, Instant now) {
   }
   if (!answered) return;
   standing.counter = std::max(standing.counter, reply.counter);
+  least_known_ = std::max({least_known_, reply.counter, reply.fenced ? reply.bound : 0});
   if (question_ == AdmissionQuestion::look) {
     standing.recovering = reply.recovering;
     standing.admit_in = reply.admit_in;
@@ -125,9 +126,12 @@ void Admission::after_look(Instant now, Actions& actions) {
 }
 
 bool Admission::is_whole() const {
-  return std::all_of(standings_.begin(), standings_.end(), [](const Standing& node) {
-    return node.state == State::unfenced && !node.recovering;
-  });
+  const bool all_ready =
+      std::all_of(standings_.begin(), standings_.end(), [](const Standing& node) {
+        const bool is_ready = node.state == State::unfenced && !node.recovering;
+        return is_ready || node.state == State::fenced;
+      });
+  return all_ready && in_state(State::fenced).count() < quorum_of(terms_.nodes);
 }
 
 // Over when all have answered, as each counter may be the one that knows, or when no quorum can be
@@ -179,12 +183,14 @@ std::optional<AdmissionOutcome> Admission::choose_floor() {
 }
 
 void Admission::after_new_groups_read(Instant now, Actions& actions) {
-  if (fenced_votes_.no() < terms_.nodes) return finish(AdmissionOutcome::refused, actions);
-  for (const Standing& node : standings_) least_floor_ = std::max(least_floor_, node.counter);
-  if (!plan_.by_operator.floor) return finish(AdmissionOutcome::floor_needed, actions);
-  floor_ = *plan_.by_operator.floor;
+  const bool all_said = fenced_votes_.answered() == terms_.nodes;
+  if (!all_said || !is_whole()) return finish(AdmissionOutcome::refused, actions);
+  least_floor_ = least_known_;
+  const bool is_known = fenced_votes_.no() < quorum_of(terms_.nodes);
+  if (!plan_.by_operator.floor && !is_known) return finish(AdmissionOutcome::floor_needed, actions);
+  floor_ = plan_.by_operator.floor.value_or(least_floor_);
   if (floor_ < least_floor_) return finish(AdmissionOutcome::floor_too_low, actions);
-  ask(AdmissionQuestion::admit, plan_.candidates, now, actions);
+  ask(AdmissionQuestion::admit, in_state(State::unfenced), now, actions);
 }
 
 void Admission::after_admit(Actions& actions) {

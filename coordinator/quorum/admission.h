@@ -27,9 +27,13 @@
 // kLeapMax above the next largest counter, it rests on counters that the others do not bear out,
 // and nobody is admitted until an operator says which floor is right.
 //
-// When no quorum is fenced there is nobody to read a floor from, and only an operator can vouch for
-// one: a new group. That takes all N nodes, unfenced, serving and ready, and touches none
-// otherwise. No operator's floor may be below what a node tells, and none is ever assumed.
+// When no quorum is fenced the counters do not tell a floor, and only an operator can vouch for
+// one: for a new group, or for one that lost a quorum of its ledgers. That takes all N nodes, those
+// that are unfenced serving and ready, and touches none otherwise. The few that are still fenced
+// stay as they are: each quorum has one of the others. No operator's floor may be below a counter
+// that a node tells, or the bound of a fenced one. Without one that largest is the floor where
+// fewer than a quorum lost their ledgers, as each token was then accepted at a node that still
+// knows; else none is assumed.
 //
 // Nothing has to be undone: a floor only raises, and one that was read rightly stays right.
 #pragma once
@@ -50,6 +54,7 @@ struct AdmissionReply {
   Answer answer = {};
   bool fenced = false;      // look, read; admit: it was already
   Token counter = 0;        // look, read: the largest of any slot
+  Token bound = 0;          // look: that no counter passes
   bool recovering = false;  // look
   Duration admit_in = 0ns;  // look: until it may be admitted; 0: now
 };
@@ -60,14 +65,14 @@ enum class AdmissionOutcome : std::uint8_t {
   refused,         // some stay unfenced: see their standing
   needs_operator,  // no quorum of nodes is fenced, whatever the silent ones would say
   counters_apart,  // the floor rests on counters far above the next largest: see is_far_above
-  floor_needed,    // of a new group: no node knows one
+  floor_needed,    // of a new group: too few nodes know one
   floor_too_low,   // the operator's is below least_floor()
   no_quorum,       // too few answered to know
 };
 
 // An operator's word.
 struct OperatorsFloor {
-  bool new_group = false;      // no quorum is fenced: all nodes are taken, as they are
+  bool new_group = false;      // no quorum is fenced: all nodes are taken, or none
   std::optional<Token> floor;  // no token larger than this was ever given; none: as it is read
 };
 
@@ -143,7 +148,7 @@ class Admission {
   void finish(AdmissionOutcome outcome, Actions& actions);
   void withdraw_awaited(Actions& actions);
   NodeSet in_state(State state) const;
-  bool is_whole() const;  // every node is there for a new group
+  bool is_whole() const;  // every node is there, and too few are fenced to tell a floor
 
   Terms terms_;
   AdmissionPlan plan_;
@@ -156,6 +161,7 @@ class Admission {
   NodeSet read_fenced_;     // whose counters the floor rests on
   Token floor_ = 0;
   Token least_floor_ = 0;
+  Token least_known_ = 0;  // that any node told
   AdmissionOutcome outcome_ = AdmissionOutcome::pending;
 };
 

@@ -54,33 +54,20 @@ std::string refusal(const AdmitResult& result, bool is_new_group) {
         return node.state == State::admitted || node.state == State::failed;
       });
   if (!is_new_group || !is_untouched) return "some nodes stay unfenced";
-  const bool is_any_fenced =
-      std::any_of(result.nodes.begin(), result.nodes.end(),
-                  [](const Standing& node) { return node.state == State::fenced; });
-  std::string text =
-      "a new group needs all of its nodes, unfenced and none of them recovering; nothing was "
-      "changed";
-  if (is_any_fenced) {
-    text +=
-        ". A fenced node becomes one of it when it is stopped, its ledger deleted, and started "
-        "again; then --floor has to be at least the counter that it tells here";
+  const auto fenced = static_cast<std::size_t>(
+      std::count_if(result.nodes.begin(), result.nodes.end(),
+                    [](const Standing& node) { return node.state == State::fenced; }));
+  if (fenced >= quorum_of(result.nodes.size())) {
+    return "a quorum of nodes is fenced and tells the floor: `redlock admit` without --new-group; "
+           "nothing was changed";
   }
-  return text;
+  return "this needs all nodes of the group, none of them recovering; nothing was changed";
 }
 
 // What an operator has to know to say a floor.
 constexpr std::string_view kWhatAFloorIs =
     "a number that no token ever given is above: as large as the largest token that whatever "
-    "checks "
-    "tokens has stored, or larger";
-
-std::string no_floor_known(const AdmitResult& result) {
-  return fmt::format(
-      "a new group wants --floor N: {}; 0 if there never was one. These nodes have forgotten "
-      "theirs: "
-      "the largest counter that one of them tells is {}, and no token may come again",
-      kWhatAFloorIs, result.least_floor);
-}
+    "checks tokens has stored, or larger";
 
 std::string counters_apart(const AdmitResult& result) {
   return fmt::format(
@@ -100,6 +87,20 @@ Error too_few_answered(const Nodes& nodes, const AdmitResult& result,
   if (!quorum_voted(answers)) error = no_quorum_error(nodes, answers, kSurveyWords);
   error.nodes = std::move(lines);
   return error;
+}
+
+std::string floor_is_needed(Token least) {
+  return fmt::format(
+      "--floor N is needed: {}; 0 if there never was one. So many nodes have forgotten theirs that "
+      "the others need not know it: what they tell is {}, and no token may come again",
+      kWhatAFloorIs, least);
+}
+
+std::string floor_is_too_low(Token floor, Token least) {
+  return fmt::format(
+      "the floor {} is below {}, which the nodes tell: tokens would come again; nothing was "
+      "changed",
+      floor, least);
 }
 
 }  // namespace
@@ -125,14 +126,10 @@ Error admission_error(const Nodes& nodes, const AdmitResult& result, bool is_new
     case AdmissionOutcome::counters_apart:
       return {ErrorCode::not_admitted, counters_apart(result), std::move(lines)};
     case AdmissionOutcome::floor_needed:
-      return {ErrorCode::not_admitted, no_floor_known(result), std::move(lines)};
+      return {ErrorCode::not_admitted, floor_is_needed(result.least_floor), std::move(lines)};
     case AdmissionOutcome::floor_too_low:
-      return {
-          ErrorCode::not_admitted,
-          fmt::format("the floor {} is below {}, which the nodes tell: tokens would come again; "
-                      "nothing was changed",
-                      result.floor, result.least_floor),
-          std::move(lines)};
+      return {ErrorCode::not_admitted, floor_is_too_low(result.floor, result.least_floor),
+              std::move(lines)};
     case AdmissionOutcome::no_quorum:
       return too_few_answered(nodes, result, std::move(lines));
     default:

@@ -33,7 +33,9 @@ void RosterChange::start(Instant now, Actions& actions) {
     outcome_ = RosterOutcome::superseded;
     return;
   }
-  bid(now, actions);
+  if (!plan_.is_rescue) return bid(now, actions);
+  result_ = {*plan_.wanted, longest_};
+  ask(Step::learn, now, actions);
 }
 
 void RosterChange::bid(Instant now, Actions& actions) {
@@ -129,7 +131,9 @@ void RosterChange::look(Instant now, Actions& actions) {
   if (finished()) return;
   const bool all_said = ballot_.votes().outstanding() == 0;
   if (step_ == Step::learn) {
-    if (all_said) outcome_ = RosterOutcome::chosen;
+    if (!all_said) return;
+    const bool is_known = !plan_.is_rescue || ballot_.votes().yes() == said_.size();
+    outcome_ = is_known ? RosterOutcome::chosen : RosterOutcome::no_quorum;
   } else if (is_enough()) {
     go_on(now, actions);
   } else if (all_said) {

@@ -43,6 +43,9 @@ class RosterChange {
     std::uint64_t proposer = 0;         // random
     std::vector<NodeIdentity> members;  // by node: what member the link leads to
     Duration node_timeout = 0ns;
+    // An operator vouches that the group's own roster will never have a quorum again: nobody is
+    // asked for what is wanted, of whatever later epoch, and all nodes must take it over.
+    bool is_rescue = false;
   };
   // So often it bids anew before it gives up.
   static constexpr int kBidsMax = 8;

@@ -46,9 +46,13 @@ std::vector<const RosterMember*> unmet_members(const Roster& roster, std::span<c
 
 }  // namespace
 
-Rosters::Rosters(const std::vector<NamedNode>& given) : nodes_(given) {}
+Rosters::Rosters(const std::vector<NamedNode>& given, bool as_named)
+    : nodes_(given),
+      as_named_(as_named),
+      refusal_(as_named ? "is asked as it was named, for no vote" : "") {}
 
 Rosters::Met Rosters::meet(NodeIndex node, std::span<const Link> links) {
+  if (as_named_) return Met::refused;
   const Roster& told = links[node].facts().status.roster;
   const Roster& ours = chosen_->roster;
   if (told.epoch > ours.epoch) {

@@ -24,12 +24,14 @@ namespace redlock::coordinator {
 
 class Rosters {
  public:
-  explicit Rosters(const std::vector<NamedNode>& given);
+  // as_named: no roster is taken over, and no node asked for its vote.
+  explicit Rosters(const std::vector<NamedNode>& given, bool as_named = false);
 
   // What the links lead to, by node.
   const std::vector<NamedNode>& nodes() const { return nodes_; }
   // Grows whenever nodes() changes.
   std::uint64_t changes() const { return changes_; }
+  bool is_as_named() const { return as_named_; }
   // What is said on each connection; epoch 0: no roster yet.
   const SharedRoster& chosen() const { return chosen_; }
   // Why no node is asked for its vote: its group is not the one that was named. Empty: nothing is
@@ -71,6 +73,7 @@ class Rosters {
   NamedNode node_at(const RosterMember& member) const;
 
   std::vector<NamedNode> nodes_;
+  const bool as_named_;
   SharedRoster chosen_ = std::make_shared<const ChosenRoster>();
   std::string refusal_;
   std::uint64_t changes_ = 0;

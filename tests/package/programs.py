@@ -56,8 +56,8 @@ def redlock_words(*word):
 
 def redlock_commands():
     """All that has options of its own: [("run",), …, ("drill", "restart"), …]."""
-    drills = [("drill", drill) for drill in redlock_words("drill")]
-    return [(word,) for word in redlock_words() if word != "drill"] + drills
+    nested = [(word, part) for word in ("drill", "group") for part in redlock_words(word)]
+    return [(word,) for word in redlock_words() if word != "drill"] + nested
 
 
 def redlock_options(*word):

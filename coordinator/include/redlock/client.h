@@ -70,6 +70,9 @@ struct ClientOptions {
   // When no quorum can vote any more, hear what the other nodes say all the same (at most for
   // node_timeout), so that an error tells of every node: for people.
   bool hear_everyone = false;
+  // The nodes are asked as they are named, whatever groups they tell that they are of, and none for
+  // a vote: for status() and rescue_group().
+  bool as_named = false;
   // Admit nodes that lost their ledger, in the background: see Client::admit.
   bool admit_unfenced = true;
   // What people want to read when locks fail: a line without its end, when a node is reached or is
@@ -176,8 +179,8 @@ struct NodeState {
 };
 
 struct AdmitOptions {
-  // For a group of which no quorum is fenced. It needs all nodes, unfenced and none of them
-  // recovering, and a floor.
+  // For a group of which no quorum is fenced: a new one, or one that lost its ledgers. It needs all
+  // nodes, none of them recovering, and where a quorum has lost them a floor.
   bool new_group = false;
   // The caller vouches that no token larger than this was ever given; less than 2^53, and not below
   // what the nodes tell. None: as the fenced nodes tell it, which a new group has none of.
@@ -266,6 +269,14 @@ class REDLOCK_PUBLIC Client {
   // wrong_thread, stopped.
   Result<GroupChange, Error> change_group(const GroupRoster& wanted);
   Operation change_group(const GroupRoster& wanted, Callback<GroupChange> done);
+
+  // The same where no quorum of the members will answer again, as too many lost their ledgers or
+  // are gone for good: the caller vouches for that, nobody is asked, and the nodes take over the
+  // wanted roster, of a later epoch, as they are told it. All of its nodes must answer to
+  // this client, which asks them as they are named (ClientOptions::as_named). Those that are new to
+  // it wait as newcomers, and are admitted by AdmitOptions::new_group.
+  Result<GroupChange, Error> rescue_group(const GroupRoster& wanted);
+  Operation rescue_group(const GroupRoster& wanted, Callback<GroupChange> done);
 
   // Acquires a lock and keeps it: see guard.h. Errors: as acquire.
   Result<Guard, Error> guard(std::string name, const GuardOptions& options);

@@ -156,7 +156,7 @@ class NewGroup(AdmissionTest):
         self.assertIn("`redlock admit --new-group --floor N`", ordinary.stderr)
         without = self.redlock("admit", "--new-group")
         self.assertExit(1, without)
-        self.assertIn("a new group wants --floor N", without.stderr)
+        self.assertIn("--floor N is needed", without.stderr)
         self.assertEqual(self.fenced(), [False] * 5)
         self.assertTellsOfEachNode(ordinary.stderr, ["unfenced"] * 5)
         self.assertExit(0, self.redlock("admit", "--new-group", "--floor", "1000"))

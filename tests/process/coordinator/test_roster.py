@@ -86,7 +86,7 @@ class RosterTest(GroupTest):
         self.group.kill(4)
         without_one = self.redlock("group", "create")
         self.assertEqual(without_one.returncode, 69)
-        self.assertIn("needs all of its nodes", without_one.stderr)
+        self.assertIn("needs all of them", without_one.stderr)
 
     def test_a_member_is_replaced_under_a_lock_and_its_old_list_goes_on(self):
         self.change("create")
@@ -149,6 +149,37 @@ class RosterTest(GroupTest):
         self.assertNotEqual(self.roster()["members"][1]["ledger"], before)
         wait_until(lambda: self.holds(node, "held"), "the lock at the node that came back")
         self.end(job)
+
+    def test_a_group_that_lost_a_quorum_of_ledgers_is_rescued(self):
+        self.change("create")
+        token = int(self.acquire("printer", *TTL)["REDLOCK_TOKEN"])
+        lost = self.group.nodes[2:]
+        for node in lost:
+            node.kill()
+            shutil.rmtree(node.folder)
+            os.mkdir(node.folder)
+            node.start()
+            node.await_begun()
+        self.assertNotEqual(self.redlock("acquire", "printer", *TTL).returncode, 0)
+        refused = self.redlock("group", "rescue")
+        self.assertEqual(refused.returncode, 64, refused.stderr)
+        # Their node ids were in their ledgers: they are others now.
+        self.assertIn(f"--gone {self.address(lost[0])}", refused.stderr)
+        refused = self.redlock("group", "rescue", *self.gone(lost))
+        self.assertIn("--floor N is needed", refused.stderr)
+        refused = self.redlock("group", "rescue", *self.gone(lost), "--floor", "1")
+        self.assertIn("tokens would come again", refused.stderr)
+        self.assertEqual(self.roster()["epoch"], 1)
+        floor = ("--floor", str(token + 2_000_000))
+        self.change("rescue", *self.gone(lost), *floor)
+        self.assertEqual(self.roster()["epoch"], 1001)
+        again = int(self.acquire("printer", *TTL)["REDLOCK_TOKEN"])
+        self.assertGreater(again, token + 2_000_000)
+        self.change("rescue")  # there is nothing left to do
+        self.assertEqual(self.roster()["epoch"], 1001)
+
+    def gone(self, nodes):
+        return [word for node in nodes for word in ("--gone", self.address(node))]
 
     def test_nodes_that_do_not_answer_are_no_group_without_a_roster(self):
         nodes = ",".join(f"127.0.0.1:{port}" for port in reserve_ports(3))

@@ -39,8 +39,10 @@ class Story {
     machine.start(at(when), actions_);
     return taken();
   }
-  std::string fenced(unsigned node, std::uint64_t counter = 0) {
-    return hear(node, {.answer = {.kind = AnswerKind::yes}, .fenced = true, .counter = counter});
+  std::string fenced(unsigned node, std::uint64_t counter = 0, std::uint64_t bound = 0) {
+    return hear(
+        node,
+        {.answer = {.kind = AnswerKind::yes}, .fenced = true, .counter = counter, .bound = bound});
   }
   // The same, said by the node that another address leads to as well.
   std::string fenced_as(unsigned id, unsigned node, std::uint64_t counter) {
@@ -400,14 +402,60 @@ TEST_CASE("a new group gets no floor by default, and none below what its nodes t
   CHECK(story.machine.least_floor() == 44);
 }
 
-TEST_CASE("a new group needs all nodes, unfenced, serving and ready, and touches none otherwise") {
+TEST_CASE("where a quorum of ledgers is lost, the floor is the operator's, and no counter falls") {
+  const std::optional<Token> floor =
+      GENERATE(std::optional<Token>(), std::optional<Token>(99), std::optional<Token>(100));
+  Story story(new_group(floor));
+  story.start();
+  story.fenced(1, 40, 100);  // its bound
+  story.fenced(2, 60, 90);
+  for (const unsigned node : {3u, 4u}) CHECK(story.unfenced(node).empty());
+  CHECK(story.unfenced(5) == "read 1 2 3 4 5");
+  story.fenced(1, 41);
+  story.fenced(2, 60);
+  for (const unsigned node : {3u, 4u}) CHECK(story.unfenced(node).empty());
+  const std::string asked = story.unfenced(5);
+  CHECK(story.machine.least_floor() == 100);
+  CHECK(asked == (floor == Token{100} ? "admit 100: 3 4 5" : ""));
+  if (floor == Token{99}) CHECK(story.machine.outcome() == Outcome::floor_too_low);
+  if (!floor) CHECK(story.machine.outcome() == Outcome::floor_needed);
+}
+
+TEST_CASE("where fewer than a quorum lost theirs, what the others tell is the floor") {
+  const AdmissionPlan plan{.candidates = all_nodes(4), .by_operator = new_group(std::nullopt)};
+  Story story(plan, group_of(4));  // a quorum is three: two are none, and each token met one of two
+  story.start();
+  story.fenced(1, 40, 100);
+  story.fenced(2, 60, 90);
+  story.unfenced(3);
+  story.unfenced(4);
+  story.fenced(1, 40);
+  story.fenced(2, 160);
+  story.unfenced(3);
+  CHECK(story.unfenced(4) == "admit 160: 3 4");
+  story.ok(3);
+  story.ok(4);
+  CHECK(story.machine.outcome() == Outcome::done);
+}
+
+TEST_CASE("where a quorum is fenced, if by now, nobody vouches for another floor") {
+  Story story(new_group(1000));
+  story.start();
+  for (const unsigned node : {1u, 2u}) story.fenced(node, 7);
+  for (const unsigned node : {4u, 5u}) story.unfenced(node);
+  const bool is_known_at_once = GENERATE(true, false);
+  const std::string asked = is_known_at_once ? story.fenced(3, 7) : story.unfenced(3);
+  if (!asked.empty()) {
+    for (const unsigned node : {1u, 2u, 3u}) story.fenced(node, 7);
+    for (const unsigned node : {4u, 5u}) CHECK(story.unfenced(node).empty());
+  }
+  CHECK(story.machine.outcome() == Outcome::refused);
+}
+
+TEST_CASE("a new group needs all nodes, serving and ready, and touches none otherwise") {
   Story story(new_group(0));
   story.start();
   for (const unsigned node : {1u, 2u, 3u, 4u}) CHECK(story.unfenced(node).empty());
-  SECTION("one is fenced") {
-    CHECK(story.fenced(5, 7).empty());
-    CHECK(story.state(5) == State::fenced);
-  }
   SECTION("one is recovering") {
     CHECK(story.recovering(5).empty());
     CHECK(story.machine.standing(4).recovering);

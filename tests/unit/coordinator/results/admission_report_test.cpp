@@ -81,8 +81,11 @@ TEST_CASE("a new group that was refused says that nothing was changed, if so") {
                                 {stands(State::unfenced), stands(State::fenced, 9), is_down()});
   const std::string text = admission_error(names(3), untouched, true).text;
   CHECK(text.find("nothing was changed") != std::string::npos);
-  // No way out is left else when some ledgers were kept, and no quorum of them.
-  CHECK(text.find("its ledger deleted") != std::string::npos);
+  const auto quorum =
+      result(AdmissionOutcome::refused,
+             {stands(State::unfenced), stands(State::fenced, 9), stands(State::fenced, 9)});
+  CHECK(admission_error(names(3), quorum, true).text.find("without --new-group") !=
+        std::string::npos);
   Standing failed = stands(State::failed);
   failed.answer = {.kind = AnswerKind::error, .text = "ERR not admitted: the disk refuses"};
   const auto touched =
@@ -125,7 +128,7 @@ TEST_CASE("a counter that the others do not bear out is named, and what its oper
 TEST_CASE("a new group without a floor is told what a floor is, and what the nodes remember") {
   const Error error = admission_error(
       names(1), result(AdmissionOutcome::floor_needed, {stands(State::unfenced)}, 0, 174), true);
-  CHECK(error.text.find("wants --floor N") != std::string::npos);
+  CHECK(error.text.find("--floor N is needed") != std::string::npos);
   CHECK(error.text.find("174") != std::string::npos);
 }
 
