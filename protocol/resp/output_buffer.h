@@ -19,15 +19,14 @@ class OutputBuffer {
   }
   void append(std::string_view bytes) { bytes_.append(bytes); }
   void append(char byte) { bytes_.push_back(byte); }
-  void append_number(std::int64_t number) {
-    char digits[20];
-    const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-    bytes_.append(digits, end);
-  }
+  // In one piece, as almost every reply begins with such a line.
   void append_line(char type, std::int64_t number) {
-    append(type);
-    append_number(number);
-    append("\r\n");
+    char line[23];
+    line[0] = type;
+    char* end = std::to_chars(line + 1, line + sizeof line - 2, number).ptr;
+    *end++ = '\r';
+    *end++ = '\n';
+    bytes_.append(line, end);
   }
 
   std::string_view view() const { return bytes_; }
