@@ -41,16 +41,19 @@ void LockIndex::erase(std::uint32_t hash, LockRef ref) {
   const Entry& entry = entry_of(hash);
   std::uint32_t hole = position(entry, hash, ref);
   // Shift back what the hole would cut off from its place.
+  std::uint32_t behind_hole = 1;
   for (std::uint32_t at = entry.next(hole); entry.slots[at].ref != 0; at = entry.next(at)) {
-    const std::uint32_t home = entry.home(entry.slots[at].hash);
-    if (entry.distance(home, at) < entry.distance(hole, at)) continue;
-    entry.slots[hole] = entry.slots[at];
-    hole = at;
+    const std::uint32_t behind_home = entry.distance(entry.home(entry.slots[at].hash), at);
+    if (behind_home >= behind_hole) {
+      entry.slots[hole] = entry.slots[at];
+      hole = at;
+      behind_hole = 0;
+    }
+    ++behind_hole;
   }
   entry.slots[hole] = {};
-  --segments_[entry.segment].used;
   --size_;
-  merge(hash);
+  if (--segments_[entry.segment].used <= kMergeAt) merge(hash);
 }
 
 void LockIndex::replace(std::uint32_t hash, LockRef from, LockRef to) {
@@ -140,7 +143,7 @@ void LockIndex::double_directory() {
 void LockIndex::merge(std::uint32_t hash) {
   const std::uint32_t index = entry_of(hash).segment;
   const Segment& segment = segments_[index];
-  if (segment.depth == 0 || segment.used > kMergeAt) return;
+  if (segment.depth == 0) return;
   const unsigned depth = segment.depth;
   const std::uint32_t buddy = entry_of(hash ^ (1u << (32 - depth))).segment;
   if (segments_[buddy].depth != depth || segments_[buddy].used + segment.used > kMergeAt) return;
