@@ -18,21 +18,28 @@ std::size_t first_key_place(const protocol::CommandSpec& spec) {
 
 }  // namespace
 
-// The keys of some requests. The first of each is enough: few have more.
+// The keys of some requests. The first of each is enough: few have more. Most often a request names
+// the same command as the one before it, which is then not looked up again.
 class LookAhead::Keys {
  public:
   void add(CommandTable& commands, Request request) {
-    const CommandTable::Entry* entry = commands.find(request).entry;
-    if (entry == nullptr) return;
-    const std::size_t place = first_key_place(entry->command->spec);
-    if (place > 0 && place < request.size()) keys_[count_++] = request[place];
+    if (request[0] != name_) look_up(commands, request);
+    if (place_ > 0 && place_ < request.size()) keys_[count_++] = request[place_];
   }
 
   std::span<const std::string_view> view() const { return std::span(keys_).first(count_); }
 
  private:
+  void look_up(CommandTable& commands, Request request) {
+    const CommandTable::Found found = commands.find(request);
+    name_ = found.container == nullptr ? request[0] : std::string_view();
+    place_ = found.entry == nullptr ? 0 : first_key_place(found.entry->command->spec);
+  }
+
   std::array<std::string_view, LockLookup::kExpectedMax> keys_;
   std::size_t count_ = 0;
+  std::string_view name_;  // of the last one's command; empty: it has subcommands
+  std::size_t place_ = 0;  // of its first key, as first_key_place() has it
 };
 
 void LookAhead::expect(std::span<const Request> requests) const {

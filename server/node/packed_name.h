@@ -19,16 +19,18 @@ class PackedName {
   explicit PackedName(std::string_view name) : size_(name.size()) {
     const char* const first = name.data();
     if (size_ >= 8) {
-      front_ = in_lower_case(load<std::uint64_t>(first));
-      back_ = in_lower_case(load<std::uint64_t>(first + size_ - 8));
+      front_ = load<std::uint64_t>(first);
+      back_ = load<std::uint64_t>(first + size_ - 8);
     } else if (size_ >= 4) {
-      front_ = in_lower_case(load<std::uint32_t>(first));
-      back_ = in_lower_case(load<std::uint32_t>(first + size_ - 4));
+      front_ = load<std::uint32_t>(first);
+      back_ = load<std::uint32_t>(first + size_ - 4);
     } else {
-      front_ = in_lower_case(load<std::uint8_t>(first));
-      back_ = in_lower_case(load<std::uint8_t>(first + size_ / 2) |
-                            std::uint64_t{load<std::uint8_t>(first + size_ - 1)} << 8);
+      front_ = load<std::uint8_t>(first);
+      back_ = load<std::uint8_t>(first + size_ / 2) |
+              std::uint64_t{load<std::uint8_t>(first + size_ - 1)} << 8;
     }
+    front_ = in_lower_case(front_);
+    back_ = in_lower_case(back_);
   }
 
   bool operator==(const PackedName&) const = default;
