@@ -145,8 +145,7 @@ Reply Node::execute(Session& session, Request request, Now now) {
   if (turns_.others_come_first() && may_take_long(session, spec, request)) [[unlikely]]
     return turns_.behind_others(session);
   ++stats_.commands_processed;
-  Call call = call_of(session, request, now, *found.entry->command, Origin::client);
-  Reply reply = run(call, *found.entry);
+  Reply reply = run(session, request, now, *found.entry, Origin::client);
   if (reply.is(Reply::Kind::postponed)) {  // it comes again, and counts then
     --stats_.commands_processed;
     --found.entry->stats.calls;
@@ -164,22 +163,18 @@ Reply Node::execute(Session& session, Request request, Now now) {
   return reply;
 }
 
-Reply Node::run(Call& call, CommandTable::Entry& entry) {
+Reply Node::run(Session& session, Request request, Now now, CommandTable::Entry& entry,
+                Origin origin) {
   INVARIANT(entry.command->run != nullptr, "a container that was called with its name alone");
   ++entry.stats.calls;
-  const bool is_observed = observers_.look_at(entry.command->spec, call.words);
+  Call call = call_of(session, request, now, *entry.command, origin);
+  const bool is_observed = observers_.look_at(entry.command->spec, request);
   Reply reply = is_observed ? run_observed(call) : entry.command->run(call);
   if (reply.is_error()) {
     ++entry.stats.failed;
     stats_.count_error(reply.text());
   }
   return reply;
-}
-
-Reply Node::run(Session& session, Request request, Now now, CommandTable::Entry& entry,
-                Origin origin) {
-  Call call = call_of(session, request, now, *entry.command, origin);
-  return run(call, entry);
 }
 
 // A script may take any time, but for one that was quick so far. Decided before the command begins,

@@ -232,7 +232,6 @@ class Node final : public protocol::Service, private CommandRunner {
             origin == Origin::script,
             origin == Origin::transaction};
   }
-  protocol::Reply run(Call& call, CommandTable::Entry& entry);
   protocol::Reply run_observed(Call& call);
   protocol::Reply run_timed(Call& call);
   // reply: of the command, nullptr if it is to come. A monitor's own line stands behind it.
