@@ -135,7 +135,7 @@ int Interpreter::load(std::string_view source) {
 }
 
 void Interpreter::begin_stretch() {
-  stretches_ = stretches_ % INT_MAX + 1;
+  stretches_ = stretches_ < INT_MAX ? stretches_ + 1 : 1;
   stretch_ = stretches_;
 }
 

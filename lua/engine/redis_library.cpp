@@ -42,10 +42,10 @@ class Words {
  public:
   explicit Words(lua_State* lua) : lua_(lua), words_(script_context(lua).words) {}
 
-  // False if an argument is neither string nor number. May raise a Lua error, for lack of memory.
-  bool read() {
+  // So many arguments. False if one is neither string nor number. May raise a Lua error, for lack
+  // of memory.
+  bool read(int count) {
     words_.clear();
-    const int count = lua_gettop(lua_);
     for (int i = 1; i <= count; ++i) {
       const int type = lua_type(lua_, i);
       if (type != LUA_TSTRING && type != LUA_TNUMBER) return false;
@@ -80,16 +80,17 @@ class Words {
 // Pushes the answer; false if it is an error.
 bool run_command(lua_State* lua) {
   stop_if_aborted(lua);
-  if (lua_gettop(lua) == 0) {
+  const int count = lua_gettop(lua);
+  if (count == 0) {
     push_error_table(lua, "ERR Please specify at least one argument for this redis lib call");
     return false;
   }
-  if (lua_gettop(lua) > protocol::kWordsMax) {
+  if (count > protocol::kWordsMax) {
     push_error_table(lua, fmt::format("ERR a command has {} words at most", protocol::kWordsMax));
     return false;
   }
   Words words(lua);
-  if (!words.read()) {
+  if (!words.read(count)) {
     push_error_table(lua, "ERR Lua redis lib command arguments must be strings or integers");
     return false;
   }

@@ -36,7 +36,7 @@ bool WordTables::push_word(lua_State* lua, std::string_view text) const {
     if (words_[i] != text) continue;
     lua_rawgeti(lua, LUA_REGISTRYINDEX, kept_[shown_]);
     lua_rawgeti(lua, -1, static_cast<lua_Integer>(i + 1));
-    lua_remove(lua, -2);
+    lua_replace(lua, -2);
     return true;
   }
   return false;
