@@ -13,8 +13,12 @@ Script* CompiledScripts::used(Script* script) {
 }
 
 Script* CompiledScripts::find_by_body(std::string_view body) {
-  const auto found = by_body_.find(body);
-  return found == by_body_.end() ? nullptr : used(found->second.get());
+  if (last_by_body_ == nullptr || last_by_body_->body() != body) {
+    const auto found = by_body_.find(body);
+    if (found == by_body_.end()) return nullptr;
+    last_by_body_ = found->second.get();
+  }
+  return used(last_by_body_);
 }
 
 Script* CompiledScripts::find_by_sha1(std::string_view lower_case_digits) {
@@ -61,6 +65,7 @@ Script* CompiledScripts::oldest_recent() {
 
 std::unique_ptr<Script> CompiledScripts::remove(Script& script) {
   std::erase(without_sha1_, &script);
+  if (last_by_body_ == &script) last_by_body_ = nullptr;
   if (!script.sha1_.empty()) by_sha1_.erase(script.sha1());
   const auto found = by_body_.find(script.body());
   INVARIANT(found != by_body_.end(), "a script that is removed is there");
@@ -78,6 +83,7 @@ std::unique_ptr<Script> CompiledScripts::remove(Script& script) {
 void CompiledScripts::clear() {
   without_sha1_.clear();
   by_sha1_.clear();
+  last_by_body_ = nullptr;
   by_body_.clear();
   kept_count_ = 0;
   body_bytes_ = 0;

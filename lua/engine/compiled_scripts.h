@@ -1,8 +1,8 @@
 // CompiledScripts: the scripts that an engine knows, found by their body or by their SHA-1.
 //
-// EVAL sends the whole body each time, so that lookup is the warm one: a keyed hash and a memcmp.
-// SHA-1 is computed for the scripts that are there when somebody asks by one (EVALSHA, SCRIPT
-// EXISTS), once for each script.
+// EVAL sends the whole body each time, so that lookup is the warm one: a memcmp where it is the
+// body of the time before, and else a keyed hash besides. SHA-1 is computed for the scripts that
+// are there when somebody asks by one (EVALSHA, SCRIPT EXISTS), once for each script.
 //
 // Not thread-safe. A Script stays where it is until it is forgotten.
 #pragma once
@@ -58,6 +58,7 @@ class CompiledScripts {
   void index_by_sha1();
 
   ByBody by_body_;
+  Script* last_by_body_ = nullptr;  // that was found
   BySha1 by_sha1_;
   std::vector<Script*> without_sha1_;  // not yet in by_sha1_
   std::uint64_t uses_ = 0;

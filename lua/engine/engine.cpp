@@ -67,9 +67,9 @@ void Engine::make_room() {
   }
 }
 
-bool Engine::is_quick(std::string_view body) {
-  const Script* const script = scripts_.find_by_body(body);
-  return script != nullptr && script->is_quick();
+const Script* Engine::find_loaded(std::string_view body) {
+  INVARIANT(!is_active(), "no script is looked up while one is active");
+  return scripts_.find_by_body(body);
 }
 
 const Script* Engine::find(std::string_view sha1) {

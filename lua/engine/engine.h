@@ -63,8 +63,8 @@ class Engine {
   // The script of this body, compiled if it is new. REQUIRES: no script is active, as for find(),
   // flush() and start().
   Loaded load(std::string_view body, Keep keep = Keep::recent);
-  // Whether there is a script of this body, which is_quick().
-  bool is_quick(std::string_view body);
+  // The same without compiling any: nullptr if it is new.
+  const Script* find_loaded(std::string_view body);
   // By its SHA-1 in hex, any case: one that was loaded, or one of known_scripts(). nullptr if
   // unknown.
   const Script* find(std::string_view sha1);

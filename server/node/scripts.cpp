@@ -29,6 +29,9 @@ Scripts::Scripts(Parts parts, std::uint64_t hash_seed, std::string redis_version
       engine_(limits_of(parts.settings, hash_seed), std::move(redis_version)) {}
 
 lua::Engine::Loaded Scripts::load(std::string_view body, lua::Engine::Keep keep) {
+  if (keep == lua::Engine::Keep::recent) {
+    if (const lua::Script* const script = engine_.find_loaded(body)) return {script, {}};
+  }
   if (parts_.watch != nullptr) parts_.watch->script_began(engine_);
   lua::Engine::Loaded loaded = engine_.load(body, keep);
   watch_end();
@@ -36,9 +39,10 @@ lua::Engine::Loaded Scripts::load(std::string_view body, lua::Engine::Keep keep)
 }
 
 bool Scripts::may_take_long(const protocol::CommandSpec& spec, Request request) {
-  if (spec.name == "eval") return !engine_.is_quick(request[1]);
-  const lua::Script* const script = engine_.find(request[1]);
-  return script != nullptr && !script->is_quick();
+  const bool is_eval = spec.name == "eval";
+  const lua::Script* const script =
+      is_eval ? engine_.find_loaded(request[1]) : engine_.find(request[1]);
+  return script != nullptr ? !script->is_quick() : is_eval;
 }
 
 // Whether there is memory for a script's writes is decided when it begins, and only the first write

@@ -241,15 +241,16 @@ TEST_CASE("a script of a transaction may be forgotten by what comes behind it") 
     world.ask(world.alice, line);
   }
   CHECK(world.ask(world.alice, "EXEC") == "[(integer) 1, +OK]");
-  CHECK_FALSE(world.node.scripts().engine().is_quick("return 1"));
+  CHECK(world.node.scripts().engine().find_loaded("return 1") == nullptr);
 }
 
 TEST_CASE("the scripts of lock libraries are quick before they ran") {
   SlowNode world;
   world.alice.send({"SCRIPT", "LOAD", std::string(lua::known_scripts().front().body)}, world.now);
   world.alice.send({"SCRIPT", "LOAD", "return 1"}, world.now);
-  CHECK(world.node.scripts().engine().is_quick(lua::known_scripts().front().body));
-  CHECK_FALSE(world.node.scripts().engine().is_quick("return 1"));
+  lua::Engine& engine = world.node.scripts().engine();
+  CHECK(engine.find_loaded(lua::known_scripts().front().body)->is_quick());
+  CHECK_FALSE(engine.find_loaded("return 1")->is_quick());
 }
 
 TEST_CASE("clients that send a request at a time never give way") {
