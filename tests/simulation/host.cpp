@@ -215,18 +215,14 @@ void Host::lose_disk(Duration down) {
   if (!process_ || suspended_since_) return;
   kill(down);
   tell("has a new, empty disk");
-  disk_.replace();
-  obligations_.note_new_disk();
-  set_max_ttl(largest_max_ttl_);  // what bounds the locks that nobody remembers (row 4)
+  replace_disk();
 }
 
 // Also one that is down.
 void Host::replace(Duration down) {
   wake_machine();
   process_ ? kill(down) : start_after(down);
-  disk_.replace();
-  obligations_.note_new_disk();
-  set_max_ttl(largest_max_ttl_);
+  replace_disk();
   node_id_ = make_id(number_, ++replaced_ * 10);
   tell(fmt::format("is another node, {}", node_id_.substr(0, 2)));
 }

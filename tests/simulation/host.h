@@ -122,6 +122,7 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
   void carry_out_next(const Steps& steps, std::size_t index, std::uint64_t process,
                       const std::function<void()>& done);
   Duration disk_time(bool is_sync);
+  void replace_disk();
 
   // One turn of the node's loop.
   void turn(const std::function<void(server::Node&, Now)>& what);

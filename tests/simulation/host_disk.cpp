@@ -85,4 +85,12 @@ void Host::slow_disk(Duration by, TrueTime until) {
   disk_slow_until_ = until;
 }
 
+// What makes its calls fail is there longer than the disk is.
+void Host::replace_disk() {
+  disk_.replace();
+  obligations_.note_new_disk();
+  if (is_disk_broken() || agenda_.now() < disk_faulty_until_) obligations_.note_disk_trouble();
+  set_max_ttl(largest_max_ttl_);  // what bounds the locks that nobody remembers (row 4)
+}
+
 }  // namespace redlock::simulation

@@ -164,6 +164,26 @@ TEST_CASE("each fault does what it says") {
   CHECK(is_told(with({.deed = Deed::replace_node, .length = 50ms}), "is another node, b1"));
 }
 
+TEST_CASE("a disk whose calls fail is in doubt, also one that is new") {
+  Scenario scenario = quiet_scenario();
+  scenario.length = 6s;
+  scenario.events = {
+      {.at = after(100ms), .deed = Deed::faulty_disk, .node = 1, .other = 2, .length = 6s},
+      {.at = after(200ms), .deed = Deed::replace_node, .node = 1, .length = 50ms}};
+  for (Duration at = 5s; at < 6s; at += 10ms) {
+    scenario.events.push_back({.at = after(at),
+                               .deed = Deed::want,
+                               .client = 1,
+                               .key = 1,
+                               .length = 5ms,
+                               .ttl = seconds(2)});
+  }
+  scenario.events.push_back({.at = after(5900ms), .deed = Deed::kill, .node = 1, .length = 50ms});
+  for (scenario.seed = 1; scenario.seed <= 20; ++scenario.seed) {
+    CHECK_FALSE(run(scenario, Story::Telling::nothing).violation);
+  }
+}
+
 TEST_CASE("a holder whose machine sleeps gives its lock up") {
   Scenario scenario = quiet_scenario();
   scenario.events.front().holding = Holding::keep;
