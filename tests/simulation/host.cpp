@@ -408,6 +408,7 @@ void Host::pause(TrueTime until) {
   ++faults_;
   tell("is paused");
   paused_until_ = until;
+  obligations_.note_pause();
   agenda_.at(until, [this, number = process_->number] {
     if (process_ && process_->number == number && agenda_.now() >= paused_until_) go_on();
   });

@@ -54,6 +54,7 @@ void Obligations::note_end(End end, const server::Node& node, Instant now, bool 
   note_turn(node, now);
   is_unsure_ = begun_at_ == kEndOfTime || end == End::unsure;
   is_steady_ = !is_unsure_ && !may_lag();
+  paused_since_ = kEndOfTime;
   begun_at_ = kEndOfTime;
   is_other_boot_ = false;
   end_ = end;
@@ -63,7 +64,13 @@ void Obligations::note_end(End end, const server::Node& node, Instant now, bool 
 bool Obligations::may_lag() const {
   if (lags_since_ == kEndOfTime) return false;
   const TrueTime could_lower = std::max({lags_since_, paused_until_, begun_at_});
-  return agenda_.now() < could_lower + kLowerTime + 4 * scenario_.turn_max;
+  const TrueTime last_at_work = std::min(agenda_.now(), paused_since_);
+  return last_at_work < could_lower + kLowerTime + 4 * scenario_.turn_max;
+}
+
+void Obligations::note_pause_end() {
+  paused_since_ = kEndOfTime;
+  paused_until_ = agenda_.now();
 }
 
 void Obligations::note_power_loss() {

@@ -45,8 +45,9 @@ class Obligations {
                    const SkewedClock& clock);
   // Its run is durable.
   void note_begun() { begun_at_ = agenda_.now(); }
-  // It could not do its work until now.
-  void note_pause_end() { paused_until_ = agenda_.now(); }
+  // It cannot do its work from now on, until the pause ends or the process does.
+  void note_pause() { paused_since_ = agenda_.now(); }
+  void note_pause_end();
 
  private:
   struct Owed {
@@ -73,6 +74,7 @@ class Obligations {
   Instant latest_{};                  // deadline of a live lock
   TrueTime lags_since_ = kEndOfTime;  // the ledger still tells of a later one than is needed
   TrueTime begun_at_ = kEndOfTime;
+  TrueTime paused_since_ = kEndOfTime;
   TrueTime paused_until_{};
   std::optional<Instant> wait_end_;  // of the last start, in this boot
   End end_ = End::none;

@@ -26,11 +26,12 @@ struct Owing {
   } log;
   std::optional<server::Node> node;
 
-  // One that has a lock until `deadline`, or none.
-  server::Node& start(std::optional<Instant> deadline) {
+  // One that has a lock until `deadline`, or none; its ledger tells of `recorded`.
+  server::Node& start(std::optional<Instant> deadline, Instant recorded = {}) {
     server::NodeStart facts;
     facts.node_id = std::string(40, 'a');
     facts.started_at = clock.at(agenda.now());
+    facts.ledger.latest_deadline = recorded;
     node.emplace(server::all_families(), settings, facts,
                  server::Node::Environment{[] { return server::ProcessFacts{}; }, log});
     if (deadline) node->grants().restore({"key", "value", *deadline, 1, server::LockKind::text});
@@ -101,6 +102,49 @@ TEST_CASE("a start that waits for nothing, or takes a crash for something else, 
   SECTION("nobody can say after a disk has failed") {
     world.obligations.note_disk_trouble();
     CHECK(world.start_again(server::RestartCause::ledger_damaged, Instant(200s)) == "none");
+  }
+}
+
+TEST_CASE("a start may wait for a lock that is gone if its ledger could not be lowered in time") {
+  Owing world;
+  world.obligations.note_turn(world.start({}, Instant(110s)), Instant(100s));
+  world.obligations.note_begun();
+  const auto starts_late = [&world] {
+    world.crash();
+    return world.start_again(server::RestartCause::crash, Instant(110s));
+  };
+  SECTION("it was killed before") {
+    world.pass(39ms);
+    CHECK(starts_late() == "none");
+  }
+  SECTION("it had the time") {
+    world.pass(40ms);
+    CHECK(starts_late() == "misread");
+  }
+  SECTION("it was killed in a pause that began before") {
+    world.pass(39ms);
+    world.obligations.note_pause();
+    world.pass(1s);
+    CHECK(starts_late() == "none");
+  }
+  SECTION("it had the time before the pause in which it was killed") {
+    world.pass(40ms);
+    world.obligations.note_pause();
+    world.pass(1s);
+    CHECK(starts_late() == "misread");
+  }
+  SECTION("only what comes after a pause counts") {
+    world.obligations.note_pause();
+    world.pass(1s);
+    world.obligations.note_pause_end();
+    world.pass(39ms);
+    SECTION("not quite") {
+      CHECK(starts_late() == "none");
+    }
+    SECTION("all of it") {
+      world.pass(1ms);
+      CHECK(starts_late() == "misread");
+    }
   }
 }
 
