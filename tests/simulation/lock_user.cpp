@@ -69,6 +69,11 @@ void LockUser::start() {
   turn();
 }
 
+void LockUser::restart() {
+  die();
+  start();
+}
+
 // An attempt makes its value before it sends a byte, so that is when it begins to ask.
 std::string LockUser::new_value() {
   const std::uint64_t first = random_();  // in this order, whatever the compiler
@@ -228,8 +233,7 @@ void LockUser::release_for(const std::optional<HeldLock>& lock, Duration down) {
   if (!lock || !group_ || is_paused()) return;
   ++faults_;
   tell("is another process, that releases what it was told of");
-  die();
-  start();
+  restart();
   const HeldLock told = coordinator::known_lock(lock->claim->name, lock->claim->value, lock->ttl);
   group_->release(told, now(), [=, this](const coordinator::ReleaseResult& result) {
     if (result.outcome == coordinator::ReleaseOutcome::no_quorum) return;

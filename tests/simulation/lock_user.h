@@ -24,6 +24,8 @@ class LockUser final : public ClientEnd {
   ~LockUser() override;
 
   void start();
+  // Another process in its place, which knows nothing of what this one did.
+  void restart();
   void want(const Event& event);
 
   // What it holds of a key, and extends, which somebody else is to release; nullopt: nothing.

@@ -248,6 +248,18 @@ TEST_CASE("messages in pieces come to the same") {
   CHECK(outcome.acquired == 2);
 }
 
+TEST_CASE("an operator reaches all nodes, though a client has not heard of their end") {
+  Scenario scenario = quiet_scenario();
+  scenario.events.clear();
+  for (unsigned node = 1; node <= scenario.nodes; ++node) {
+    scenario.events.push_back(
+        {.at = after(100ms), .deed = Deed::power_loss, .node = node, .length = 50ms});
+    scenario.events.push_back(
+        {.at = after(1s), .deed = Deed::replace_node, .node = node, .length = 50ms});
+  }
+  CHECK_FALSE(run(scenario, Story::Telling::nothing).violation);
+}
+
 // --- users of single nodes
 
 TEST_CASE("each form takes a lock that is free, keeps it, and gives it back") {

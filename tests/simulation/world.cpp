@@ -329,8 +329,12 @@ bool World::is_new_group() const {
   return replaced.size() == scenario_.nodes && !scenario_.plain;
 }
 
+// An operator's command is a process of its own. The connections of a client that wanted nothing
+// may still lead to the nodes of before.
 void World::rescue() {
   using coordinator::AdmissionOutcome;
+  users_.front()->restart();
+  if (!pass(coordinator::Link::kGreetingTimeMax)) return;
   admit({}, AdmissionOutcome::needs_operator);
   admit({.new_group = true, .floor = {}}, AdmissionOutcome::floor_needed);
   Token floor = referee_.largest_token();
