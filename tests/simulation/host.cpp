@@ -291,7 +291,7 @@ void Host::turn(const std::function<void(server::Node&, Now)>& what) {
 }
 
 void Host::take_time() {
-  const auto most = static_cast<std::uint64_t>(world_.scenario.turn_max.count());
+  const auto most = static_cast<std::uint64_t>(turn_max_.count());
   if (most == 0) return end_turn();
   paused_until_ = agenda_.now() + Duration(random_.below(most + 1));
   agenda_.at(paused_until_, [this, number = process_->number] {
@@ -451,10 +451,9 @@ void Host::race(std::int64_t faster_millionths) {
   tell(fmt::format("'s clock runs {} millionths too fast", faster_millionths));
 }
 
-void Host::heal() {
-  disk_broken_until_ = std::min(disk_broken_until_, agenda_.now());
-  disk_slow_until_ = std::min(disk_slow_until_, agenda_.now());
-  disk_faulty_until_ = std::min(disk_faulty_until_, agenda_.now());
+void Host::heal(const Calm& calm) {
+  heal_disk();
+  turn_max_ = calm.shortened(world_.scenario.turn_max);
   if (agenda_.now() < paused_until_) {
     paused_until_ = agenda_.now();
     go_on();

@@ -7,6 +7,7 @@
 #include "server/node/node.h"
 #include "server/recovery/recovery.h"
 #include "tests/simulation/agenda.h"
+#include "tests/simulation/calm.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/network.h"
 #include "tests/simulation/obligations.h"
@@ -57,7 +58,7 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
   void jump(Duration by) { clock_.jump(by); }
   void race(std::int64_t faster_millionths);
   // All of them end; a node that is down starts.
-  void heal();
+  void heal(const Calm& calm);
 
   bool is_fenced() const;
   bool is_serving() const;
@@ -123,6 +124,7 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
                       const std::function<void()>& done);
   Duration disk_time(bool is_sync);
   void replace_disk();
+  void heal_disk();
 
   // One turn of the node's loop.
   void turn(const std::function<void(server::Node&, Now)>& what);
@@ -162,6 +164,7 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
   TrueTime paused_until_{};
   bool ends_turn_ = false;  // what a turn wrote goes out when the turn is over
   bool is_in_turn_ = false;
+  Duration turn_max_ = world_.scenario.turn_max;
   std::vector<std::function<void()>> inbox_;  // what came while it was paused
   TrueTime disk_broken_until_{};
   TrueTime disk_slow_until_{};

@@ -93,4 +93,10 @@ void Host::replace_disk() {
   set_max_ttl(largest_max_ttl_);  // what bounds the locks that nobody remembers (row 4)
 }
 
+void Host::heal_disk() {
+  disk_broken_until_ = std::min(disk_broken_until_, agenda_.now());
+  disk_slow_until_ = std::min(disk_slow_until_, agenda_.now());
+  disk_faulty_until_ = std::min(disk_faulty_until_, agenda_.now());
+}
+
 }  // namespace redlock::simulation

@@ -1,5 +1,7 @@
 #include "tests/simulation/lock_user.h"
 
+#include "tests/simulation/calm.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -15,8 +17,6 @@ using coordinator::ExtensionOutcome;
 using coordinator::HeldLock;
 
 constexpr Instant kFirstReading{std::chrono::minutes(10)};
-// How long before the end of its validity a kept lock counts as lost, as a part of its TTL.
-constexpr int kNoticePart = 20;
 
 std::string key_name(const Scenario& scenario, unsigned key) {
   return fmt::format("key{}", scenario.first_key + key);

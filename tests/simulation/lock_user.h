@@ -52,8 +52,8 @@ class LockUser final : public ClientEnd {
   // It wants nothing more, and lets go of what it has.
   void stop_wanting();
   // Asks for a key that nobody has, keeps it beyond its TTL and releases it. One that took long to
-  // get may be lost before its first extension: then it is tried again. done: whether it went well,
-  // or why not.
+  // get, for the sake of a node's disk, may be lost before its first extension: then it is tried
+  // again. done: whether it went well, or why not.
   using Probed = std::function<void(bool went_well, const std::string& why)>;
   void probe(unsigned key, Duration ttl, Duration wait, Probed done, unsigned tries = 3);
   // As an operator asks for the admission of whoever lost its ledger (rule F6).

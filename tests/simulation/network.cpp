@@ -29,7 +29,8 @@ Duration Network::travel_time(Way& way) {
       static_cast<std::uint64_t>((scenario_.delay_max - scenario_.delay_min).count());
   Duration time = scenario_.delay_min + Duration(way.random.below(spread + 1));
   const bool is_resent = way.random.below(1000) < scenario_.resent_per_thousand;
-  if (is_resent && !is_healed_) time += kResendTime;
+  if (calm_) return calm_->shortened(time);
+  if (is_resent) time += kResendTime;
   if (agenda_.now() < way.slow_until) time += way.slow_by;
   return time;
 }
@@ -205,8 +206,8 @@ void Network::hang_up(unsigned client, unsigned address) {
   }
 }
 
-void Network::heal() {
-  is_healed_ = true;
+void Network::heal(const Calm& calm) {
+  calm_ = calm;
   for (Way& each : ways_) {
     each.cut_until = std::min(each.cut_until, agenda_.now());
     each.slow_until = std::min(each.slow_until, agenda_.now());

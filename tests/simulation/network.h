@@ -11,12 +11,14 @@
 
 #include "base/random.h"
 #include "tests/simulation/agenda.h"
+#include "tests/simulation/calm.h"
 #include "tests/simulation/scenario.h"
 #include "tests/simulation/story.h"
 
 #include <array>
 #include <cstddef>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,7 +73,8 @@ class Network {
   void slow(unsigned client, unsigned node, Duration by, TrueTime until);
   void mislead(unsigned client, unsigned address, unsigned node);
   void hang_up(unsigned client, unsigned address);
-  void heal();
+  // All of them end.
+  void heal(const Calm& calm);
 
  private:
   enum class What : std::uint8_t { dial, dialled, refused, bytes, end };
@@ -125,7 +128,7 @@ class Network {
   std::deque<Connection> connections_;  // never forgotten: a run is short
   std::vector<Way> ways_;
   std::vector<std::vector<unsigned>> leads_to_;  // by client and address
-  bool is_healed_ = false;
+  std::optional<Calm> calm_;
 };
 
 }  // namespace redlock::simulation

@@ -1,4 +1,5 @@
 // The simulator's own parts: what it says must be true before anybody believes what it finds.
+#include "tests/simulation/calm.h"
 #include "tests/simulation/forms.h"
 #include "tests/simulation/shrink.h"
 #include "tests/simulation/sweep.h"
@@ -257,6 +258,58 @@ TEST_CASE("an operator reaches all nodes, though a client has not heard of their
     scenario.events.push_back(
         {.at = after(1s), .deed = Deed::replace_node, .node = node, .length = 50ms});
   }
+  CHECK_FALSE(run(scenario, Story::Telling::nothing).violation);
+}
+
+// --- the calm
+
+// One client with the fastest clock, and every message takes as long as it may.
+Scenario slow_scenario(Duration delay) {
+  Scenario scenario = quiet_scenario();
+  scenario.drift_millionths = 200'000;
+  scenario.client_rates = {200'000};
+  scenario.delay_min = scenario.delay_max = delay;
+  return scenario;
+}
+
+TEST_CASE("in the calm messages and turns take as much less as an answer and a lock ask for") {
+  Scenario scenario = slow_scenario(80ms);
+  scenario.turn_max = 20ms;  // an answer takes 240 ms on the client's clock
+  scenario.node_timeout = 241ms;
+  CHECK(Calm(scenario).shortened(80ms) == 80ms);
+  CHECK(Calm(scenario).probe_ttl() == scenario.max_ttl);
+  scenario.node_timeout = 120ms;
+  CHECK(Calm(scenario).shortened(80ms) <= 40ms);
+  CHECK(Calm(scenario).shortened(80ms) > 39ms);
+
+  // Of 800 ms are 160 for drift, 40 for the notice and 267 until the extension.
+  scenario.events.push_back({.deed = Deed::set_max_ttl, .node = 1, .delay = 800ms});
+  CHECK(Calm(scenario).probe_ttl() == 800ms);
+  scenario.node_timeout = 400ms;
+  CHECK(Calm(scenario).shortened(240ms) < 111ms);
+  CHECK(Calm(scenario).shortened(240ms) > 109ms);
+}
+
+TEST_CASE("in the calm each node answers in time, however near the node timeout is") {
+  Scenario scenario = slow_scenario(82ms);
+  scenario.node_timeout = 194ms;
+  SECTION("to a clock that is faster than the messages allow") {}
+  SECTION("of nodes whose turns take their time") {
+    scenario.delay_min = scenario.delay_max = 1ms;
+    scenario.turn_max = 200ms;
+  }
+  for (unsigned node = 1; node <= scenario.nodes; ++node) {
+    scenario.events.push_back(
+        {.at = after(200ms), .deed = Deed::replace_node, .node = node, .length = 50ms});
+  }
+  CHECK_FALSE(run(scenario, Story::Telling::nothing).violation);
+}
+
+TEST_CASE("in the calm a lock is kept, however short the TTL is that all nodes grant") {
+  Scenario scenario = slow_scenario(82ms);
+  scenario.node_timeout = 380ms;
+  scenario.max_ttl = 733ms;
+  scenario.events.front().ttl = 733ms;
   CHECK_FALSE(run(scenario, Story::Telling::nothing).violation);
 }
 

@@ -1,5 +1,6 @@
 #include "tests/simulation/world.h"
 
+#include "tests/simulation/calm.h"
 #include "tests/simulation/host.h"
 #include "tests/simulation/lock_user.h"
 #include "tests/simulation/node_user.h"
@@ -68,7 +69,6 @@ class World {
   Host& node(const Event& event) { return *hosts_[event.node - 1]; }
   LockUser& client(const Event& event) { return *users_[event.client - 1]; }
   Duration largest_max_ttl() const;
-  Duration probe_ttl() const;
 
   void happen(const Event& event);
   void note_trouble(const Event& event);
@@ -90,6 +90,7 @@ class World {
   Outcome outcome();
 
   const Scenario& scenario_;
+  const Calm calm_{scenario_};
   Agenda agenda_;
   Story story_;
   Referee referee_{agenda_, story_};
@@ -259,8 +260,8 @@ bool World::pass(Duration length) {
 
 // Until no lock and no delay of before can be left (rules R, L1, F7).
 bool World::calm_down() {
-  network_.heal();
-  for (const auto& host : hosts_) host->heal();
+  network_.heal(calm_);
+  for (const auto& host : hosts_) host->heal(calm_);
   for (const auto& user : users_) user->heal();
   for (const auto& user : users_) user->stop_wanting();
   for (const auto& user : node_users_) user->stop_wanting();
@@ -275,15 +276,6 @@ Duration World::largest_max_ttl() const {
   return largest;
 }
 
-// That every node grants.
-Duration World::probe_ttl() const {
-  Duration least = scenario_.max_ttl;
-  for (const Event& event : scenario_.events) {
-    if (event.deed == Deed::set_max_ttl) least = std::min(least, event.delay);
-  }
-  return least;
-}
-
 bool World::probe_all() {
   for (unsigned index = 0; index < users_.size(); ++index) {
     bool has_answer = false;
@@ -294,8 +286,8 @@ bool World::probe_all() {
           Breach::not_free,
           fmt::format("client {} does not get and keep a free lock: {}", index + 1, why));
     };
-    users_[index]->probe(index % scenario_.keys + 1, probe_ttl(), kProbeTime, probed);
-    const TrueTime end = agenda_.now() + 3 * (kProbeTime + 2 * probe_ttl());
+    users_[index]->probe(index % scenario_.keys + 1, calm_.probe_ttl(), kProbeTime, probed);
+    const TrueTime end = agenda_.now() + 3 * (kProbeTime + 2 * calm_.probe_ttl());
     while (!has_answer && agenda_.step(end)) {
     }
     if (!has_answer) {
