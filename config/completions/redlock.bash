@@ -5,13 +5,14 @@ _redlock_changes="show create replace add remove rescue"
 _redlock_drills="restart chaos partition clock run check"
 
 _redlock_options_of() {
-  local common="--nodes --config --node-timeout --clock-drift --json --help --version"
+  local common="--nodes --config --node-timeout --clock-drift --unsafe-members --json --help --version"
   case $1 in
     run) echo "$common --no-wait --wait --no-fence --ttl --max-hold --wait-all -E -L --signal --kill-after" ;;
     acquire) echo "$common --ttl --no-wait --wait --no-fence" ;;
     extend) echo "$common --value --ttl" ;;
     release) echo "$common --value" ;;
     status) echo "$common --watch" ;;
+    "group rescue") echo "$common --gone --floor" ;;
     admit) echo "$common --new-group --floor" ;;
     up) echo "$common --count --port --dir --node-binary" ;;
     bench) echo "$common --for --in-flight --ttl --no-fence" ;;

@@ -91,11 +91,10 @@ Problem read_wait(const GivenSettings& settings, Subcommand subcommand, bool no_
 }
 
 // As the file has a value for everything, a flag that is given stands for `yes`.
-Problem read_fence(const GivenSettings& settings, bool& fence) {
-  const GivenSetting* setting = settings.find("no-fence");
+Problem read_yes_no(const GivenSettings& settings, std::string_view name, bool& is_yes) {
+  const GivenSetting* setting = settings.find(name);
   if (setting == nullptr) return {};
-  const bool is_yes = equals_ignoring_case(setting->value, "yes");
-  fence = !is_yes;
+  is_yes = equals_ignoring_case(setting->value, "yes");
   if (is_yes || equals_ignoring_case(setting->value, "no")) return {};
   return mistake(*setting, fmt::format("'{}' is neither yes nor no", setting->value));
 }
@@ -110,7 +109,12 @@ Problem read_all(const GivenSettings& settings, bool no_wait, CommandLine& line)
   if (Problem problem = read_duration(settings, "ttl", options.ttl)) return problem;
   if (Problem problem = read_wait(settings, *line.subcommand, no_wait, options.wait))
     return problem;
-  if (Problem problem = read_fence(settings, options.fence)) return problem;
+  bool no_fence = false;
+  if (Problem problem = read_yes_no(settings, "no-fence", no_fence)) return problem;
+  options.fence = !no_fence;
+  if (Problem problem = read_yes_no(settings, "unsafe-members", options.client.unsafe_members)) {
+    return problem;
+  }
   if (Problem problem = read_optional_duration(settings, "max-hold", options.run.max_hold)) {
     return problem;
   }
@@ -158,6 +162,8 @@ void add_common(CLI::App& app, Flags& flags, Options& options) {
   add_setting(app, flags, "--node-timeout", "node-timeout",
               "after it a node counts as not answering (500ms)", "D");
   add_setting(app, flags, "--clock-drift", "clock-drift", "the bound on clock rates (0.01)", "D");
+  app.add_flag("--unsafe-members", flags.unsafe_members,
+               "ask nodes whose settings are not safe, too");
   app.add_flag("--json", options.json, "print JSON");
   app.set_version_flag("-v,--version", "redlock " + std::string(kRedlockVersion));
 }
@@ -299,6 +305,7 @@ void add_flags(const Flags& flags, GivenSettings& settings) {
     if (!value.empty()) settings.set(name, {value, "--" + name, true});
   }
   if (flags.no_fence) settings.set("no-fence", {"yes", "--no-fence", true});
+  if (flags.unsafe_members) settings.set("unsafe-members", {"yes", "--unsafe-members", true});
 }
 
 bool names_a_lock(Subcommand subcommand) {

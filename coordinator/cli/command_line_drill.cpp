@@ -185,6 +185,7 @@ Problem read_check(const GivenSettings& /*settings*/, CommandLine& /*line*/) {
 Problem read_client(const GivenSettings& settings, CommandLine& line) {
   if (Problem problem = read_nodes(settings, line)) return problem;
   line.options.fence = settings.find("no-fence") == nullptr;
+  line.options.client.unsafe_members = settings.find("unsafe-members") != nullptr;
   return read_ttl(settings, kChaosTtl, line.options);
 }
 

@@ -30,6 +30,7 @@ struct Flags {
   std::string config;
   bool no_wait = false;
   bool no_fence = false;
+  bool unsafe_members = false;
   std::map<std::string, std::string> values;
 };
 

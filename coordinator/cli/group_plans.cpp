@@ -112,6 +112,14 @@ std::string trouble_with_floor(const Nodes& nodes, std::size_t fenced,
 
 }  // namespace
 
+GroupRoster newest(const Nodes& nodes) {
+  GroupRoster newest;
+  for (const NodeState& node : nodes) {
+    if (node.roster.epoch > newest.epoch) newest = node.roster;
+  }
+  return newest;
+}
+
 Result<GroupRoster, Error> first_roster(const Nodes& nodes) {
   GroupRoster roster{1, {}};
   for (const NodeState& node : nodes) {
@@ -128,13 +136,28 @@ Result<GroupRoster, Error> first_roster(const Nodes& nodes) {
   return roster;
 }
 
+std::optional<GroupRoster> local_roster(const Nodes& nodes) {
+  GroupRoster roster = newest(nodes);
+  if (roster.epoch == 0) {
+    auto first = first_roster(nodes);
+    return first ? std::optional(std::move(first).value()) : std::nullopt;
+  }
+  ++roster.epoch;
+  for (const NodeState& node : nodes) {
+    if (node.ledger_id.empty() || find(roster, node) != nullptr) continue;
+    for (GroupMember& member : roster.members) {
+      if (member.node != node.answer.node) continue;
+      member = {node.answer.node, node.node_id, node.ledger_id, roster.epoch};
+      return roster;
+    }
+  }
+  return std::nullopt;
+}
+
 Result<RescuePlan, Error> plan_rescue(const Nodes& nodes, const OperatorsRescue& by_operator) {
   auto all = first_roster(nodes);
   if (!all) return all.error();
-  GroupRoster known;
-  for (const NodeState& node : nodes) {
-    if (node.roster.epoch > known.epoch) known = node.roster;
-  }
+  const GroupRoster known = newest(nodes);
   RescuePlan plan;
   if (names_all(nodes, known)) {
     plan.roster = known;

@@ -16,9 +16,17 @@
 
 namespace redlock::coordinator {
 
+// That any of them goes by; of epoch 0 where none has a roster.
+GroupRoster newest(const std::vector<NodeState>& nodes);
+
 // Of epoch 1: all of these nodes. Error no_quorum: which of them does not answer, or cannot be a
 // member.
 Result<GroupRoster, Error> first_roster(const std::vector<NodeState>& nodes);
+
+// For nodes on one machine, which nobody else looks after: their first roster, or the next one, in
+// which a member that lost its ledger takes its own place again, one at a time. nullopt: nothing is
+// to be done, or cannot be as long as nodes do not answer.
+std::optional<GroupRoster> local_roster(const std::vector<NodeState>& nodes);
 
 // Epochs between the newest roster that a node tells and that of a rescue: those that are lost may
 // have gone on without the others, an epoch in each max-ttl at most.

@@ -22,6 +22,7 @@ ClientOptions client_options(const char* nodes, const redlock_client_options& fr
   if (from.node_timeout_ms != 0) options.node_timeout = from_milliseconds(from.node_timeout_ms);
   if (from.clock_drift != 0) options.clock_drift = from.clock_drift;
   options.admit_unfenced = !from.leaves_unfenced;
+  options.unsafe_members = from.unsafe_members;
   return options;
 }
 

@@ -95,6 +95,7 @@ Result<ParsedOptions, Error> read_options(const ClientOptions& options) {
                                  .clock_drift = options.clock_drift,
                                  .hear_everyone = options.hear_everyone,
                                  .as_named = options.as_named,
+                                 .unsafe_members = options.unsafe_members,
                                  .admit_unfenced = options.admit_unfenced},
                        .log = options.log};
   for (coordinator::NodeAddress& node : nodes.value()) {
@@ -222,7 +223,7 @@ Client::Operation Client::status(Callback<std::vector<NodeState>> done) {
   Core& core = *core_;
   return core.begin<States>(std::move(done), [&core](const Core::Tell<States>& tell) {
     const auto on_end = [&core, tell](const std::vector<NodeFinding>& findings) {
-      tell(translate_states(core.names(), findings));
+      tell(translate_states(core.names(), findings, core.group().options().clock_drift));
     };
     return core.group().survey(coordinator::kStateQuestions, "", holder_now(), on_end);
   });

@@ -36,15 +36,6 @@ int refuse(const Options& options, std::string why) {
   return exit_code::kConfiguration;
 }
 
-// The newest roster that any of them goes by.
-GroupRoster newest(const States& states) {
-  GroupRoster newest;
-  for (const NodeState& node : states) {
-    if (node.roster.epoch > newest.epoch) newest = node.roster;
-  }
-  return newest;
-}
-
 GroupMember* find(GroupRoster& roster, const std::string& address_or_id) {
   const auto found =
       std::find_if(roster.members.begin(), roster.members.end(), [&](const GroupMember& member) {

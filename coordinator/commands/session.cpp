@@ -13,6 +13,7 @@ Result<std::unique_ptr<CommandSession>, Error> CommandSession::begin(const Optio
   ClientOptions settings = options.client;
   settings.hear_everyone = true;
   settings.admit_unfenced = admits == Admits::yes;
+  if (admits == Admits::no) settings.unsafe_members = true;  // it wants no votes
   auto client = Client::start_on((*loop)->raw(), settings);
   if (!client) return client.error();
   return std::unique_ptr<CommandSession>(

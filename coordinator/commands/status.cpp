@@ -115,9 +115,32 @@ nlohmann::json json_of(const NodeState& node) {
   add_ms("admit_in_ms", node.admit_in);
   told["round_trip_ms"] = round_trip_ms(node);
   add_text("clock", node.clock);
+  add_text("unsafe", node.unsafe);
   add_text("node_id", node.node_id);
   add_text("version", node.version);
   return told;
+}
+
+// What is not as in a sound group, a line each.
+std::vector<std::string> complaints(const States& states, const FarCounters& far) {
+  std::vector<std::string> lines;
+  for (const FarCounter& one : far) {
+    lines.push_back(fmt::format("{}: {}", states[one.node].answer.node, one.text));
+  }
+  const NodeState* least = nullptr;
+  const NodeState* most = nullptr;
+  for (const NodeState& node : states) {
+    if (!node.unsafe.empty()) lines.push_back(fmt::format("{}: {}", node.answer.node, node.unsafe));
+    if (!node.max_ttl) continue;
+    if (least == nullptr || node.max_ttl < least->max_ttl) least = &node;
+    if (most == nullptr || node.max_ttl > most->max_ttl) most = &node;
+  }
+  if (least != most && least->max_ttl < most->max_ttl) {
+    lines.push_back(fmt::format("max-ttl differs: {} at {}, {} at {}",
+                                spoken_duration(*least->max_ttl), least->answer.node,
+                                spoken_duration(*most->max_ttl), most->answer.node));
+  }
+  return lines;
 }
 
 void print_json(const States& states, const FarCounters& far, int exit_code) {
@@ -132,19 +155,22 @@ void print_json(const States& states, const FarCounters& far, int exit_code) {
 }
 
 // Whether a quorum grants, and if not, why.
-int verdict(const States& states) {
+int verdict(const States& states, bool takes_unsafe) {
   const auto count = [&](auto predicate) {
     return static_cast<std::size_t>(std::count_if(states.begin(), states.end(), predicate));
   };
   const std::size_t quorum = quorum_of(states.size());
-  if (count([](const NodeState& node) { return node.grants; }) >= quorum) return exit_code::kDone;
+  const auto grants = [takes_unsafe](const NodeState& node) {
+    return node.grants && (takes_unsafe || node.unsafe.empty());
+  };
+  if (count(grants) >= quorum) return exit_code::kDone;
   if (count(answers) >= quorum) return exit_code::kNo;
   const auto denies = [](const NodeState& node) { return node.answer.kind == AnswerKind::denied; };
   return count(denies) > states.size() - quorum ? exit_code::kDenied : exit_code::kNoQuorum;
 }
 
 int show(const Options& options, const States& states) {
-  const int exit_code = verdict(states);
+  const int exit_code = verdict(states, options.client.unsafe_members);
   const FarCounters far = far_counters(states);
   if (options.json) {
     print_json(states, far, exit_code);
@@ -153,9 +179,7 @@ int show(const Options& options, const States& states) {
     print_table(states);
     if (exit_code == exit_code::kNo) fmt::print("too few nodes grant locks\n");
     if (exit_code > exit_code::kNo) fmt::print("no quorum of nodes answers\n");
-    for (const FarCounter& one : far) {
-      fmt::print("{}: {}\n", states[one.node].answer.node, one.text);
-    }
+    for (const std::string& line : complaints(states, far)) fmt::print("{}\n", line);
   }
   std::fflush(stdout);
   return exit_code == exit_code::kDone && !far.empty() ? exit_code::kNo : exit_code;

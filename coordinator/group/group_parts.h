@@ -23,9 +23,10 @@ struct GroupOptions {
   std::vector<Node> nodes;
   Duration node_timeout = 500ms;
   double clock_drift = 0.01;
-  bool hear_everyone = false;  // see Terms
-  bool as_named = false;       // see Rosters
-  bool admit_unfenced = true;  // in the background; and look after the group's roster
+  bool hear_everyone = false;   // see Terms
+  bool as_named = false;        // see Rosters
+  bool unsafe_members = false;  // nodes with unsafe_settings() have votes, too
+  bool admit_unfenced = true;   // in the background; and look after the group's roster
 };
 
 struct GroupParts {

@@ -99,6 +99,11 @@ bool Group::meet_member(NodeIndex node, Instant now) {
       for (Link& other : parts_.links) other.refuse_votes(parts_.rosters.refusal());
       break;
   }
+  std::string unsafe = unsafe_settings(status, parts_.options.clock_drift);
+  if (!unsafe.empty() && !parts_.options.unsafe_members) {
+    link.reject(AnswerKind::unsafe, std::move(unsafe), now);
+    return false;
+  }
   if (parts_.rosters.has_work()) schedule_roster_work(kRosterWorkDelay, now);
   return true;
 }

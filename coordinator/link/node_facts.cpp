@@ -5,6 +5,7 @@
 #include "base/text/printable.h"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
@@ -99,6 +100,18 @@ std::optional<NodeStatus> read_node_status(const Reply& reply) {
 Duration admissible_in(const NodeStatus& status) {
   const bool is_recovering = status.state == "recovering";
   return is_recovering ? std::max(status.admit_in, status.delay_left) : status.admit_in;
+}
+
+// A holder believes in its lock for as long as its own bound allows, and a node waits after a crash
+// for as long as its own does.
+std::string unsafe_settings(const NodeStatus& status, double clock_drift) {
+  if (!status.warning.empty()) return printable(status.warning);
+  double drift = 0;
+  const char* const end = status.clock_drift.data() + status.clock_drift.size();
+  if (std::from_chars(status.clock_drift.data(), end, drift).ec != std::errc()) return "";
+  if (drift <= clock_drift) return "";
+  return fmt::format("its clock-drift {} is larger than {}, by which validities are reckoned here",
+                     drift, clock_drift);
 }
 
 NodeIdentity identity_of(std::string_view id) {

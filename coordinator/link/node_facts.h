@@ -51,6 +51,10 @@ std::optional<NodeStatus> read_node_status(const protocol::Reply& reply);
 // takes no floor (rule R10).
 Duration admissible_in(const NodeStatus& status);
 
+// Why a vote of this node is worth less than a coordinator with this clock-drift believes (rule
+// G6); empty: it is not.
+std::string unsafe_settings(const NodeStatus& status, double clock_drift);
+
 // Nodes whose ids have the same hash count as one: a vote is lost, none is given twice (rule Q5).
 NodeIdentity identity_of(std::string_view id);
 // Of a node with its ledger.

@@ -28,6 +28,8 @@ std::string_view answer_name(AnswerKind kind) {
       return "overloaded";
     case AnswerKind::other_group:
       return "other group";
+    case AnswerKind::unsafe:
+      return "unsafe";
   }
   return "";
 }

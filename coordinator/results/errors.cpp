@@ -93,6 +93,12 @@ Error no_quorum_error(const Nodes& nodes, const std::vector<Answer>& answers,
     for (NodeAnswer& node : error.nodes) {
       if (node.text == error.text) node.text = "not asked";  // once is enough
     }
+  } else if (leave_no_quorum(answers, AnswerKind::unsafe)) {
+    error.code = ErrorCode::invalid;
+    error.text =
+        "too few nodes have safe settings: mend them, or take the nodes as they are, and two "
+        "holders "
+        "after a restart, by --unsafe-members (in a program: unsafe_members)";
   } else if (leave_no_quorum(answers, AnswerKind::denied)) {
     error.code = ErrorCode::denied;
   } else if (leave_no_quorum(answers, AnswerKind::overloaded)) {

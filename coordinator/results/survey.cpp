@@ -105,7 +105,7 @@ std::optional<Holder> holder_of(const std::vector<NodeFinding>& findings) {
   return std::nullopt;
 }
 
-NodeState node_state(const std::string& node, const NodeFinding& finding) {
+NodeState node_state(const std::string& node, const NodeFinding& finding, double clock_drift) {
   const Answer& answer = finding.answer;
   NodeState told{.answer = {node, answer.kind, answer_text(answer), answer.took},
                  .state = answer_text(answer)};
@@ -113,6 +113,7 @@ NodeState node_state(const std::string& node, const NodeFinding& finding) {
   const Fields info = fields_of(finding.replies[1].text());
   told.clock = printable(field(info, "source"));
   if (auto status = read_node_status(finding.replies[0])) {
+    told.unsafe = unsafe_settings(*status, clock_drift);
     add_status(std::move(*status), told);
   } else {
     told.state = "serving";

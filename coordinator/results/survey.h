@@ -21,7 +21,7 @@ inline constexpr std::array kStateQuestions = {RequestKind::status, RequestKind:
 // (rule F5: what one node tells is a proposal).
 std::optional<Holder> holder_of(const std::vector<NodeFinding>& findings);
 
-// A plain Redis says less than a redlock-node.
-NodeState node_state(const std::string& node, const NodeFinding& finding);
+// A plain Redis says less than a redlock-node. clock_drift: of this coordinator.
+NodeState node_state(const std::string& node, const NodeFinding& finding, double clock_drift);
 
 }  // namespace redlock::coordinator

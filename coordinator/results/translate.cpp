@@ -94,11 +94,12 @@ Result<std::optional<Holder>, Error> translate_holder(const NodeNames& names,
 }
 
 std::vector<NodeState> translate_states(const NodeNames& names,
-                                        const std::vector<NodeFinding>& findings) {
+                                        const std::vector<NodeFinding>& findings,
+                                        double clock_drift) {
   std::vector<NodeState> states;
   states.reserve(findings.size());
   for (std::size_t i = 0; i < std::min(findings.size(), names.size()); ++i) {
-    states.push_back(node_state(names[i].name, findings[i]));
+    states.push_back(node_state(names[i].name, findings[i], clock_drift));
   }
   return states;
 }

@@ -27,6 +27,7 @@ Result<GroupChange, Error> translate(const NodeNames& names, const ChangeResult&
 Result<std::optional<Holder>, Error> translate_holder(const NodeNames& names,
                                                       const std::vector<NodeFinding>& findings);
 std::vector<NodeState> translate_states(const NodeNames& names,
-                                        const std::vector<NodeFinding>& findings);
+                                        const std::vector<NodeFinding>& findings,
+                                        double clock_drift);
 
 }  // namespace redlock::coordinator

@@ -189,6 +189,7 @@ std::vector<std::string> RunsAtWork::command_of(const Client& client, const Run&
   if (task.max_hold) option("--max-hold", milliseconds(*task.max_hold));
   if (works_on(task.kind)) words.emplace_back("--wait-all");
   if (!settings_.fence) words.emplace_back("--no-fence");
+  words.emplace_back("--unsafe-members");  // the drill's own are as it wants them
   words.insert(words.end(), {lock_name(run.lock), "--", kThisProgram, "drill", "command"});
   option("--kind", std::string(name_of(task.kind)));
   option("--for", milliseconds(task.length));

@@ -33,6 +33,7 @@ std::vector<std::string> command_of(const ClientProcessSettings& settings) {
   option("--store", settings.store);
   option("--history", settings.history_file);
   if (!settings.fence) words.emplace_back("--no-fence");
+  words.emplace_back("--unsafe-members");  // the drill's own are as it wants them
   return words;
 }
 

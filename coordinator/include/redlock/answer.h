@@ -13,18 +13,19 @@
 namespace redlock {
 
 enum class AnswerKind : std::uint8_t {
-  none,        // nothing yet
-  yes,         // granted, extended, deleted; for reads: answered
-  no,          // held by another; not this holder's
-  recovering,  // in its restart delay
-  error,       // another error reply
-  denied,      // wrong password, or none, or not permitted
-  duplicate,   // the same node as another address
-  refused,     // no connection could be made
-  broken,      // the connection ended before the answer
-  timed_out,   // no answer within the node timeout
-  overloaded,  // too many requests wait for this node already
+  none,         // nothing yet
+  yes,          // granted, extended, deleted; for reads: answered
+  no,           // held by another; not this holder's
+  recovering,   // in its restart delay
+  error,        // another error reply
+  denied,       // wrong password, or none, or not permitted
+  duplicate,    // the same node as another address
+  refused,      // no connection could be made
+  broken,       // the connection ended before the answer
+  timed_out,    // no answer within the node timeout
+  overloaded,   // too many requests wait for this node already
   other_group,  // it belongs to a group of other nodes than were named, or of another epoch
+  unsafe,       // not asked for its vote, as its settings make that worth less: the text says which
 };
 
 // For logs and JSON: "yes", "recovering", "timed out" …

@@ -73,6 +73,10 @@ struct ClientOptions {
   // The nodes are asked as they are named, whatever groups they tell that they are of, and none for
   // a vote: for status() and rescue_group().
   bool as_named = false;
+  // Ask nodes for votes, too, whose settings make them worth less than is believed (docs/safety.md,
+  // G6): a restart-delay that is too short, or a larger clock_drift than here. After a restart of
+  // such a node two may hold one lock.
+  bool unsafe_members = false;
   // Admit nodes that lost their ledger, in the background: see Client::admit.
   bool admit_unfenced = true;
   // What people want to read when locks fail: a line without its end, when a node is reached or is
@@ -176,6 +180,7 @@ struct NodeState {
   std::string ledger_id = {};
   std::string standing = {};  // in its group: "none", "member", "outside"
   GroupRoster roster = {};    // that it goes by
+  std::string unsafe = {};    // which of its settings make its votes worth less, and why
 };
 
 struct AdmitOptions {

@@ -82,6 +82,7 @@ typedef struct redlock_client_options {
   int64_t node_timeout_ms;  // after it a node counts as not answering; 0: 500
   double clock_drift;       // by how much the rates of any two clocks may differ; 0: 0.01, 1 %
   bool leaves_unfenced;     // does not admit nodes that lost their ledger (redlock admit does)
+  bool unsafe_members;      // asks nodes for votes, too, whose settings are not safe
 } redlock_client_options;
 
 // `nodes`: 1 to 64, separated by commas: "redis://[user:password@]host[:port]", "unix:///path".

@@ -33,7 +33,7 @@ class _Error(ctypes.Structure):
 
 class _ClientOptions(ctypes.Structure):
     _fields_ = [("node_timeout_ms", c_int64), ("clock_drift", c_double),
-                ("leaves_unfenced", c_bool)]
+                ("leaves_unfenced", c_bool), ("unsafe_members", c_bool)]
 
 
 class _AcquireOptions(ctypes.Structure):

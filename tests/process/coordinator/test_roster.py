@@ -181,6 +181,30 @@ class RosterTest(GroupTest):
     def gone(self, nodes):
         return [word for node in nodes for word in ("--gone", self.address(node))]
 
+    def test_nodes_with_unsafe_settings_have_no_vote_unless_they_are_taken_as_they_are(self):
+        settings = (("--clock-drift", "0.05"), ("--restart-delay", "off"), ("--max-ttl", "30s"),
+                    ("--restart-delay", "10ms"))
+        for node, flags in zip(self.group.nodes, settings):
+            node.kill()
+            node.flags = flags
+            node.start()
+            node.await_begun()
+        wait_until(lambda: all(ask(node.port, "SET", "free", "x", "PX", "1") == "+OK"
+                               for node in self.group.nodes), "the nodes to serve")
+        for words in (("acquire", "mine", *TTL), ("run", "-n", "mine", *TTL, "--", "true")):
+            refused = self.redlock(*words)
+            self.assertEqual(refused.returncode, 78, refused.stderr)
+            self.assertIn("too few nodes have safe settings", refused.stderr)
+            self.assertIn("clock-drift 0.05 is larger than 0.01", refused.stderr)
+            self.assertIn("restart-delay off is not safe", refused.stderr)
+        self.acquire("mine", *TTL, "--unsafe-members")
+        self.acquire("drift", *TTL, "--clock-drift", "0.05")  # three of five are safe then
+        status = self.redlock("status")
+        self.assertEqual(status.returncode, 1, status.stdout)
+        for line in ("clock-drift 0.05", "restart-delay off", "restart-delay 10ms",
+                     "max-ttl differs: 1.0 s at"):
+            self.assertIn(line, status.stdout)
+
     def test_nodes_that_do_not_answer_are_no_group_without_a_roster(self):
         nodes = ",".join(f"127.0.0.1:{port}" for port in reserve_ports(3))
         shown = self.redlock("group", REDLOCK_NODES=nodes)

@@ -85,9 +85,26 @@ class Up(unittest.TestCase):
         shutil.rmtree(f"{self.folder}/up/node-{self.ports[1]}")
         errors = self.stop(self.start())
         self.assertRegex(errors, rf"^redlock: node-{self.ports[1]} has no folder in a group that ")
-        self.assertEqual(errors.count("redlock: "), 1)
+        self.assertIn(f"{self.ports[1]} lost its folder, and is a member of the group again",
+                      errors)
+        self.assertEqual(errors.count("redlock: "), 2)
         shutil.rmtree(f"{self.folder}/up")
         self.assertIn("a new group", self.stop(self.start()))
+
+    def test_its_nodes_are_a_group_with_a_roster_through_a_lost_folder(self):
+        for epoch, lost in ((1, None), (1, self.ports[3]), (2, None)):
+            up = self.start()
+            nodes = self.addresses(up)
+            shown = json.loads(self.redlock("group", "--json", nodes=nodes).stdout)
+            self.assertEqual(shown["epoch"], epoch)
+            self.assertEqual([member["node"] for member in shown["members"]],
+                             [f"127.0.0.1:{port}" for port in self.ports])
+            three = ",".join(nodes.split(",")[:3])
+            refused = self.redlock("acquire", "half", nodes=three)
+            self.assertEqual(refused.returncode, 78, refused.stderr)
+            self.end(up)
+            if lost:
+                shutil.rmtree(f"{self.folder}/up/node-{lost}")
 
     def stop(self, up):
         """Once it is ready; what it said on standard error."""

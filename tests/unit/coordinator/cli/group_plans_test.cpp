@@ -134,3 +134,22 @@ TEST_CASE("a first roster that can never be finished is made by an operator's wo
   for (NodeState& node : those) node.fenced = false;  // all ledgers lost
   CHECK_THAT(trouble(those, {}), Contains("--floor N is needed"));
 }
+
+TEST_CASE("nodes on one machine become a group, and one that lost its folder takes its own place") {
+  auto those = nodes(0b00000);
+  CHECK_FALSE(local_roster(those));  // there is nothing to do
+  those = nodes(0b01010);
+  for (const std::size_t lost : {1u, 3u}) those[lost].node_id = id('e' + char(lost));
+  const auto second = local_roster(those);  // one at a time
+  REQUIRE(second);
+  CHECK(second->epoch == 4);
+  CHECK(second->members[1].id == those[1].node_id);
+  CHECK(second->members[1].since == 4);
+  CHECK(second->members[3] == those[0].roster.members[3]);
+  for (NodeState& node : those) node.roster = *second;
+  CHECK(local_roster(those)->members[3].id == those[3].node_id);
+  for (NodeState& node : those) node.roster = {};
+  CHECK(local_roster(those)->epoch == 1);
+  those[2].answer.kind = AnswerKind::timed_out;
+  CHECK_FALSE(local_roster(those));
+}

@@ -118,7 +118,7 @@ TEST_CASE("a token is what a quorum stores with the value that it holds (rule F5
 }
 
 TEST_CASE("a node's state is what its LOCK.STATUS says, and its clock what INFO says") {
-  const NodeState node = node_state("n1", says_its_status());
+  const NodeState node = node_state("n1", says_its_status(), 0.01);
   CHECK(node.answer.node == "n1");
   CHECK(node.answer.took == 2ms);
   CHECK(node.state == "recovering");
@@ -137,9 +137,23 @@ TEST_CASE("a node's state is what its LOCK.STATUS says, and its clock what INFO 
   CHECK(node.version == "1.2.3");
 }
 
+TEST_CASE("a node whose settings make its votes worth less says which (rule G6)") {
+  NodeFinding finding = says_its_status();
+  Reply& status = finding.replies[0];
+  CHECK(node_state("n1", finding, 0.01).unsafe.empty());
+  status.add_field("clock_drift", Reply::bulk("0.01"));
+  CHECK(node_state("n1", finding, 0.01).unsafe.empty());
+  CHECK_THAT(node_state("n1", finding, 0.009).unsafe,
+             Catch::Contains("its clock-drift 0.01 is larger than 0.009"));
+  status.add_field("warning", Reply::bulk("restart-delay off is not safe"));
+  CHECK(node_state("n1", finding, 0.01).unsafe == "restart-delay off is not safe");
+}
+
 TEST_CASE("a plain Redis serves, counts its keys, and knows no delay") {
-  const NodeState node = node_state("n1", says("# Server\r\nredis_version:7.0.15\r\nrun_id:r1\r\n# "
-                                               "Keyspace\r\ndb0:keys=7,expires=7,avg_ttl=1\r\n"));
+  const NodeState node = node_state("n1",
+                                    says("# Server\r\nredis_version:7.0.15\r\nrun_id:r1\r\n# "
+                                         "Keyspace\r\ndb0:keys=7,expires=7,avg_ttl=1\r\n"),
+                                    0.01);
   CHECK(node.state == "serving");
   CHECK(node.grants);
   CHECK(node.locks == 7);
@@ -150,7 +164,7 @@ TEST_CASE("a plain Redis serves, counts its keys, and knows no delay") {
 }
 
 TEST_CASE("a node that does not answer grants nothing and says why") {
-  const NodeState node = node_state("n1", silent());
+  const NodeState node = node_state("n1", silent(), 0.01);
   CHECK(node.state == "timed out");
   CHECK_FALSE(node.grants);
 }
