@@ -4,7 +4,7 @@ import unittest
 
 from group import GroupTest, wait_until
 
-DELAY_S = 60  # longer than any test
+DELAY_S = 90  # longer than any test, and than max-ttl: it is safe
 RECOVERING = r"recovering after a restart, no new locks for \d+ ms"
 
 
