@@ -5,6 +5,7 @@
 #include "base/text/duration_text.h"
 #include "coordinator/cli/group_plans.h"
 #include "coordinator/cli/node_report.h"
+#include "coordinator/client/node_address.h"
 #include "coordinator/commands/commands.h"
 #include <redlock/client.h>
 
@@ -36,10 +37,13 @@ int refuse(const Options& options, std::string why) {
   return exit_code::kConfiguration;
 }
 
+// An address in any form that --nodes takes: redis://127.0.0.1:7001 is the member 127.0.0.1:7001.
 GroupMember* find(GroupRoster& roster, const std::string& address_or_id) {
+  const auto parsed = parse_node_address(address_or_id);
+  const std::string address = parsed ? parsed.value().text() : address_or_id;
   const auto found =
       std::find_if(roster.members.begin(), roster.members.end(), [&](const GroupMember& member) {
-        return member.node == address_or_id || member.id == address_or_id;
+        return member.node == address || member.id == address_or_id;
       });
   return found == roster.members.end() ? nullptr : &*found;
 }

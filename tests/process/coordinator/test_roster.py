@@ -120,7 +120,8 @@ class RosterTest(GroupTest):
         new = self.add_node()
         self.change("add", self.address(new))
         self.assertEqual(len(self.members()), 6)
-        early = self.redlock("group", "remove", self.address(self.group.nodes[0]))
+        # An address in any form that --nodes takes.
+        early = self.redlock("group", "remove", self.group.nodes[0].url)
         self.assertEqual(early.returncode, 0, early.stderr)
         self.assertIn("too young: waiting", early.stderr)
         self.assertEqual(len(self.members()), 5)
