@@ -125,11 +125,13 @@ Result<NodeAddress> parse_node_address(std::string_view text) {
   if (!scheme.empty() && scheme != "redis" && scheme != "unix") {
     return Failure{fmt::format("nodes do not speak {}://: {}", shown(scheme), kForm)};
   }
-  const bool is_unix = text.starts_with(kUnixScheme);
-  if (is_unix) text.remove_prefix(kUnixScheme.size());
+  // A path alone, as NodeAddress::text() has it: so are the addresses of a roster.
+  const bool is_unix = text.starts_with(kUnixScheme) || text.starts_with('/');
+  if (text.starts_with(kUnixScheme)) text.remove_prefix(kUnixScheme.size());
   if (text.starts_with(kScheme)) text.remove_prefix(kScheme.size());
   NodeAddress node;
-  if (const std::size_t at = text.rfind('@'); at != std::string_view::npos) {
+  const std::size_t at = text.starts_with('/') ? std::string_view::npos : text.rfind('@');
+  if (at != std::string_view::npos) {
     node.credentials = parse_credentials(text.substr(0, at));
     text.remove_prefix(at + 1);
   }

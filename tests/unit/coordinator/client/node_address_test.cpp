@@ -25,6 +25,7 @@ TEST_CASE("nodes are named as people name a Redis") {
   CHECK(parsed("redis://alice:p%40s%2Fs@node1") == "node1:6379 alice p@s/s");
   CHECK(parsed("redis://node1:7001/0") == "node1:7001  ");
   CHECK(parsed("unix:///run/node.sock") == "/run/node.sock  ");
+  CHECK(parsed("/run/node@home.sock") == "/run/node@home.sock  ");  // as it is told
   CHECK(parsed("unix://:secret@/run/node.sock") == "/run/node.sock  secret");
 }
 
