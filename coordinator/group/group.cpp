@@ -265,6 +265,7 @@ void Group::on_time(Instant now) {
   deliver(now);
   admit_unfenced(now);
   look_after_roster(now);
+  look_again(now);
   run_deadlines(now);
   if (newer_roster_) adopt_roster(now);
   carry_out_waits(now);
@@ -290,6 +291,7 @@ std::optional<Instant> Group::next_deadline() const {
   next = std::min(next, parts_.waits.next_deadline().value_or(kNever));
   next = std::min(next, parts_.admissions.next_deadline().value_or(kNever));
   next = std::min(next, roster_work_at_.value_or(kNever));
+  next = std::min(next, look_again_at_.value_or(kNever));
   for (const Link& link : parts_.links) {
     if (link.has_completions()) return Instant(0ns);
     next = std::min(next, link.next_deadline().value_or(kNever));

@@ -119,6 +119,7 @@ class Group {
   OperationId begin_change(RosterChange::Plan plan, Instant now,
                            std::function<void(ChangeResult)> done);
   void look_after_roster(Instant now);
+  void look_again(Instant now);
   void schedule_roster_work(Duration least, Instant now);
   void admit_unfenced(Instant now);
   void admission_ended(const Admission& admission, Instant now);
@@ -142,6 +143,8 @@ class Group {
   std::vector<Completion> completions_;
   std::optional<ChosenRoster> newer_roster_;  // to be taken over at the end of the event
   std::optional<Instant> roster_work_at_;     // kNever: it is under way
+  std::optional<Instant> look_again_at_;      // the list was refused
+  std::size_t looks_again_ = 0;
 };
 
 }  // namespace redlock::coordinator

@@ -36,6 +36,7 @@ void GroupParts::change_nodes(const Rosters::Sources& sources, Instant now) {
   admissions.change_nodes(links.size());
   for (Link& link : links) {
     link.set_roster(rosters.chosen());
+    link.refuse_votes(rosters.refusal());
     link.start(now);
   }
 }

@@ -16,6 +16,8 @@ namespace {
 constexpr Duration kRosterWorkDelay = 300ms;
 // After one that came to nothing.
 constexpr Duration kRosterWorkRetry = 2s;
+// A list that was refused may be that of the group after its next change.
+constexpr Duration kLookAgainAfter = 1s;
 
 }  // namespace
 
@@ -97,6 +99,7 @@ bool Group::meet_member(NodeIndex node, Instant now) {
       return refuse("lost its ledger, and is to be named anew in its group");
     case Rosters::Met::refused:
       for (Link& other : parts_.links) other.refuse_votes(parts_.rosters.refusal());
+      if (!parts_.rosters.is_as_named()) look_again_at_ = later(now, kLookAgainAfter);
       break;
   }
   std::string unsafe = unsafe_settings(status, parts_.options.clock_drift);
@@ -134,6 +137,21 @@ void Group::adopt_roster(Instant now) {
   for (const Slot& slot : slots_) {
     if (slot.operation) slot.operation->on_nodes_changed(now);
   }
+}
+
+// Of a group whose list was refused nothing is heard on connections that are open: each in its turn
+// is made anew.
+void Group::look_again(Instant now) {
+  if (!look_again_at_ || now < *look_again_at_) return;
+  look_again_at_.reset();
+  if (parts_.rosters.refusal().empty()) return;
+  look_again_at_ = later(now, kLookAgainAfter);
+  const auto node = static_cast<NodeIndex>(++looks_again_ % parts_.links.size());
+  Link& link = parts_.links[node];
+  const bool is_idle = !link.is_behind() && link.outgoing().empty();
+  if (link.state() != Link::State::ready || !is_idle) return;
+  link.ask_again_who_it_is(now);
+  lead_on(node, now);
 }
 
 // Whoever meets a change that was begun finishes it, and a member that lost its ledger is named

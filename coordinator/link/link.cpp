@@ -49,6 +49,10 @@ void Link::start_elsewhere(Instant now) {
 
 Link::Ticket Link::send(NodeRequest request, Instant now) {
   if (request.kind == RequestKind::release) ++releases_pending_;
+  if (is_refused_vote(request)) [[unlikely]] {
+    refuse_vote(std::move(request));
+    return kRefused;
+  }
   if (state_ == State::idle || state_ == State::backing_off) {
     Answer answer = problem_;
     answer.never_sent = true;
@@ -82,16 +86,25 @@ bool Link::withdraw(Ticket ticket) {
   return true;
 }
 
+bool Link::is_refused_vote(const NodeRequest& request) const {
+  return !votes_refused_.empty() && is_vote(request.kind);
+}
+
+void Link::refuse_vote(NodeRequest request) {
+  fail(std::move(request), {.kind = AnswerKind::other_group,
+                            .never_sent = true,
+                            .is_wrong_list = true,
+                            .text = votes_refused_});
+}
+
 void Link::write(NodeRequest request, ScriptForm form, Instant now) {
   if (is_for_another(request)) {
     return fail(std::move(request), {.kind = AnswerKind::broken,
                                      .never_sent = true,
                                      .text = "the address leads to another node now"});
   }
-  if (!votes_refused_.empty() && is_vote(request.kind)) [[unlikely]] {
-    return fail(std::move(request),
-                {.kind = AnswerKind::other_group, .never_sent = true, .text = votes_refused_});
-  }
+  if (is_refused_vote(request)) [[unlikely]]
+    return refuse_vote(std::move(request));
   if (!can_ask(request.kind, facts().kind)) {
     return fail(std::move(request), {.kind = AnswerKind::error,
                                      .never_sent = true,
@@ -251,6 +264,12 @@ void Link::end_for_change(std::uint64_t connection, Instant now) {
   connection_ = std::max(connection_, connection);
   backoff_ = kBackoffMin;
   give_up({.kind = AnswerKind::broken, .text = "the group's nodes have changed"}, now);
+  deadline_ = now;
+}
+
+void Link::ask_again_who_it_is(Instant now) {
+  backoff_ = kBackoffMin;
+  give_up({.kind = AnswerKind::broken, .text = "is asked again which group it is of"}, now);
   deadline_ = now;
 }
 

@@ -93,8 +93,11 @@ class Link {
   // The roster that its requests go by, from the next connection on (rule G1). A node that knows an
   // earlier one is told.
   void set_roster(SharedRoster roster) { roster_ = std::move(roster); }
-  // No node is asked for a vote from now on, as they are not those of the group (rule G1): why.
+  // No node is asked for a vote from now on, as they are not those of the group (rule G1): why. An
+  // empty text: it is again.
   void refuse_votes(const std::string& why) { votes_refused_ = why; }
+  // The connection ends, and the next one asks anew which group the node is of.
+  void ask_again_who_it_is(Instant now);
   // The group's nodes change: the connection ends, and what was in flight fails. Its connections
   // have larger numbers than this from then on.
   void end_for_change(std::uint64_t connection, Instant now);
@@ -159,6 +162,8 @@ class Link {
     NodeRequest request;
     bool withdrawn = false;
   };
+  bool is_refused_vote(const NodeRequest& request) const;
+  void refuse_vote(NodeRequest request);
   void write(NodeRequest request, ScriptForm form, Instant now);
   void complete(const NodeRequest& request, Answer answer, protocol::Reply reply = {});
   void fail(NodeRequest request, Answer answer);

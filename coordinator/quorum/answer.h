@@ -28,8 +28,10 @@ struct Answer {
   AnswerKind kind = AnswerKind::none;
   bool never_sent = false;  // the request did not leave this process: there is nothing to undo
   bool is_limit = false;    // error: of this node's, which waiting does not change
-  bool topped_up = false;   // yes to an extension: it did not have the lock, and has it now
-  Token token = 0;          // yes to an acquisition: the node's proposal; 0: it gives none
+  // other_group: the nodes that are named are not those of a group, so none is asked for its vote.
+  bool is_wrong_list = false;
+  bool topped_up = false;  // yes to an extension: it did not have the lock, and has it now
+  Token token = 0;         // yes to an acquisition: the node's proposal; 0: it gives none
   NodeIdentity from = NodeIdentity::unknown;  // of a reply: who gave it (rule Q5)
   Duration took = 0ns;    // from the start of the question; filled in by whoever counts
   std::string text = {};  // for people: the node's own words, or the system's

@@ -79,17 +79,17 @@ Error no_quorum_error(const Nodes& nodes, const std::vector<Answer>& answers,
               fmt::format("no quorum: {} of {} nodes voted, {} are needed", votes(answers),
                           answers.size(), quorum_of(answers.size())),
               node_answers(nodes, answers, words)};
+  // A change of the group refuses votes as well, and is over soon: that is no reason by itself.
+  const auto wrong_list = std::find_if(answers.begin(), answers.end(),
+                                       [](const Answer& answer) { return answer.is_wrong_list; });
   if (is_beyond_limits(answers)) {
     const auto first = std::find_if(answers.begin(), answers.end(),
                                     [](const Answer& answer) { return answer.is_limit; });
     error.code = ErrorCode::invalid;
     error.text = fmt::format("the nodes refuse it: {}", answer_text(*first));
-  } else if (leave_no_quorum(answers, AnswerKind::other_group)) {
-    const auto first = std::find_if(answers.begin(), answers.end(), [](const Answer& answer) {
-      return answer.kind == AnswerKind::other_group;
-    });
+  } else if (wrong_list != answers.end()) {
     error.code = ErrorCode::other_group;
-    error.text = answer_text(*first);
+    error.text = answer_text(*wrong_list);
     for (NodeAnswer& node : error.nodes) {
       if (node.text == error.text) node.text = "not asked";  // once is enough
     }

@@ -131,6 +131,7 @@ Rosters::Sources Rosters::adopt(const ChosenRoster& chosen, std::span<const Link
   INVARIANT(nodes.size() == roster.members.size(), "a roster has a link for each member");
   nodes_ = std::move(nodes);
   chosen_ = std::make_shared<const ChosenRoster>(chosen);
+  refusal_.clear();  // it may come of a change, whatever the list
   change_was_met_ = false;
   returned_.reset();
   ++changes_;

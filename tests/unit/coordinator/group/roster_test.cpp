@@ -1,4 +1,5 @@
 // A group's roster, from real coordinators at real nodes (rules G).
+#include "coordinator/results/errors.h"
 #include "tests/support/node_world.h"
 
 #include <catch2/catch.hpp>
@@ -96,6 +97,44 @@ TEST_CASE("a list of three of the five is refused in one sentence; the right one
   CHECK_THAT(refused.answers[0].text,
              Contains("belongs to a group of 5 nodes (epoch 1)") && Contains("3 are named"));
   CHECK(is_acquired(world.acquire(right, "printer")));
+}
+
+TEST_CASE("a list that was refused counts once the group is as long as it (G1)") {
+  RosterWorld world;
+  Client& operator_ = world.make_group();
+  REQUIRE(world.change(operator_, RosterWorld::roster(2, {1, 2, 3, 4, 5, 6}, {{6, 2}})).outcome ==
+          RosterOutcome::chosen);
+  world.pass(1s);
+  Client& yesterday = world.new_client({1, 2, 3, 4, 5});
+  Client& tomorrow = world.new_client({1, 2, 3, 4, 5, 6, 7});
+  CHECK_FALSE(is_acquired(world.acquire(yesterday, "printer", 10s)));
+  CHECK_FALSE(is_acquired(world.acquire(tomorrow, "printer", 10s)));
+  world.pass(3min);
+  const std::map<unsigned, std::uint64_t> since = {{6, 2}, {7, 3}};
+  REQUIRE(world.change(operator_, RosterWorld::roster(3, {1, 2, 3, 4, 5, 6, 7}, since)).outcome ==
+          RosterOutcome::chosen);
+  world.pass(3s);
+  CHECK(is_acquired(world.acquire(tomorrow, "printer", 0s)));
+  CHECK_FALSE(is_acquired(world.acquire(yesterday, "scanner", 10s)));
+}
+
+TEST_CASE("while a change is under way there is no quorum, and nothing is wrong with the list") {
+  RosterWorld world;
+  Client& worker = world.make_group();
+  const Roster second = RosterWorld::roster(2, {1, 2, 3, 4, 6}, {{6, 2}});
+  for (const unsigned number : {1u, 2u, 3u}) {
+    auto& membership = world.node(number).membership();
+    const auto step = membership.accept({1, 99}, second, world.now());
+    REQUIRE(step.wanted);
+    world.node(number).coverage().cover_roster(*step.wanted, world.now());
+  }
+  world.pass(10ms);
+  const AcquireResult refused = world.acquire(worker, "printer", 0s);
+  CHECK(refused.answers[0].kind == AnswerKind::other_group);
+  CHECK(acquisition_error(worker.group().nodes(), refused).code == ErrorCode::no_quorum);
+  Client& wrong = world.new_client({1, 2, 3});
+  const AcquireResult never = world.acquire(wrong, "printer", 0s);
+  CHECK(acquisition_error(wrong.group().nodes(), never).code == ErrorCode::other_group);
 }
 
 TEST_CASE("a list that leads to a stranger goes on with the member that it lacks (G7)") {
