@@ -9,6 +9,14 @@
 #include <fmt/format.h>
 
 namespace redlock::coordinator {
+namespace {
+
+// A node that is told of the roster by which it joins is unfenced only then, and says for how long
+// when it is looked at.
+constexpr Duration kJoinLook = 1ms;
+
+}  // namespace
+
 Group::Group(Options options, ValueSource values, std::uint64_t seed)
     : parts_(std::move(options), std::move(values), seed) {}
 
@@ -153,9 +161,12 @@ void Group::identify(NodeIndex node, Instant now) {
   if (!meet_member(node, now)) return;
   parts_.links[node].accept(now);
   const NodeFacts& facts = parts_.links[node].facts();
-  const bool is_unfenced = facts.kind == NodeKind::redlock_node && !facts.status.fenced;
-  if (is_unfenced && parts_.options.admit_unfenced) {
-    parts_.admissions.on_unfenced(node, admissible_in(facts.status), now);
+  if (facts.kind != NodeKind::redlock_node || !parts_.options.admit_unfenced) return;
+  const NodeStatus& status = facts.status;
+  if (parts_.rosters.joins(status)) {
+    parts_.admissions.on_unfenced(node, kJoinLook, now);
+  } else if (!status.fenced) {
+    parts_.admissions.on_unfenced(node, admissible_in(status), now);
   }
 }
 

@@ -138,6 +138,11 @@ Rosters::Sources Rosters::adopt(const ChosenRoster& chosen, std::span<const Link
   return sources;
 }
 
+bool Rosters::joins(const NodeStatus& status) const {
+  const RosterMember* member = chosen_->roster.find(status.node_id, status.ledger_id);
+  return member != nullptr && member->since > 1 && member->since > status.roster.epoch;
+}
+
 bool Rosters::look_elsewhere(NodeIndex node, std::span<const Link> links) {
   if (chosen_->roster.epoch == 0 || leads_to_member(links[node], chosen_->roster)) return false;
   const std::vector<const RosterMember*> unmet = unmet_members(chosen_->roster, links);

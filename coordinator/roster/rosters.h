@@ -63,6 +63,10 @@ class Rosters {
     chosen_ = std::make_shared<const ChosenRoster>(chosen);
   }
 
+  // Whether the node, which knows an earlier roster, becomes a member by hearing of this one, and
+  // is unfenced then (rule G2).
+  bool joins(const NodeStatus& status) const;
+
   // The link's connection is over. If it led to no member, its next dial goes to a member that no
   // other link has met. False: there is none whose address no link has.
   bool look_elsewhere(NodeIndex node, std::span<const Link> links);

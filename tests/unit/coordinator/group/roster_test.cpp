@@ -310,3 +310,14 @@ TEST_CASE("a member that lost its ledger is named anew, waits, and votes again (
   world.refuse(2);
   CHECK(is_acquired(world.acquire(worker, "scanner")));
 }
+
+TEST_CASE("a node that was fenced when it was told of the roster it joins by is admitted (F6)") {
+  RosterWorld world;
+  Client& operator_ = world.make_group();
+  const auto result = world.change(operator_, RosterWorld::roster(2, {1, 2, 3, 4, 6}, {{6, 2}}));
+  REQUIRE(result.outcome == RosterOutcome::chosen);
+  world.pass(100ms);  // nobody else meets it, and nobody meets it again
+  REQUIRE_FALSE(world.node(6).grants().fence().is_fenced());
+  world.pass(2min);
+  CHECK(world.node(6).grants().fence().is_fenced());
+}
