@@ -27,7 +27,7 @@ void Admission::ask(AdmissionQuestion question, const NodeSet& nodes, Instant no
   asked_at_ = now;
   const bool is_slow = question == AdmissionQuestion::admit;
   deadline_ =
-      later(now, is_slow ? std::max(terms_.node_timeout, kAdmitTimeMin) : terms_.node_timeout);
+      later(now, is_slow ? std::max(terms_.node_timeout, kStoreTimeMin) : terms_.node_timeout);
   for (NodeIndex node = 0; node < terms_.nodes; ++node) {
     if (nodes.test(node)) actions.push_back({Action::Kind::ask, node});
   }

@@ -107,9 +107,6 @@ class Admission {
     Answer answer = {};  // to the last question
   };
 
-  // A floor takes a node several writes to its disk, so it gets longer than other answers.
-  static constexpr Duration kAdmitTimeMin = 5s;
-
   // REQUIRES: a candidate.
   Admission(const Terms& terms, const AdmissionPlan& plan);
 

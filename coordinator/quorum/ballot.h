@@ -16,6 +16,10 @@
 
 namespace redlock::coordinator {
 
+// A node gets at least this long for an answer that it writes to its disk first, with several
+// flushes: a floor, a promise, an acceptance.
+inline constexpr Duration kStoreTimeMin = 5s;
+
 // What is noted of a node that was waited for in vain.
 Answer silence(Duration node_timeout);
 

@@ -25,6 +25,7 @@ RosterChange::RosterChange(Plan plan)
     : plan_(std::move(plan)),
       ballot_(plan_.members.size()),
       said_(plan_.members.size()),
+      random_(plan_.proposer),
       longest_(plan_.from.longest) {}
 
 void RosterChange::start(Instant now, Actions& actions) {
@@ -39,18 +40,29 @@ void RosterChange::start(Instant now, Actions& actions) {
 }
 
 void RosterChange::bid(Instant now, Actions& actions) {
-  if (++bids_ > kBidsMax) {
+  ++bids_;
+  bid_at_ = now;
+  bid_ = {promised_.number + 1, plan_.proposer};
+  ask(Step::prepare, now, actions);
+}
+
+// By multiples of what the bid took: whoever comes first then has the time to end.
+void RosterChange::stand_back(Instant now) {
+  if (bids_ >= kBidsMax) {
     outcome_ = RosterOutcome::outbid;
     return;
   }
-  bid_ = {promised_.number + 1, plan_.proposer};
-  ask(Step::prepare, now, actions);
+  const Duration most = std::min((now - bid_at_ + 1ms) * (1 << bids_), kStandBackMax);
+  next_ = later(now, Duration(random_.below(static_cast<std::uint64_t>(most.count()))));
 }
 
 void RosterChange::ask(Step step, Instant now, Actions& actions) {
   step_ = step;
   ballot_ = Ballot(said_.size());
-  ballot_.open(now, plan_.node_timeout);
+  // What was chosen is chosen, whoever is told of it in time. A rescue is chosen by being told.
+  const bool is_durable = step != Step::learn || plan_.is_rescue;
+  const Duration least = is_durable ? kStoreTimeMin : 0ns;
+  ballot_.open(now, std::max(plan_.node_timeout, least));
   std::fill(said_.begin(), said_.end(), Said{});
   ask_all(said_.size(), actions);
 }
@@ -79,12 +91,19 @@ void RosterChange::on_answer(NodeIndex node, NodeIdentity member, Answer answer,
 }
 
 void RosterChange::on_time(Instant now, Actions& actions) {
-  if (!finished() && ballot_.time_out(now)) look(now, actions);
+  if (finished()) return;
+  if (next_ && now >= *next_) {
+    next_.reset();
+    return bid(now, actions);
+  }
+  ballot_.time_out(now);
+  look(now, actions);
 }
 
 std::optional<Instant> RosterChange::next_deadline() const {
   if (finished()) return std::nullopt;
-  return ballot_.deadline();
+  if (next_) return next_;
+  return is_hopeless() ? silence_from() : ballot_.deadline();
 }
 
 // What is not in the form of an answer is none.
@@ -121,23 +140,35 @@ void RosterChange::read_other_epoch(const std::vector<Reply>& items) {
   outcome_ = RosterOutcome::superseded;
 }
 
-bool RosterChange::is_enough() const {
-  const auto done = static_cast<std::size_t>(
+std::size_t RosterChange::done() const {
+  return static_cast<std::size_t>(
       std::count_if(said_.begin(), said_.end(), [](const Said& said) { return said.done; }));
-  return done >= (plan_.from.roster.epoch == 0 ? said_.size() : quorum_of(said_.size()));
+}
+
+std::size_t RosterChange::needed() const {
+  return plan_.from.roster.epoch == 0 ? said_.size() : quorum_of(said_.size());
+}
+
+bool RosterChange::is_hopeless() const {
+  return step_ != Step::learn && done() + ballot_.votes().outstanding() < needed();
+}
+
+// Whoever has said nothing until then is not waited for, where it can help no more.
+Instant RosterChange::silence_from() const {
+  return later(ballot_.start(), plan_.node_timeout);
 }
 
 void RosterChange::look(Instant now, Actions& actions) {
-  if (finished()) return;
-  const bool all_said = ballot_.votes().outstanding() == 0;
+  if (finished() || next_) return;
+  const std::size_t outstanding = ballot_.votes().outstanding();
   if (step_ == Step::learn) {
-    if (!all_said) return;
+    if (outstanding > 0) return;
     const bool is_known = !plan_.is_rescue || ballot_.votes().yes() == said_.size();
     outcome_ = is_known ? RosterOutcome::chosen : RosterOutcome::no_quorum;
-  } else if (is_enough()) {
+  } else if (done() >= needed()) {
     go_on(now, actions);
-  } else if (all_said) {
-    fail(now, actions);
+  } else if (outstanding == 0 || (is_hopeless() && now >= silence_from())) {
+    fail(now);
   }
 }
 
@@ -194,8 +225,8 @@ void RosterChange::propose(Instant now, Actions& actions) {
   ask(Step::accept, now, actions);
 }
 
-void RosterChange::fail(Instant now, Actions& actions) {
-  if (promised_ > bid_) return bid(now, actions);
+void RosterChange::fail(Instant now) {
+  if (promised_ > bid_) return stand_back(now);
   outcome_ = wait_ > 0ns ? RosterOutcome::early : RosterOutcome::no_quorum;
 }
 

@@ -14,6 +14,7 @@
 // Pure: what to ask comes out as actions, answers and the time come in. Thread safety: none.
 #pragma once
 
+#include "base/random.h"
 #include "coordinator/link/node_request.h"
 #include "coordinator/quorum/ballot.h"
 
@@ -47,8 +48,10 @@ class RosterChange {
     // asked for what is wanted, of whatever later epoch, and all nodes must take it over.
     bool is_rescue = false;
   };
-  // So often it bids anew before it gives up.
+  // So often it bids before it gives up. In between it stands back for longer and longer, by
+  // chance: two proposers that go on at once outbid each other for ever.
   static constexpr int kBidsMax = 8;
+  static constexpr Duration kStandBackMax = 5s;
 
   explicit RosterChange(Plan plan);
 
@@ -84,9 +87,13 @@ class RosterChange {
   void look(Instant now, Actions& actions);
   void go_on(Instant now, Actions& actions);
   void propose(Instant now, Actions& actions);
-  void fail(Instant now, Actions& actions);
+  void fail(Instant now);
   void bid(Instant now, Actions& actions);
-  bool is_enough() const;
+  void stand_back(Instant now);
+  std::size_t done() const;
+  std::size_t needed() const;
+  bool is_hopeless() const;
+  Instant silence_from() const;
   const Said* newest_accepted() const;
   bool may_be_chosen(const Said& said) const;
   bool are_ours(const Roster& roster) const;
@@ -98,6 +105,9 @@ class RosterChange {
   RosterBallot bid_;
   RosterBallot promised_;  // the largest that was told
   int bids_ = 0;
+  Instant bid_at_;               // of the present bid
+  std::optional<Instant> next_;  // when to bid anew
+  Random random_;
   Roster proposed_;
   Duration longest_{};
   Duration wait_{};

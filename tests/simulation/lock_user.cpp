@@ -469,7 +469,7 @@ void LockUser::probe(unsigned key, Duration ttl, Duration wait, Probed done, uns
 
 void LockUser::admit(const coordinator::OperatorsFloor& by_operator,
                      std::function<void(coordinator::AdmissionOutcome)> done) {
-  const auto ended = must_end_within(coordinator::Admission::kAdmitTimeMin, "admission");
+  const auto ended = must_end_within(coordinator::kStoreTimeMin, "admission");
   group_->admit(by_operator, now(), [=](const coordinator::AdmitResult& result) {
     ended();
     done(result.outcome);

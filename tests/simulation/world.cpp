@@ -345,7 +345,7 @@ void World::admit(const coordinator::OperatorsFloor& by_operator,
                    fmt::format("an operator's admission comes to {} instead of {}",
                                static_cast<int>(outcome), static_cast<int>(expected)));
   });
-  const TrueTime end = agenda_.now() + 2 * coordinator::Admission::kAdmitTimeMin;
+  const TrueTime end = agenda_.now() + 2 * coordinator::kStoreTimeMin;
   while (!has_answer && !referee_.violation() && agenda_.step(end)) {
   }
 }

@@ -332,8 +332,8 @@ TEST_CASE("a floor gets the time that a disk takes") {
   story.fenced(2, 8);
   CHECK(story.fenced(3, 8).empty());
   CHECK(story.unfenced(1) == "admit 8: 1");
-  CHECK(story.machine.next_deadline() == at(1ms + Admission::kAdmitTimeMin));
-  story.time(1ms + Admission::kAdmitTimeMin);
+  CHECK(story.machine.next_deadline() == at(1ms + kStoreTimeMin));
+  story.time(1ms + kStoreTimeMin);
   CHECK(story.machine.outcome() == Outcome::refused);
   CHECK(story.state(1) == State::failed);
 }

@@ -107,3 +107,68 @@ TEST_CASE("what a node says to have accepted is read strictly: no sound one acce
   change.promise(2, identity('c'));
   CHECK(change.machine.question().words->at(1) == "ACCEPT");
 }
+
+TEST_CASE("a promise takes its disk's time; one that can be of no help does not keep the others") {
+  Change change(2, roster(3, "ab"));
+  change.promise(0, identity('a'));
+  change.machine.on_time(kNow + 1s, change.actions);
+  CHECK(change.machine.outcome() == RosterOutcome::pending);
+  CHECK(change.machine.next_deadline() == kNow + kStoreTimeMin);
+  change.promise(1, identity('b'));
+  CHECK(change.machine.question().words->at(1) == "ACCEPT");
+
+  Change early(2, roster(3, "ab"));
+  Reply wait = Reply::array({});
+  wait.add(Reply::bulk("early")).add(Reply::integer(700));
+  early.answer(0, identity('a'), wait);
+  early.answer(1, identity('b'), wait);
+  CHECK(early.machine.outcome() == RosterOutcome::pending);  // c may say another thing yet
+  CHECK(early.machine.next_deadline() == kNow + 100ms);
+  early.machine.on_time(kNow + 100ms, early.actions);
+  CHECK(early.machine.outcome() == RosterOutcome::early);
+  CHECK(early.machine.wait() == 700ms);
+}
+
+TEST_CASE("a rescue is chosen by being told: each node has its disk's time, and is waited for") {
+  Actions actions;
+  RosterChange rescue({.from = {roster(1, "abc"), 10s},
+                       .wanted = roster(1001, "abc"),
+                       .proposer = 7,
+                       .members = {identity('a'), identity('b'), identity('c')},
+                       .node_timeout = 100ms,
+                       .is_rescue = true});
+  rescue.start(kNow, actions);
+  CHECK(rescue.question().words->at(1) == "LEARN");
+  for (const NodeIndex node : {0u, 1u}) {
+    const NodeIdentity from = identity(node == 0 ? 'a' : 'b');
+    rescue.on_answer(node, from, {.kind = AnswerKind::yes, .from = from}, Reply::ok(), kNow + 1s,
+                     actions);
+  }
+  CHECK(rescue.next_deadline() == kNow + kStoreTimeMin);
+  rescue.on_time(kNow + kStoreTimeMin, actions);
+  CHECK(rescue.outcome() == RosterOutcome::no_quorum);
+}
+
+TEST_CASE("who is outbid stands back before it bids anew, and gives up in the end") {
+  Change change(2, roster(3, "ab"));
+  Instant now = kNow;
+  for (int bid = 1; bid <= RosterChange::kBidsMax; ++bid) {
+    Reply behind = Reply::array({});
+    behind.add(Reply::bulk("behind"))
+        .add(Reply::bulk(ballot_text({std::uint64_t{10} * static_cast<unsigned>(bid), 9})));
+    for (const char digit : {'a', 'b', 'c'}) {
+      change.machine.on_answer(static_cast<NodeIndex>(digit - 'a'), identity(digit),
+                               {.kind = AnswerKind::yes, .from = identity(digit)}, behind, now,
+                               change.actions);
+    }
+    CHECK(change.actions.size() == 3U * static_cast<std::size_t>(bid));  // nothing was asked yet
+    if (bid == RosterChange::kBidsMax) break;
+    REQUIRE(change.machine.next_deadline());
+    now = *change.machine.next_deadline();
+    change.machine.on_time(now, change.actions);
+    CHECK(change.machine.question().words->at(3) ==
+          ballot_text({std::uint64_t{10} * static_cast<unsigned>(bid) + 1, 7}));
+  }
+  CHECK(now > kNow);
+  CHECK(change.machine.outcome() == RosterOutcome::outbid);
+}
