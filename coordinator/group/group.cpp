@@ -128,6 +128,7 @@ void Group::after_event(Operation& operation) {
 
 void Group::on_connected(NodeIndex node, Instant now) {
   parts_.links[node].on_connected(now);
+  hasten(node, now);
 }
 
 void Group::on_bytes(NodeIndex node, std::string_view bytes, Instant now) {
@@ -135,15 +136,16 @@ void Group::on_bytes(NodeIndex node, std::string_view bytes, Instant now) {
   const Link::State before = link.state();
   link.on_bytes(bytes, now);
   if (link.state() == Link::State::identified) identify(node, now);
-  if (link.state() != before) lead_on(node, now);
+  if (link.state() != before) link_changed(node, now);
   deliver(now);
   if (newer_roster_) adopt_roster(now);
   admit_unfenced(now);
 }
 
 void Group::on_end(NodeIndex node, std::string_view reason, Instant now) {
+  if (lead_elsewhere(node, now)) return;
   parts_.links[node].on_end(reason, now);
-  lead_on(node, now);
+  link_changed(node, now);
   deliver(now);
 }
 
@@ -268,9 +270,11 @@ void Group::deliver_late(NodeIndex node, const Completion& completion, Instant n
 
 void Group::on_time(Instant now) {
   for (NodeIndex node = 0; node < parts_.links.size(); ++node) {
-    const Link::State before = parts_.links[node].state();
-    parts_.links[node].on_time(now);
-    if (parts_.links[node].state() != before) lead_on(node, now);
+    Link& link = parts_.links[node];
+    if (link.is_overdue(now) && lead_elsewhere(node, now)) continue;
+    const Link::State before = link.state();
+    link.on_time(now);
+    if (link.state() != before) link_changed(node, now);
   }
   parts_.waits.on_time(now);
   deliver(now);

@@ -113,7 +113,7 @@ class Group {
   void identify(NodeIndex node, Instant now);
   bool meet_member(NodeIndex node, Instant now);
   bool has_said_nothing() const;
-  void begin_with_roster();
+  void begin_with_roster(Instant now);
   void adopt_roster(Instant now);
   RosterChange::Plan plan_of_change(std::optional<Roster> wanted);
   OperationId begin_change(RosterChange::Plan plan, Instant now,
@@ -123,7 +123,8 @@ class Group {
   void schedule_roster_work(Duration least, Instant now);
   void admit_unfenced(Instant now);
   void admission_ended(const Admission& admission, Instant now);
-  void lead_on(NodeIndex node, Instant now);
+  bool lead_elsewhere(NodeIndex node, Instant now);
+  void hasten(NodeIndex node, Instant now);
   void link_changed(NodeIndex node, Instant now);
   void deliver(Instant now);
   void deliver_to_asker(NodeIndex node, Completion&& completion, Instant now);

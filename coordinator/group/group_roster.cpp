@@ -71,17 +71,18 @@ bool Group::has_said_nothing() const {
 }
 
 // The first node that a coordinator meets tells the roster: nothing has to begin anew for it.
-void Group::begin_with_roster() {
+void Group::begin_with_roster(Instant now) {
   parts_.rosters.begin_with(*std::exchange(newer_roster_, std::nullopt));
   for (Link& link : parts_.links) link.set_roster(parts_.rosters.chosen());
+  for (NodeIndex other = 0; other < parts_.links.size(); ++other) hasten(other, now);
 }
 
 // False: the node is not asked, or not yet.
 bool Group::meet_member(NodeIndex node, Instant now) {
   Link& link = parts_.links[node];
   const NodeStatus& status = link.facts().status;
-  const auto refuse = [&link, now](std::string why) {
-    link.reject(AnswerKind::other_group, std::move(why), now);
+  const auto refuse = [&](std::string why) {
+    if (!lead_elsewhere(node, now)) link.reject(AnswerKind::other_group, std::move(why), now);
     return false;
   };
   switch (parts_.rosters.meet(node, parts_.links)) {
@@ -89,8 +90,8 @@ bool Group::meet_member(NodeIndex node, Instant now) {
       break;
     case Rosters::Met::newer:
       newer_roster_ = {status.roster, status.former_longest_ttl};
-      if (!has_said_nothing()) return false;
-      begin_with_roster();
+      if (!has_said_nothing() || !parts_.rosters.suits(status.roster, parts_.links)) return false;
+      begin_with_roster(now);
       return meet_member(node, now);
     case Rosters::Met::no_member:
       return refuse(fmt::format("is no member of the group (epoch {})", roster().roster.epoch));
@@ -111,19 +112,31 @@ bool Group::meet_member(NodeIndex node, Instant now) {
   return true;
 }
 
-// A link whose connection is over may be of more use at a member that no other has met.
-void Group::lead_on(NodeIndex node, Instant now) {
+// A link that comes to no member may be of more use at an address that no other has: at once for
+// the first time, as its requests wait for it, and then with each dial.
+bool Group::lead_elsewhere(NodeIndex node, Instant now) {
   Link& link = parts_.links[node];
-  const bool is_over = link.state() == Link::State::backing_off;
-  if (is_over && parts_.rosters.look_elsewhere(node, parts_.links)) link.start_elsewhere(now);
-  link_changed(node, now);
+  const bool is_first = link.is_unfailed() && parts_.rosters.is_doubtful(node, parts_.links);
+  const bool is_next_dial = link.state() == Link::State::backing_off;
+  if (!is_first && !is_next_dial) return false;
+  if (!parts_.rosters.look_elsewhere(node, parts_.links)) return false;
+  link.start_elsewhere(now);
+  return true;
+}
+
+// Where nobody may be it waits for half of the time that an answer has: the other half is for the
+// member that it comes to then.
+void Group::hasten(NodeIndex node, Instant now) {
+  Link& link = parts_.links[node];
+  if (!link.is_unfailed() || !parts_.rosters.is_doubtful(node, parts_.links)) return;
+  link.hasten(later(now, parts_.options.node_timeout / 2));
 }
 
 // Votes of two epochs never count together (rule G1). So every connection ends, and with them what
 // is under way at them; what they owe goes out with the next ones, which say the new epoch.
 void Group::adopt_roster(Instant now) {
   for (const Slot& slot : slots_) {
-    if (slot.operation) slot.operation->leave_nodes();
+    if (slot.operation) slot.operation->leave_nodes(now);
   }
   std::uint64_t connection = 0;
   for (const Link& link : parts_.links) connection = std::max(connection, link.connection());
@@ -134,6 +147,7 @@ void Group::adopt_roster(Instant now) {
   deliver(now);
   const ChosenRoster newer = *std::exchange(newer_roster_, std::nullopt);
   parts_.change_nodes(parts_.rosters.adopt(newer, parts_.links), now);
+  for (NodeIndex node = 0; node < parts_.links.size(); ++node) hasten(node, now);
   for (const Slot& slot : slots_) {
     if (slot.operation) slot.operation->on_nodes_changed(now);
   }
@@ -151,7 +165,7 @@ void Group::look_again(Instant now) {
   const bool is_idle = !link.is_behind() && link.outgoing().empty();
   if (link.state() != Link::State::ready || !is_idle) return;
   link.ask_again_who_it_is(now);
-  lead_on(node, now);
+  link_changed(node, now);
 }
 
 // Whoever meets a change that was begun finishes it, and a member that lost its ledger is named

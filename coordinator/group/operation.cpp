@@ -120,11 +120,30 @@ void AcquireOperation::on_time(Instant now) {
   after_machine(now);
 }
 
-void AcquireOperation::cancel(Instant now) {
+void AcquireOperation::abandon(Instant now) {
   attempt_->abandon(actions_);
   perform(actions_, request(), now);
   actions_.clear();
+}
+
+void AcquireOperation::cancel(Instant now) {
+  abandon(now);
   next_.leave(now);
+}
+
+void AcquireOperation::leave_nodes(Instant now) {
+  begins_anew_ = !attempt_->finished();
+  if (!begins_anew_) return;
+  abandon(now);
+  next_attempt();
+}
+
+void AcquireOperation::on_nodes_changed(Instant now) {
+  Operation::on_nodes_changed(now);
+  const bool has_stayed = std::exchange(stays_until_, std::nullopt).has_value();
+  if (!std::exchange(begins_anew_, false) && !has_stayed) return;
+  gave_up_ = false;
+  start(now);
 }
 
 void AcquireOperation::after_machine(Instant now) {
@@ -139,6 +158,7 @@ void AcquireOperation::after_machine(Instant now) {
     wanted_.on_retry({attempt_->outcome(), {}, attempt_->answers(), plain_nodes()});
   }
   if (gave_up_) stay_for_admission(now);
+  if (gave_up_) stay_for_change(now);
 }
 
 // Whoever needs the tokens of an unfenced node that can be admitted now does not fail for the few
@@ -153,6 +173,20 @@ void AcquireOperation::stay_for_admission(Instant now) {
   if (!group().admissions.is_possible(now)) return;
   group().awaiting_admission.push_back(id());
   stays_until_ = later(now, group().options.node_timeout);
+}
+
+// Nodes that go by the next roster refuse votes for this one (rule G1). Whoever asks just then does
+// not fail for that.
+void AcquireOperation::stay_for_change(Instant now) {
+  if (attempt_->outcome() != AcquisitionOutcome::no_quorum || has_stayed_for_change_) return;
+  bool is_change = false;
+  for (NodeIndex node = 0; node < group().links.size(); ++node) {
+    const bool refuses = attempt_->answers()[node].kind == AnswerKind::other_group;
+    is_change |= refuses && group().rosters.is_welcome(group().links[node]);
+  }
+  if (!is_change || !group().rosters.refusal().empty()) return;
+  has_stayed_for_change_ = true;
+  stays_until_ = later(now, kChangeTimeMax);
 }
 
 void AcquireOperation::on_admission_ended(const Admission& admission, Instant now) {
@@ -307,81 +341,6 @@ void ReleaseOperation::on_answer(NodeIndex node, Completion completion, Instant 
 
 void ReleaseOperation::tell() {
   done_({machine_.outcome(), machine_.answers()});
-}
-
-// --- survey
-
-SurveyOperation::SurveyOperation(GroupParts& group, std::span<const RequestKind> questions,
-                                 std::string name, Done done)
-    : Operation(group),
-      questions_(questions.begin(), questions.end()),
-      claim_(std::make_shared<const Claim>(Claim{std::move(name), {}})),
-      ballot_(group.links.size()),
-      done_(std::move(done)) {}
-
-void SurveyOperation::on_nodes_changed(Instant now) {
-  Operation::on_nodes_changed(now);
-  next_attempt();
-  ballot_ = Ballot(group().links.size());
-  start(now);
-}
-
-void SurveyOperation::start(Instant now) {
-  replies_ = std::vector<std::vector<protocol::Reply>>(ballot_.nodes());
-  ballot_.open(now, group().options.node_timeout);
-  for (NodeIndex node = 0; node < group().links.size(); ++node) {
-    for (const RequestKind question : questions_) {
-      ask(node, {.kind = question, .claim = claim_}, now);
-    }
-  }
-}
-
-void SurveyOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
-  if (completion.answer.kind == AnswerKind::yes) {
-    replies_[node].push_back(std::move(completion.reply));
-    if (replies_[node].size() < questions_.size()) return;
-  }
-  ballot_.record(node, std::move(completion.answer), now);
-}
-
-void SurveyOperation::on_time(Instant now) {
-  ballot_.time_out(now);
-}
-
-void SurveyOperation::tell() {
-  std::vector<NodeFinding> findings;
-  for (NodeIndex node = 0; node < ballot_.nodes(); ++node) {
-    findings.push_back({ballot_.answers()[node], std::move(replies_[node])});
-  }
-  done_(std::move(findings));
-}
-
-// --- when_ready
-
-ReadyOperation::ReadyOperation(GroupParts& group, std::function<void()> done)
-    : Operation(group), done_(std::move(done)) {}
-
-void ReadyOperation::start(Instant now) {
-  start_ = now;
-  deadline_ = later(now, group().options.node_timeout);
-  on_link_changed(now);
-}
-
-void ReadyOperation::on_time(Instant now) {
-  if (now >= deadline_) ready_ = true;
-}
-
-void ReadyOperation::on_link_changed(Instant now) {
-  std::size_t connected = 0;
-  for (NodeIndex node = 0; node < group().links.size(); ++node) {
-    if (group().links[node].state() == Link::State::ready) ++connected;
-  }
-  if (group().settled.count() == group().links.size()) {
-    deadline_ = now;
-  } else if (!has_quorum_ && connected >= quorum_of(group().links.size())) {
-    has_quorum_ = true;
-    deadline_ = std::min(deadline_, later(now, std::min(now - start_, kGraceMax)));
-  }
 }
 
 }  // namespace redlock::coordinator

@@ -33,7 +33,7 @@ class Operation {
   virtual void tell() = 0;
 
   // The group's nodes are about to change: whatever was asked fails.
-  virtual void leave_nodes() {}
+  virtual void leave_nodes(Instant) {}
   // They are others now: nothing can be withdrawn, and nobody is known at a place.
   virtual void on_nodes_changed(Instant) { questions_.assign(questions_.size(), {}); }
 
@@ -100,6 +100,11 @@ class AcquireOperation : public Operation {
   void on_wake(Instant now) override { next_.look(now, group().random); }
   void on_admission_ended(const Admission& admission, Instant now) override;
   void cancel(Instant now) override;
+  // A change of the group's nodes takes so long at most, or it was begun by somebody who is gone.
+  static constexpr Duration kChangeTimeMax = 1s;
+  // An attempt under way is undone, and begun anew at the new ones.
+  void leave_nodes(Instant now) override;
+  void on_nodes_changed(Instant now) override;
   std::optional<Instant> next_deadline() const override;
   bool finished() const override { return (gave_up_ && !stays_until_) || is_acquired(); }
   void tell() override;
@@ -110,7 +115,9 @@ class AcquireOperation : public Operation {
   bool is_hopeless() const;
   NodeRequest request() const;
   void after_machine(Instant now);
+  void abandon(Instant now);
   void stay_for_admission(Instant now);
+  void stay_for_change(Instant now);
 
   AcquireRequest wanted_;
   NextAttempt next_;
@@ -118,10 +125,13 @@ class AcquireOperation : public Operation {
   SharedClaim claim_;
   SharedWitnesses witnesses_;  // of the attempt
   std::optional<Acquisition> attempt_;
+  bool begins_anew_ = false;  // as soon as the nodes have changed
   bool gave_up_ = false;
-  // It gave up for want of tokens, and an admission may give it some: it waits for that, once.
+  // It gave up, and waits once for an admission, which may give it tokens, or for the change of the
+  // group's nodes that is under way.
   std::optional<Instant> stays_until_;
   bool has_stayed_ = false;
+  bool has_stayed_for_change_ = false;
   Instant began_;  // the attempt
 };
 
@@ -179,7 +189,7 @@ class SurveyOperation : public Operation {
   void on_answer(NodeIndex node, Completion completion, Instant now) override;
   void on_time(Instant now) override;
   // The new ones are asked instead.
-  void leave_nodes() override { next_attempt(); }
+  void leave_nodes(Instant) override { next_attempt(); }
   void on_nodes_changed(Instant now) override;
   std::optional<Instant> next_deadline() const override { return ballot_.deadline(); }
   bool finished() const override { return ballot_.votes().outstanding() == 0; }

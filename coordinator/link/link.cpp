@@ -43,8 +43,16 @@ void Link::start(Instant now) {
 }
 
 void Link::start_elsewhere(Instant now) {
+  INVARIANT(in_flight_.empty(), "a connection in use is not given up for another address");
+  end_connection();
   identity_ = member_identity_ = NodeIdentity::unknown;
+  state_ = State::backing_off;
+  backoff_ = std::min(backoff_ * 2, kBackoffMax);
   start(now);
+}
+
+void Link::hasten(Instant by) {
+  if (state_ == State::dialing || state_ == State::greeting) deadline_ = std::min(deadline_, by);
 }
 
 Link::Ticket Link::send(NodeRequest request, Instant now) {
@@ -87,10 +95,15 @@ bool Link::withdraw(Ticket ticket) {
 }
 
 bool Link::is_refused_vote(const NodeRequest& request) const {
-  return !votes_refused_.empty() && is_vote(request.kind);
+  return (!votes_refused_.empty() || greet_again_ != kNever) && is_vote(request.kind);
 }
 
 void Link::refuse_vote(NodeRequest request) {
+  if (votes_refused_.empty()) {
+    return fail(std::move(request), {.kind = AnswerKind::other_group,
+                                     .never_sent = true,
+                                     .text = "a change of the group is under way"});
+  }
   fail(std::move(request), {.kind = AnswerKind::other_group,
                             .never_sent = true,
                             .is_wrong_list = true,
@@ -233,6 +246,10 @@ void Link::accept(Instant now) {
   state_ = State::ready;
   began_ = true;
   backoff_ = kBackoffMin;
+  // From the first step of a change that it stored a node gives no vote for the roster before it.
+  const std::uint64_t epoch = roster_->roster.epoch;
+  const bool is_changing = epoch > 0 && facts().status.accepted.epoch > epoch;
+  if (is_changing) greet_again_ = later(now, kBackoffMin);
   greet_group(now);
   drop_worthless_debts(now);
   for (NodeRequest& request : std::exchange(owed_, {})) {
@@ -262,14 +279,14 @@ void Link::reject(AnswerKind kind, std::string reason, Instant now) {
 
 void Link::end_for_change(std::uint64_t connection, Instant now) {
   connection_ = std::max(connection_, connection);
-  backoff_ = kBackoffMin;
   give_up({.kind = AnswerKind::broken, .text = "the group's nodes have changed"}, now);
+  backoff_ = kBackoffMin;
   deadline_ = now;
 }
 
 void Link::ask_again_who_it_is(Instant now) {
-  backoff_ = kBackoffMin;
   give_up({.kind = AnswerKind::broken, .text = "is asked again which group it is of"}, now);
+  backoff_ = kBackoffMin;
   deadline_ = now;
 }
 
@@ -286,18 +303,22 @@ bool Link::is_for_another(const NodeRequest& request) const {
   return request.meant_for != NodeIdentity::unknown && request.meant_for != identity_;
 }
 
-// The connection is over, or never came: everybody is told why, and the next dial is set.
-void Link::give_up(Answer why, Instant now) {
-  state_ = State::backing_off;
-  wish_ = Wish::hang_up;
+void Link::end_connection() {
   greeting_.clear();
   received_.clear();
   parser_ = {};
   out_.clear();
-  silence_check_ = kNever;
-  problem_ = why;
+  silence_check_ = greet_again_ = kNever;
   unwritten_ = 0;
   top_ups_in_flight_ = 0;
+}
+
+// The connection is over, or never came: everybody is told why, and the next dial is set.
+void Link::give_up(Answer why, Instant now) {
+  state_ = State::backing_off;
+  wish_ = Wish::hang_up;
+  end_connection();
+  problem_ = why;
   for (InFlight& lost : std::exchange(in_flight_, {})) fail(std::move(lost.request), why);
   why.never_sent = true;
   first_ticket_ += waiting_.size();
@@ -326,6 +347,7 @@ void Link::on_time(Instant now) {
          .text = fmt::format("no answer to a connection within {}", spoken_duration(limit))},
         now);
   }
+  if (now >= greet_again_ && is_idle()) return ask_again_who_it_is(now);
   if (now < silence_check_) return;
   silence_check_ = kNever;
   if (in_flight_.empty()) return;
@@ -339,7 +361,8 @@ void Link::on_time(Instant now) {
 }
 
 std::optional<Instant> Link::next_deadline() const {
-  const Instant next = std::min(deadline_, silence_check_);
+  Instant next = std::min(deadline_, silence_check_);
+  if (is_idle()) next = std::min(next, greet_again_);
   if (next == kNever) return std::nullopt;
   return next;
 }

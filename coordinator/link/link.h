@@ -27,7 +27,8 @@
 // the order of those two the connection is given up instead, which is always safe.
 //
 // A node that goes by another roster refuses to vote (rule G1): then the connection is over, as its
-// greeting tells which one that is.
+// greeting tells which one that is. One that tells of a change under way is asked for no vote, and
+// is greeted again and again until it tells the next roster; what the change needs gets through.
 //
 // A vote belongs to the node that gave it (rule Q5). So an answer says who that is, and a request
 // that is meant for one node is written to that node alone: one that waits while its address comes
@@ -87,8 +88,15 @@ class Link {
   Link(const Link&) = delete;
 
   void start(Instant now);
-  // The same, to another address: whoever was met before does not count.
+  // The dial, or the greeting, is given up for another address: what waits goes on waiting.
+  // Whoever was met before does not count. REQUIRES: the connection was never ready.
   void start_elsewhere(Instant now);
+  // Whether the dial, the greeting, or the pause before the next dial has had its time.
+  bool is_overdue(Instant now) const { return state_ != State::ready && now >= deadline_; }
+  // No dial has failed since the last connection that was ready.
+  bool is_unfailed() const { return backoff_ == kBackoffMin; }
+  // The dial, or the greeting, that is under way ends by then.
+  void hasten(Instant by);
 
   // The roster that its requests go by, from the next connection on (rule G1). A node that knows an
   // earlier one is told.
@@ -173,6 +181,8 @@ class Link {
   void send_in_full(InFlight unknown, Instant now);
   bool may_overtake(const NodeRequest& request) const;
   void keep_push(protocol::Reply push);
+  bool is_idle() const { return in_flight_.empty() && out_.empty(); }
+  void end_connection();
   void give_up(Answer why, Instant now);
   bool is_for_another(const NodeRequest& request) const;
   void drop_worthless_debts(Instant now);
@@ -207,6 +217,7 @@ class Link {
 
   Duration backoff_ = kBackoffMin;
   Instant deadline_ = kNever;       // of the present state: dialing, greeting, backing off
+  Instant greet_again_ = kNever;    // a change of the group is under way at the node
   Instant silence_check_ = kNever;  // when to look whether anything was heard
   Instant last_progress_;           // bytes came, or the first answer became due
 };

@@ -47,7 +47,8 @@ std::vector<const RosterMember*> unmet_members(const Roster& roster, std::span<c
 }  // namespace
 
 Rosters::Rosters(const std::vector<NamedNode>& given, bool as_named)
-    : nodes_(given),
+    : given_(given),
+      nodes_(given),
       as_named_(as_named),
       refusal_(as_named ? "is asked as it was named, for no vote" : "") {}
 
@@ -62,7 +63,7 @@ Rosters::Met Rosters::meet(NodeIndex node, std::span<const Link> links) {
   if (!refusal_.empty()) return Met::refused;
   const NodeStatus& status = links[node].facts().status;
   if (ours.epoch > 0 && status.accepted.epoch == ours.epoch + 1) change_was_met_ = true;
-  if (ours.epoch == 0 || leads_to_member(links[node], ours)) return Met::welcome;
+  if (is_welcome(links[node])) return Met::welcome;
   return has_returned(status) ? Met::returned : Met::no_member;
 }
 
@@ -92,11 +93,24 @@ std::optional<Roster> Rosters::wanted() const {
 // is no member has no vote, be it a stranger, or one that was replaced, or lost its ledger and with
 // it what it knew.
 std::string Rosters::trouble_with(const Roster& told, NodeIndex node) const {
-  if (told.members.size() == nodes_.size()) return "";
+  if (told.members.size() == nodes_.size() || is_of_earlier_epoch(told)) return "";
   return fmt::format(
       "{} belongs to a group of {} nodes (epoch {}), and {} are named: name all of them, as "
       "`redlock group` at one of them shows",
       nodes_[node].name, told.members.size(), told.epoch, nodes_.size());
+}
+
+// The members that it does not name have all joined since, and whoever else it names may have left
+// since: one in an epoch.
+bool Rosters::is_of_earlier_epoch(const Roster& told) const {
+  const bool names_founders =
+      std::all_of(told.members.begin(), told.members.end(), [this](const RosterMember& member) {
+        return member.since > 1 || has_address(nodes_, member.address);
+      });
+  const auto strangers = static_cast<std::uint64_t>(
+      std::count_if(nodes_.begin(), nodes_.end(),
+                    [&told](const NamedNode& node) { return !names_address(told, node.name); }));
+  return names_founders && strangers < told.epoch;
 }
 
 NamedNode Rosters::node_at(const RosterMember& member) const {
@@ -143,18 +157,46 @@ bool Rosters::joins(const NodeStatus& status) const {
   return member != nullptr && member->since > 1 && member->since > status.roster.epoch;
 }
 
-bool Rosters::look_elsewhere(NodeIndex node, std::span<const Link> links) {
-  if (chosen_->roster.epoch == 0 || leads_to_member(links[node], chosen_->roster)) return false;
-  const std::vector<const RosterMember*> unmet = unmet_members(chosen_->roster, links);
-  for (std::size_t i = 0; i < unmet.size(); ++i) {
-    const RosterMember& member = *unmet[(looks_ + i) % unmet.size()];
-    if (has_address(nodes_, member.address)) continue;
-    nodes_[node] = node_at(member);
-    ++looks_;
-    ++changes_;
-    return true;
+bool Rosters::is_welcome(const Link& link) const {
+  return chosen_->roster.epoch == 0 || leads_to_member(link, chosen_->roster);
+}
+
+bool Rosters::suits(const Roster& told, std::span<const Link> links) const {
+  if (told.members.size() != links.size()) return false;
+  for (NodeIndex node = 0; node < links.size(); ++node) {
+    const bool has_failed = links[node].state() == Link::State::backing_off;
+    if (has_failed && !names_address(told, nodes_[node].name)) return false;
   }
-  return false;
+  return true;
+}
+
+// Where the roster sends a link that stands at an address of the list, or else the other way round.
+std::vector<NamedNode> Rosters::elsewhere(NodeIndex node, std::span<const Link> links) const {
+  const Roster& roster = chosen_->roster;
+  if (roster.epoch == 0 || leads_to_member(links[node], roster)) return {};
+  std::vector<NamedNode> told;
+  for (const RosterMember* member : unmet_members(roster, links)) {
+    if (!has_address(nodes_, member->address)) told.push_back(node_at(*member));
+  }
+  std::vector<NamedNode> given;
+  for (const NamedNode& one : given_) {
+    if (!has_address(nodes_, one.name)) given.push_back(one);
+  }
+  const bool is_at_told = names_address(roster, nodes_[node].name);
+  const bool takes_given = told.empty() || (is_at_told && !given.empty());
+  return takes_given ? given : told;
+}
+
+bool Rosters::is_doubtful(NodeIndex node, std::span<const Link> links) const {
+  return !names_address(chosen_->roster, nodes_[node].name) && !elsewhere(node, links).empty();
+}
+
+bool Rosters::look_elsewhere(NodeIndex node, std::span<const Link> links) {
+  const std::vector<NamedNode> places = elsewhere(node, links);
+  if (places.empty()) return false;
+  nodes_[node] = places[looks_++ % places.size()];
+  ++changes_;
+  return true;
 }
 
 }  // namespace redlock::coordinator

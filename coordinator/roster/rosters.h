@@ -1,11 +1,13 @@
 // Rosters: which roster a coordinator goes by, and which node each of its links leads to (rules G).
 //
 // A coordinator begins with a list of addresses. The first node that tells a roster settles what
-// group that is: if the list names as many nodes, the coordinator takes the roster over; else it is
-// refused. Later it takes over each newer roster that it meets, without being told by anybody.
+// group that is: if the list names as many nodes, or is that of an earlier epoch, the coordinator
+// takes the roster over; else it is refused. Later it takes over each newer roster that it meets,
+// without being told by anybody.
 //
 // It keeps the addresses that it was given for the nodes that they lead to; those of the roster are
-// for members that it has no address of (rule G7).
+// for members that it has no address of (rule G7). A link that leads to no member tries both in
+// turn.
 //
 // Pure. Thread safety: none.
 #pragma once
@@ -67,15 +69,27 @@ class Rosters {
   // is unfenced then (rule G2).
   bool joins(const NodeStatus& status) const;
 
-  // The link's connection is over. If it led to no member, its next dial goes to a member that no
-  // other link has met. False: there is none whose address no link has.
+  // Whether a refusal by the link's node is of a change: who is met as no member refuses for good.
+  bool is_welcome(const Link& link) const;
+
+  // Whether the links can go on as they are with this first roster.
+  bool suits(const Roster& told, std::span<const Link> links) const;
+
+  // Whether the link is at an address that the roster does not tell, has met no member there, and
+  // could be sent to one that has no link.
+  bool is_doubtful(NodeIndex node, std::span<const Link> links) const;
+  // If the link leads to no member, its next dial goes to another address. False: each that may be
+  // of use has a link.
   bool look_elsewhere(NodeIndex node, std::span<const Link> links);
 
  private:
   std::string trouble_with(const Roster& told, NodeIndex node) const;
+  bool is_of_earlier_epoch(const Roster& told) const;
+  std::vector<NamedNode> elsewhere(NodeIndex node, std::span<const Link> links) const;
   bool has_returned(const NodeStatus& status);
   NamedNode node_at(const RosterMember& member) const;
 
+  const std::vector<NamedNode> given_;
   std::vector<NamedNode> nodes_;
   const bool as_named_;
   SharedRoster chosen_ = std::make_shared<const ChosenRoster>();

@@ -203,15 +203,22 @@ class NodeWorld {
     link.session = nullptr;
   }
 
+  // As the shell sees it: what the link's connection still brings is nobody's.
+  static bool is_stale(Client& client, NodeIndex index) {
+    const auto& nodes = client.group_->nodes();
+    if (index >= nodes.size() || index >= client.links_.size()) return true;
+    if (client.links_[index].name != nodes[index].name) return true;
+    return client.group_->link(index).has_wish();
+  }
+
   // Something that arrives after the way, if the connection still stands then.
   void send(Client& client, NodeIndex index, std::function<void()> arrive) {
     const std::uint64_t connection = client.links_[index].connection;
-    on_the_way_.emplace(
-        now() + message_time_, [&client, index, connection, arrive = std::move(arrive)] {
-          const bool is_stale = client.node_changes_ != client.group_->node_changes() ||
-                                index >= client.links_.size();
-          if (!is_stale && client.links_[index].connection == connection) arrive();
-        });
+    on_the_way_.emplace(now() + message_time_,
+                        [&client, index, connection, arrive = std::move(arrive)] {
+                          if (is_stale(client, index)) return;
+                          if (client.links_[index].connection == connection) arrive();
+                        });
   }
 
   void carry_out_wish(Client& client, NodeIndex index) {

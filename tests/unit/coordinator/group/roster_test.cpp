@@ -2,6 +2,8 @@
 #include "coordinator/results/errors.h"
 #include "tests/support/node_world.h"
 
+#include <array>
+
 #include <catch2/catch.hpp>
 
 using namespace redlock;
@@ -99,23 +101,108 @@ TEST_CASE("a list of three of the five is refused in one sentence; the right one
   CHECK(is_acquired(world.acquire(right, "printer")));
 }
 
-TEST_CASE("a list that was refused counts once the group is as long as it (G1)") {
+TEST_CASE("a list that was refused counts once it may be one of the group (G1)") {
   RosterWorld world;
   Client& operator_ = world.make_group();
-  REQUIRE(world.change(operator_, RosterWorld::roster(2, {1, 2, 3, 4, 5, 6}, {{6, 2}})).outcome ==
-          RosterOutcome::chosen);
-  world.pass(1s);
-  Client& yesterday = world.new_client({1, 2, 3, 4, 5});
+  Client& part = world.new_client({1, 2, 3});
   Client& tomorrow = world.new_client({1, 2, 3, 4, 5, 6, 7});
-  CHECK_FALSE(is_acquired(world.acquire(yesterday, "printer", 10s)));
+  CHECK_FALSE(is_acquired(world.acquire(part, "printer", 10s)));
   CHECK_FALSE(is_acquired(world.acquire(tomorrow, "printer", 10s)));
-  world.pass(3min);
-  const std::map<unsigned, std::uint64_t> since = {{6, 2}, {7, 3}};
-  REQUIRE(world.change(operator_, RosterWorld::roster(3, {1, 2, 3, 4, 5, 6, 7}, since)).outcome ==
+  REQUIRE(world.change(operator_, RosterWorld::roster(2, {1, 2, 3, 4, 5, 6}, {{6, 2}})).outcome ==
           RosterOutcome::chosen);
   world.pass(3s);
   CHECK(is_acquired(world.acquire(tomorrow, "printer", 0s)));
-  CHECK_FALSE(is_acquired(world.acquire(yesterday, "scanner", 10s)));
+  CHECK_FALSE(is_acquired(world.acquire(part, "scanner", 10s)));
+}
+
+TEST_CASE("a list of an earlier epoch is merely older, also if the group has grown since (G1)") {
+  RosterWorld world;
+  Client& operator_ = world.make_group();
+  std::map<unsigned, std::uint64_t> since = {{6, 2}};
+  REQUIRE(world.change(operator_, RosterWorld::roster(2, {1, 2, 3, 4, 5, 6}, since)).outcome ==
+          RosterOutcome::chosen);
+  CHECK(is_acquired(world.acquire(world.new_client({1, 2, 3, 4, 5}), "first", 0s)));
+  CHECK_FALSE(is_acquired(world.acquire(world.new_client({1, 2, 3, 4, 6}), "first", 0s)));
+  world.pass(3min);
+  since[7] = 3;
+  REQUIRE(world.change(operator_, RosterWorld::roster(3, {1, 2, 3, 4, 5, 6, 7}, since)).outcome ==
+          RosterOutcome::chosen);
+  CHECK(is_acquired(world.acquire(world.new_client({1, 2, 3, 4, 5}), "second", 0s)));
+  world.pass(3min);
+  REQUIRE(world.change(operator_, RosterWorld::roster(4, {2, 3, 4, 5, 6, 7}, since)).outcome ==
+          RosterOutcome::chosen);
+  world.refuse(1);
+  for (const std::vector<unsigned>& list :
+       {std::vector<unsigned>{1, 2, 3, 4, 5}, {1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 5, 6, 7}}) {
+    Client& old = world.new_client(list);
+    CHECK(is_acquired(world.acquire(old, "third" + std::to_string(list.size()), 0s)));
+    CHECK(old.group().size() == 6);
+  }
+  CHECK_FALSE(is_acquired(world.acquire(world.new_client({2, 3, 4}), "third", 0s)));
+}
+
+TEST_CASE("a list whose old host is gone comes to the new one before it is answered for (G7)") {
+  const auto leave = GENERATE(as<std::string>(), "refuses", "hangs", "answers");
+  const auto list =
+      GENERATE(std::vector<unsigned>{5, 1, 2, 3, 4}, std::vector<unsigned>{1, 2, 3, 4, 5});
+  CAPTURE(leave, list);
+  RosterWorld world;
+  Client& operator_ = world.make_group();
+  REQUIRE(world.change(operator_, RosterWorld::roster(2, {1, 2, 3, 4, 6}, {{6, 2}})).outcome ==
+          RosterOutcome::chosen);
+  world.pass(3min);
+  if (leave == "refuses") world.refuse(5);
+  if (leave == "hangs") world.hang(5);
+  Client& old = world.new_client(list);
+  std::optional<std::vector<NodeFinding>> findings;
+  old.group().survey(std::array{RequestKind::status}, "", world.now(),
+                     [&](std::vector<NodeFinding> got) { findings = std::move(got); });
+  REQUIRE(world.run_until([&] { return findings.has_value(); }, 5s));
+  REQUIRE(findings->size() == 5);
+  for (NodeIndex node = 0; node < 5; ++node) {
+    CAPTURE(names(old)[node], (*findings)[node].answer.text);
+    CHECK((*findings)[node].answer.kind == AnswerKind::yes);
+    CHECK(names(old)[node] != RosterWorld::name_of(5));
+  }
+}
+
+TEST_CASE("an address of the list is tried again where the one that the roster tells fails (G7)") {
+  RosterWorld world;
+  Client& founder = world.new_client({1, 2, 3, 4, 5});
+  world.pass(20ms);
+  Roster roster = RosterWorld::roster(1, {1, 2, 3, 4, 5});
+  roster.members[4].address = RosterWorld::name_of(7);  // which leads elsewhere, and to nobody
+  world.refuse(7);
+  REQUIRE(world.change(founder, roster).outcome == RosterOutcome::chosen);
+  world.refuse(5);
+  Client& client = world.new_client({1, 2, 3, 4, 5});
+  world.pass(1min);
+  CHECK(client.group().link(4).state() == Link::State::backing_off);
+  world.refuse(5, false);
+  world.pass(5s);
+  CHECK(client.group().link(4).state() == Link::State::ready);
+}
+
+TEST_CASE("an attempt to acquire is begun anew where the group's nodes change meanwhile (G1)") {
+  RosterWorld world;
+  Client& operator_ = world.make_group();
+  Client& worker = world.new_client({1, 2, 3, 4, 5});
+  world.pass(20ms);
+  std::size_t acquired = 0;
+  std::size_t done = 0;
+  std::optional<ChangeResult> changed;
+  operator_.group().change(RosterWorld::roster(2, {1, 2, 3, 4, 6}, {{6, 2}}), world.now(),
+                           [&](ChangeResult got) { changed = std::move(got); });
+  for (int i = 0; i < 50; ++i) {
+    AcquireRequest request{.name = fmt::format("lock{}", i), .ttl = 10s};
+    worker.group().acquire(std::move(request), world.now(), [&](const AcquireResult& got) {
+      ++done;
+      if (is_acquired(got)) ++acquired;
+    });
+    world.pass(500us);
+  }
+  REQUIRE(world.run_until([&] { return done == 50 && changed; }, 30s));
+  CHECK(acquired == 50);
 }
 
 TEST_CASE("while a change is under way there is no quorum, and nothing is wrong with the list") {
@@ -129,9 +216,15 @@ TEST_CASE("while a change is under way there is no quorum, and nothing is wrong 
     world.node(number).coverage().cover_roster(*step.wanted, world.now());
   }
   world.pass(10ms);
-  const AcquireResult refused = world.acquire(worker, "printer", 0s);
+  AcquireResult refused;
+  AcquireRequest request{.name = "printer", .ttl = 10s};
+  request.patience.wait = 5s;
+  request.on_retry = [&refused](const AcquireResult& got) { refused = got; };
+  worker.group().acquire(std::move(request), world.now(), [](const AcquireResult&) {});
+  REQUIRE(world.run_until([&refused] { return !refused.answers.empty(); }));
   CHECK(refused.answers[0].kind == AnswerKind::other_group);
   CHECK(acquisition_error(worker.group().nodes(), refused).code == ErrorCode::no_quorum);
+  CHECK(is_acquired(world.acquire(worker, "scanner", 0s)));  // who met the change has finished it
   Client& wrong = world.new_client({1, 2, 3});
   const AcquireResult never = world.acquire(wrong, "printer", 0s);
   CHECK(acquisition_error(wrong.group().nodes(), never).code == ErrorCode::other_group);

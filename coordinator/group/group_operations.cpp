@@ -1,0 +1,119 @@
+// Operations about the group itself: how far its links are, what its nodes tell, who they are to
+// be.
+#include "coordinator/group/operation.h"
+#include "coordinator/quorum/quorum.h"
+
+#include <algorithm>
+
+namespace redlock::coordinator {
+
+// --- survey
+
+SurveyOperation::SurveyOperation(GroupParts& group, std::span<const RequestKind> questions,
+                                 std::string name, Done done)
+    : Operation(group),
+      questions_(questions.begin(), questions.end()),
+      claim_(std::make_shared<const Claim>(Claim{std::move(name), {}})),
+      ballot_(group.links.size()),
+      done_(std::move(done)) {}
+
+void SurveyOperation::on_nodes_changed(Instant now) {
+  Operation::on_nodes_changed(now);
+  next_attempt();
+  ballot_ = Ballot(group().links.size());
+  start(now);
+}
+
+void SurveyOperation::start(Instant now) {
+  replies_ = std::vector<std::vector<protocol::Reply>>(ballot_.nodes());
+  ballot_.open(now, group().options.node_timeout);
+  for (NodeIndex node = 0; node < group().links.size(); ++node) {
+    for (const RequestKind question : questions_) {
+      ask(node, {.kind = question, .claim = claim_}, now);
+    }
+  }
+}
+
+void SurveyOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+  if (completion.answer.kind == AnswerKind::yes) {
+    replies_[node].push_back(std::move(completion.reply));
+    if (replies_[node].size() < questions_.size()) return;
+  }
+  ballot_.record(node, std::move(completion.answer), now);
+}
+
+void SurveyOperation::on_time(Instant now) {
+  ballot_.time_out(now);
+}
+
+void SurveyOperation::tell() {
+  std::vector<NodeFinding> findings;
+  for (NodeIndex node = 0; node < ballot_.nodes(); ++node) {
+    findings.push_back({ballot_.answers()[node], std::move(replies_[node])});
+  }
+  done_(std::move(findings));
+}
+
+// --- when_ready
+
+ReadyOperation::ReadyOperation(GroupParts& group, std::function<void()> done)
+    : Operation(group), done_(std::move(done)) {}
+
+void ReadyOperation::start(Instant now) {
+  start_ = now;
+  deadline_ = later(now, group().options.node_timeout);
+  on_link_changed(now);
+}
+
+void ReadyOperation::on_time(Instant now) {
+  if (now >= deadline_) ready_ = true;
+}
+
+void ReadyOperation::on_link_changed(Instant now) {
+  std::size_t connected = 0;
+  for (NodeIndex node = 0; node < group().links.size(); ++node) {
+    if (group().links[node].state() == Link::State::ready) ++connected;
+  }
+  if (group().settled.count() == group().links.size()) {
+    deadline_ = now;
+  } else if (!has_quorum_ && connected >= quorum_of(group().links.size())) {
+    has_quorum_ = true;
+    deadline_ = std::min(deadline_, later(now, std::min(now - start_, kGraceMax)));
+  }
+}
+
+// --- change: roster_change.h decides, this asks
+
+ChangeOperation::ChangeOperation(GroupParts& group, RosterChange::Plan plan, Done done)
+    : Operation(group), machine_(std::move(plan)), done_(std::move(done)) {}
+
+void ChangeOperation::start(Instant now) {
+  machine_.start(now, actions_);
+  after_machine(now);
+}
+
+void ChangeOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+  note_answer(node, completion.answer);
+  const NodeIdentity member = group().links[node].member_identity();
+  machine_.on_answer(node, member, std::move(completion.answer), completion.reply, now, actions_);
+  after_machine(now);
+}
+
+void ChangeOperation::on_time(Instant now) {
+  machine_.on_time(now, actions_);
+  after_machine(now);
+}
+
+// A step begins anew: answers to the one before are for nobody.
+void ChangeOperation::after_machine(Instant now) {
+  if (actions_.empty()) return;
+  next_attempt();
+  perform(actions_, machine_.question(), now);
+  actions_.clear();
+}
+
+void ChangeOperation::tell() {
+  done_(machine_);
+}
+
+}  // namespace redlock::coordinator
