@@ -166,7 +166,11 @@ class GroupCommand {
     for (const NodeState& node : states_) answers.push_back(node.answer);
     const auto answers_us = [](const NodeAnswer& answer) { return answer.kind == AnswerKind::yes; };
     if (std::any_of(answers.begin(), answers.end(), answers_us)) return true;
-    exit_code_ = fail(options_, {ErrorCode::no_quorum, "no node answers", std::move(answers)});
+    const bool denied = std::any_of(answers.begin(), answers.end(), [](const NodeAnswer& answer) {
+      return answer.kind == AnswerKind::denied;
+    });
+    exit_code_ = fail(options_, {denied ? ErrorCode::denied : ErrorCode::no_quorum,
+                                 "no node answers", std::move(answers)});
     return false;
   }
 
@@ -216,7 +220,10 @@ class GroupCommand {
     GroupRoster wanted = next();
     if (wanted.epoch == 0) return no_roster();
     const GroupMember* old = find(wanted, options_.group.old_node);
-    if (old == nullptr) return done();
+    if (old == nullptr) {
+      complain(fmt::format("{} is no member: nothing is to be done", options_.group.old_node));
+      return done();
+    }
     if (wanted.members.size() == 1) return refuse(options_, "the last member stays");
     wanted.members.erase(wanted.members.begin() + (old - wanted.members.data()));
     return change(wanted);
@@ -232,6 +239,9 @@ class GroupCommand {
     if (!states) return fail(options_, states.error());
     const auto plan =
         plan_rescue(*states, {.gone = options_.group.gone, .floor = options_.group.floor});
+    if (!plan && plan.error().code == ErrorCode::invalid) {
+      return refuse(options_, plan.error().text);
+    }
     if (!plan) return fail(options_, plan.error());
     if (!plan->is_told) {
       const auto told = named->rescue_group(plan->roster);

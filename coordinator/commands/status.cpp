@@ -3,8 +3,10 @@
 #include "base/net/turn/timer.h"
 #include "base/text/duration_text.h"
 #include "coordinator/cli/counter_report.h"
+#include "coordinator/cli/group_plans.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
+#include "coordinator/quorum/answer.h"
 #include "coordinator/quorum/quorum.h"
 
 #include <algorithm>
@@ -121,6 +123,41 @@ nlohmann::json json_of(const NodeState& node) {
   return told;
 }
 
+// A list that the group refuses: whoever goes by the group's roster has a node for each member.
+bool is_wrong_list(const States& states) {
+  const GroupRoster roster = newest(states);
+  return roster.epoch > 0 && roster.members.size() != states.size();
+}
+
+std::size_t no_members(const States& states) {
+  return static_cast<std::size_t>(
+      std::count_if(states.begin(), states.end(),
+                    [](const NodeState& node) { return tells_of_no_member(node.answer.text); }));
+}
+
+// Who the nodes are to each other.
+std::string group_text(const States& states) {
+  const GroupRoster roster = newest(states);
+  if (is_wrong_list(states)) {
+    return fmt::format(
+        "the group has {} members (epoch {}), and {} nodes are named: name all of them, as "
+        "`redlock "
+        "group` shows",
+        roster.members.size(), roster.epoch, states.size());
+  }
+  if (states.size() - no_members(states) < quorum_of(states.size())) {
+    return "too few of these nodes are members of the group: if a quorum of its members is lost, "
+           "see "
+           "`redlock group rescue`";
+  }
+  if (roster.epoch > 0) return fmt::format("epoch {}, {} members", roster.epoch, states.size());
+  const bool can_be_one = std::none_of(states.begin(), states.end(), [](const NodeState& node) {
+    return answers(node) && node.ledger_id.empty();
+  });
+  return can_be_one ? "no roster yet: `redlock group create` makes these nodes a group"
+                    : "no roster: nodes without a ledger, such as a plain Redis, have none";
+}
+
 // What is not as in a sound group, a line each.
 std::vector<std::string> complaints(const States& states, const FarCounters& far) {
   std::vector<std::string> lines;
@@ -150,12 +187,16 @@ void print_json(const States& states, const FarCounters& far, int exit_code) {
     nodes[one.node]["counter_is_far"] = one.side == FarCounter::Side::above ? "above" : "below";
     nodes[one.node]["warning"] = one.text;
   }
-  const nlohmann::json all = {{"quorum_grants", exit_code == exit_code::kDone}, {"nodes", nodes}};
+  const nlohmann::json all = {{"quorum_grants", exit_code == exit_code::kDone},
+                              {"epoch", newest(states).epoch},
+                              {"group", group_text(states)},
+                              {"nodes", nodes}};
   fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 // Whether a quorum grants, and if not, why.
 int verdict(const States& states, bool takes_unsafe) {
+  if (is_wrong_list(states)) return exit_code::kConfiguration;
   const auto count = [&](auto predicate) {
     return static_cast<std::size_t>(std::count_if(states.begin(), states.end(), predicate));
   };
@@ -164,7 +205,7 @@ int verdict(const States& states, bool takes_unsafe) {
     return node.grants && (takes_unsafe || node.unsafe.empty());
   };
   if (count(grants) >= quorum) return exit_code::kDone;
-  if (count(answers) >= quorum) return exit_code::kNo;
+  if (count(answers) + no_members(states) >= quorum) return exit_code::kNo;
   const auto denies = [](const NodeState& node) { return node.answer.kind == AnswerKind::denied; };
   return count(denies) > states.size() - quorum ? exit_code::kDenied : exit_code::kNoQuorum;
 }
@@ -177,8 +218,9 @@ int show(const Options& options, const States& states) {
   } else {
     if (options.watch && isatty(STDOUT_FILENO) != 0) fmt::print("\x1b[H\x1b[J");
     print_table(states);
+    if (std::any_of(states.begin(), states.end(), answers)) fmt::print("{}\n", group_text(states));
     if (exit_code == exit_code::kNo) fmt::print("too few nodes grant locks\n");
-    if (exit_code > exit_code::kNo) fmt::print("no quorum of nodes answers\n");
+    if (exit_code == exit_code::kNoQuorum) fmt::print("no quorum of nodes answers\n");
     for (const std::string& line : complaints(states, far)) fmt::print("{}\n", line);
   }
   std::fflush(stdout);

@@ -94,10 +94,10 @@ bool Group::meet_member(NodeIndex node, Instant now) {
       begin_with_roster(now);
       return meet_member(node, now);
     case Rosters::Met::no_member:
-      return refuse(fmt::format("is no member of the group (epoch {})", roster().roster.epoch));
+      return refuse(fmt::format("{} (epoch {})", kIsNoMember, roster().roster.epoch));
     case Rosters::Met::returned:
       schedule_roster_work(kRosterWorkDelay, now);
-      return refuse("lost its ledger, and is to be named anew in its group");
+      return refuse(std::string(kLostItsLedger));
     case Rosters::Met::refused:
       for (Link& other : parts_.links) other.refuse_votes(parts_.rosters.refusal());
       if (!parts_.rosters.is_as_named()) look_again_at_ = later(now, kLookAgainAfter);

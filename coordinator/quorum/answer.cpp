@@ -82,3 +82,11 @@ std::string answer_text(const Answer& answer) {
 }
 
 }  // namespace redlock::coordinator
+
+namespace redlock::coordinator {
+
+bool tells_of_no_member(std::string_view text) {
+  return text.starts_with(kLostItsLedger) || text.starts_with(kIsNoMember);
+}
+
+}  // namespace redlock::coordinator

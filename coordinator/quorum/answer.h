@@ -14,6 +14,13 @@
 
 namespace redlock::coordinator {
 
+// What a coordinator says of a node whose votes do not count in its group (rules G4, G5).
+inline constexpr std::string_view kLostItsLedger =
+    "lost its ledger, and is to be named anew in its group";
+inline constexpr std::string_view kIsNoMember = "is no member of the group";
+// Whether the text says one of these.
+bool tells_of_no_member(std::string_view text);
+
 using NodeIndex = std::uint32_t;  // the node's place in the configuration, from 0
 
 // Far more than anyone runs; it bounds the sets below.

@@ -28,6 +28,13 @@ std::string sentence(const Answer& answer, const AnswerWords& words) {
   }
 }
 
+bool are_no_members(const std::vector<Answer>& answers) {
+  const auto others = std::count_if(answers.begin(), answers.end(), [](const Answer& answer) {
+    return tells_of_no_member(answer.text);
+  });
+  return answers.size() - static_cast<std::size_t>(others) < quorum_of(answers.size());
+}
+
 // A quorum locked, no quorum gives tokens (rule F4): which nodes, and what can be done about it.
 Error unfenced_error(const Nodes& nodes, const AcquireResult& result) {
   Error error{ErrorCode::unfenced, {}, node_answers(nodes, result.answers, kAcquireWords)};
@@ -47,8 +54,7 @@ Error unfenced_error(const Nodes& nodes, const AcquireResult& result) {
   if (proposals >= quorum_of(nodes.size())) {
     error.text =
         "no fencing token: the nodes' counters are too far apart; `redlock status` names those "
-        "that "
-        "are far from the others, and what to do.";
+        "that are far from the others, and what to do.";
   }
   if (is_any_unfenced) {
     error.text +=
@@ -97,8 +103,11 @@ Error no_quorum_error(const Nodes& nodes, const std::vector<Answer>& answers,
     error.code = ErrorCode::invalid;
     error.text =
         "too few nodes have safe settings: mend them, or take the nodes as they are, and two "
-        "holders "
-        "after a restart, by --unsafe-members (in a program: unsafe_members)";
+        "holders after a restart, by --unsafe-members (in a program: unsafe_members)";
+  } else if (are_no_members(answers)) {
+    error.text =
+        "too few of these nodes are members of the group. If a quorum of its members is lost, see "
+        "`redlock group rescue`; else name those that `redlock group` shows";
   } else if (leave_no_quorum(answers, AnswerKind::denied)) {
     error.code = ErrorCode::denied;
   } else if (leave_no_quorum(answers, AnswerKind::overloaded)) {

@@ -80,7 +80,8 @@ class OverRedis(GroupTest):
     def test_status_shows_what_redis_tells(self):
         result = self.redlock("status")
         self.assertExit(0, result)
-        self.assertEqual(len(result.stdout.splitlines()), 6)
+        self.assertEqual(len(result.stdout.splitlines()), 7)
+        self.assertIn("no roster: nodes without a ledger", result.stdout)
 
 
 if __name__ == "__main__":

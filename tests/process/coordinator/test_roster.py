@@ -59,14 +59,19 @@ class RosterTest(GroupTest):
 
     def test_a_list_of_three_of_the_five_is_refused_and_the_right_one_goes_on(self):
         self.assertEqual(self.roster()["epoch"], 0)
+        self.assertIn("no roster yet: `redlock group create`", self.redlock("status").stdout)
         self.change("create")
         self.assertEqual(self.roster()["epoch"], 1)
+        self.assertIn("epoch 1, 5 members", self.redlock("status").stdout)
         three = ",".join(node.url for node in self.group.nodes[:3])
         for words in (("acquire", "x", *TTL), ("run", "x", *TTL, "--", "true")):
             refused = self.redlock(*words, REDLOCK_NODES=three)
             self.assertEqual(refused.returncode, 78, refused.stderr)
             self.assertIn("belongs to a group of 5 nodes (epoch 1), and 3 are named",
                           refused.stderr)
+        status = self.redlock("status", REDLOCK_NODES=three)
+        self.assertEqual(status.returncode, 78, status.stdout)
+        self.assertIn("the group has 5 members (epoch 1), and 3 nodes are named", status.stdout)
         extended = self.redlock("extend", "x", *TTL, "--value", "v", REDLOCK_NODES=three)
         self.assertEqual(extended.returncode, 78, extended.stderr)
         self.assertEqual(self.redlock("run", "x", *TTL, "--", "true").returncode, 0)
@@ -161,9 +166,14 @@ class RosterTest(GroupTest):
             os.mkdir(node.folder)
             node.start()
             node.await_begun()
-        self.assertNotEqual(self.redlock("acquire", "printer", *TTL).returncode, 0)
+        nobody = self.redlock("acquire", "scanner", *TTL)
+        self.assertEqual(nobody.returncode, 69)
+        self.assertIn("see `redlock group rescue`", nobody.stderr)
+        status = self.redlock("status")
+        self.assertEqual(status.returncode, 1, status.stdout)
+        self.assertIn("see `redlock group rescue`", status.stdout)
         refused = self.redlock("group", "rescue")
-        self.assertEqual(refused.returncode, 64, refused.stderr)
+        self.assertEqual(refused.returncode, 78, refused.stderr)
         # Their node ids were in their ledgers: they are others now.
         self.assertIn(f"--gone {self.address(lost[0])}", refused.stderr)
         refused = self.redlock("group", "rescue", *self.gone(lost))
