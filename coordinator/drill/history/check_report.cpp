@@ -134,6 +134,23 @@ std::string findings_text(const Report& report) {
   return text;
 }
 
+Figure changes_figure(const Story& story, const GroupChanges& changes) {
+  Figure figure{
+      "group changes", std::to_string(changes.count()),
+      fmt::format("{} replaced, {} added, {} removed; {} of who made them", changes.replaced,
+                  changes.added, changes.removed, plural(changes.kills, "kill", "kills"))};
+  const auto longest = [&story](TimeRange time) {
+    if (time.is_empty()) return std::string("none");
+    return fmt::format("{}, at {}", precise_duration(time.length()), clock_text(story, time.from));
+  };
+  figure.note += fmt::format(
+      "; longest gap of a lock meanwhile {}; during {} without another fault {}, and the longest "
+      "that a client got no quorum {}",
+      precise_duration(changes.longest_gap), plural(changes.undisturbed, "change", "changes"),
+      longest(changes.longest_undisturbed), longest(changes.longest_without));
+  return figure;
+}
+
 Json figures_json(const Summary& summary) {
   const auto ms = [](Duration d) { return std::chrono::duration<double, std::milli>(d).count(); };
   const auto optional_ms = [&](const std::optional<Duration>& d) {
@@ -160,6 +177,15 @@ Json figures_json(const Summary& summary) {
                     {"late_accepted", writes.late_accepted},
                     {"late_refused", writes.late_refused},
                     {"late_after_next", writes.late_after_next}};
+  const GroupChanges& changes = summary.changes;
+  json["changes"] = {{"replaced", changes.replaced},
+                     {"added", changes.added},
+                     {"removed", changes.removed},
+                     {"kills", changes.kills},
+                     {"longest_gap_ms", ms(changes.longest_gap)},
+                     {"undisturbed", changes.undisturbed},
+                     {"longest_undisturbed_gap_ms", ms(changes.longest_undisturbed.length())},
+                     {"longest_without_quorum_ms", ms(changes.longest_without.length())}};
   for (What what = What::killed; what <= What::clock_jumped;
        what = static_cast<What>(static_cast<int>(what) + 1)) {
     const auto index = static_cast<std::size_t>(what);
@@ -205,6 +231,7 @@ std::vector<Figure> figures_of(const History& history, const Story& story, const
                                  writes_figure(summary.writes),
                                  faults_figure("faults of nodes", summary.faults_of_nodes),
                                  client_faults_figure(summary)};
+  if (summary.changes.count() > 0) figures.push_back(changes_figure(story, summary.changes));
   if (summary.fenced < summary.acquired) {
     figures.push_back({"fencing tokens",
                        fmt::format("{} without", grouped(summary.acquired - summary.fenced)),

@@ -67,7 +67,10 @@ std::vector<std::vector<Step>> steps_by_lock(const Story& story, const RunningTi
   return steps;
 }
 
-void add_lock(const std::vector<Step>& steps, std::size_t lock, Availability& sum) {
+// Tells `take` of each gap, in which the lock was wanted in vain.
+template <class Take>
+Availability::Sum wanted_time(const std::vector<Step>& steps, Take take) {
+  Availability::Sum sum{};
   int wanted = 0;
   int held = 0;
   std::optional<Instant> in_vain_since;
@@ -76,17 +79,14 @@ void add_lock(const std::vector<Step>& steps, std::size_t lock, Availability& su
     held += steps[i].held;
     const Instant at = steps[i].at;
     if (i + 1 < steps.size() && steps[i + 1].at == at) continue;  // all of one instant first
-    if (i + 1 < steps.size() && (wanted > 0 || held > 0)) sum.wanted += steps[i + 1].at - at;
+    if (i + 1 < steps.size() && (wanted > 0 || held > 0)) sum += steps[i + 1].at - at;
     const bool in_vain = wanted > 0 && held == 0;
     if (in_vain && !in_vain_since) in_vain_since = at;
     if (in_vain || !in_vain_since) continue;
-    const TimeRange gap{*in_vain_since, at};
+    take(TimeRange{*in_vain_since, at});
     in_vain_since.reset();
-    sum.in_vain += gap.length();
-    if (gap.length() <= sum.longest.length()) continue;
-    sum.longest = gap;
-    sum.longest_lock = lock;
   }
+  return sum;
 }
 
 Latency latency_of(const Story& story, const RunningTimes& running) {
@@ -246,8 +246,26 @@ double Availability::share() const {
 Availability availability_of(const Story& story, const RunningTimes& running) {
   Availability sum;
   const auto steps = steps_by_lock(story, running);
-  for (std::size_t lock = 0; lock < steps.size(); ++lock) add_lock(steps[lock], lock, sum);
+  for (std::size_t lock = 0; lock < steps.size(); ++lock) {
+    sum.wanted += wanted_time(steps[lock], [&](TimeRange gap) {
+      sum.in_vain += gap.length();
+      if (gap.length() <= sum.longest.length()) return;
+      sum.longest = gap;
+      sum.longest_lock = lock;
+    });
+  }
   return sum;
+}
+
+std::vector<Gap> gaps_of(const Story& story, const RunningTimes& running) {
+  std::vector<Gap> gaps;
+  const auto steps = steps_by_lock(story, running);
+  for (std::size_t lock = 0; lock < steps.size(); ++lock) {
+    static_cast<void>(wanted_time(steps[lock], [&](TimeRange time) {
+      gaps.push_back({time, lock});
+    }));
+  }
+  return gaps;
 }
 
 Summary summarize(const History& history, const Story& story, Duration notice_time) {
@@ -262,6 +280,7 @@ Summary summarize(const History& history, const Story& story, Duration notice_ti
   summary.availability = availability_of(story, running);
   summary.losses = losses_of(history, story, running, notice_time);
   summary.writes = writes_of(history, story);
+  summary.changes = changes_of(history, story, running);
   summary.pauses_over_an_end = pauses_over_an_end(story, running);
   return summary;
 }

@@ -48,6 +48,28 @@ struct Writes {
   std::size_t late_after_next = 0;  // of those accepted: another had acquired the lock by then
 };
 
+// Of a group that changed while its clients worked. A change goes on from the start of whoever
+// makes it (an event `started` of a client, with a text of the change) until it is done (`killed`,
+// with "replaced", "added" or "removed").
+struct GroupChanges {
+  std::size_t replaced = 0;
+  std::size_t added = 0;
+  std::size_t removed = 0;
+  std::size_t kills = 0;        // of those who made them, before they were done
+  std::size_t undisturbed = 0;  // of the changes: nothing else befell a node, or had just before
+  // The longest that a lock was wanted by somebody and had by nobody, begun or ended while a change
+  // went on. Undisturbed: when nothing else befell a node in the last moments, nor a client that
+  // had asked for that lock.
+  Duration longest_gap{0};
+  TimeRange longest_undisturbed = {};
+  // The longest that a client that ran got nowhere, undisturbed: from its first attempt that failed
+  // for another reason than a holder, to its next answer from a quorum. One that was started again
+  // counts from its first such answer: the list that it was given may be wrong.
+  TimeRange longest_without = {};
+
+  std::size_t count() const { return replaced + added + removed; }
+};
+
 struct Summary {
   std::size_t events = 0;
   std::size_t acquired = 0;
@@ -61,6 +83,7 @@ struct Summary {
   Availability availability;
   Losses losses;
   Writes writes;
+  GroupChanges changes;
   std::array<std::size_t, kWhats> faults_of_nodes = {};    // by What
   std::array<std::size_t, kWhats> faults_of_clients = {};  // by What
   std::size_t pauses_over_an_end = 0;  // stops of clients that outlasted a validity
@@ -100,6 +123,15 @@ Outcome outcome_of(const History& history, const Story& story, const RunningTime
 Summary summarize(const History& history, const Story& story, Duration notice_time);
 
 Availability availability_of(const Story& story, const RunningTimes& running);
+
+// A time in which a lock was wanted by clients that ran, and had by nobody.
+struct Gap {
+  TimeRange time;
+  std::size_t lock = 0;
+};
+std::vector<Gap> gaps_of(const Story& story, const RunningTimes& running);
+
+GroupChanges changes_of(const History& history, const Story& story, const RunningTimes& running);
 
 // "1.2 ms", "340 µs", "12.35 s".
 std::string precise_duration(Duration d);

@@ -68,6 +68,9 @@ struct Event {
   Direction direction = Direction::both;
   std::int64_t ms = 0;     // slowed
   std::int64_t by_ms = 0;  // clock_jumped
+  // killed, started, stopped, cut: of what change of the group this is a part. In the file it is
+  // "x_change", so that who knows of no changes passes it over.
+  std::string change = {};
 
   std::uint32_t file = 0;  // where it was read: which of the history's files,
   std::uint32_t line = 0;  // and which line of it, from 1

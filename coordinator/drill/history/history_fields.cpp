@@ -22,6 +22,7 @@ enum : unsigned {
   kMs = 1U << 10,
   kByMs = 1U << 11,
   kTtlMs = 1U << 12,
+  kChange = 1U << 13,
 };
 
 // In the order of What.
@@ -34,13 +35,13 @@ constexpr std::array kKinds = {
     KindOfEvent{What::releases, "releases", true, kLock | kHold, 0},
     KindOfEvent{What::lost, "lost", true, kLock | kHold, kWhy},
     KindOfEvent{What::wrote, "wrote", true, kLock | kHold | kAccepted, kToken},
-    KindOfEvent{What::killed, "killed", false, 0, kWhy},
-    KindOfEvent{What::started, "started", false, 0, 0},
-    KindOfEvent{What::stopped, "stopped", false, 0, 0},
+    KindOfEvent{What::killed, "killed", false, 0, kWhy | kChange},
+    KindOfEvent{What::started, "started", false, 0, kChange},
+    KindOfEvent{What::stopped, "stopped", false, 0, kChange},
     KindOfEvent{What::continued, "continued", false, 0, 0},
     KindOfEvent{What::recovering, "recovering", false, kUntil, 0},
     KindOfEvent{What::serving, "serving", false, 0, 0},
-    KindOfEvent{What::cut, "cut", false, 0, kFrom | kDirection},
+    KindOfEvent{What::cut, "cut", false, 0, kFrom | kDirection | kChange},
     KindOfEvent{What::healed, "healed", false, 0, 0},
     KindOfEvent{What::slowed, "slowed", false, kMs, 0},
     KindOfEvent{What::unslowed, "unslowed", false, 0, 0},
@@ -137,6 +138,8 @@ constexpr std::array kFields = {
     EventField{kByMs, "by_ms", "a whole number of milliseconds",
                [](In v, Event& e) { return read_ms(v, e.by_ms); },
                [](Of e) -> Json { return e.by_ms; }, always},
+    EventField{kChange, "x_change", "a text", [](In v, Event& e) { return read_text(v, e.change); },
+               [](Of e) -> Json { return e.change; }, [](Of e) { return !e.change.empty(); }},
 };
 
 }  // namespace

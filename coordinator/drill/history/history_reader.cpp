@@ -89,14 +89,15 @@ Problem read_common(const Json& json, Event& event) {
 
 Problem read_field(const KindOfEvent& kind, const std::string& name, const Json& value,
                    Event& event, unsigned& seen) {
-  if (name == "t" || name == "who" || name == "what" || name.starts_with(kOwnField)) return {};
+  if (name == "t" || name == "who" || name == "what") return {};
   const auto fields = event_fields();
   const auto field = std::find_if(fields.begin(), fields.end(),
                                   [&](const EventField& one) { return one.name == name; });
   if (field == fields.end() || ((kind.required | kind.optional) & field->bit) == 0) {
+    if (name.starts_with(kOwnField)) return {};
     return fmt::format("\"{}\" has no \"{}\"; begin names of your own with x_", kind.name, name);
   }
-  if (!field->read(value, event))
+  if (!field->read(value, event) && !name.starts_with(kOwnField))
     return fmt::format("\"{}\" must be {}, not {}", name, field->is, value.dump().substr(0, 40));
   seen |= field->bit;
   return {};

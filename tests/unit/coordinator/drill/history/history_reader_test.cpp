@@ -127,6 +127,10 @@ TEST_CASE("half a line at the end of a file is forgiven, and counted; in the mid
 TEST_CASE("fields of one's own begin with x_ and are passed over") {
   CHECK(read(R"({"t":5,"who":"anna","what":"asks","lock":"l","x_thread":7})"
              "\n"));
+  const auto other = read(R"({"t":5,"who":"node 1","what":"killed","x_change":7})"
+                          "\n");
+  REQUIRE(other);
+  CHECK(other.value().events.front().change.empty());
 }
 
 TEST_CASE("without any names in the header everybody may be in the events") {

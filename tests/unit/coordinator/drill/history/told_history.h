@@ -61,6 +61,8 @@ inline Event told_event(const std::string& text) {
       event.accepted = true;
     } else if (word == "because") {
       line >> event.why;
+    } else if (word == "changing") {
+      line >> event.change;
     } else if (word != "refused") {
       event.hold = word;
     }
