@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace redlock::coordinator {
@@ -42,6 +43,8 @@ struct PlannedFault {
   std::vector<std::size_t> clients = {};  // that it is cut off from; empty: from all
   enum class Way { both, to_node, from_node } way = Way::both;
   Duration delay{0};
+  // Of the group, that it is done for (Event::change).
+  std::string change = {};
   // resume of a client: later, if need be, so that whatever it held has its next holder.
   bool once_overtaken = false;
 };

@@ -85,9 +85,9 @@ Relay::Relay(net::Loop& loop, net::Address node)
 
 Relay::~Relay() = default;
 
-Status Relay::listen(const std::string& path) {
+Status Relay::listen(const net::Address& at) {
   auto listener =
-      net::Listener::listen(loop_, {path}, kBacklog, [this](std::unique_ptr<net::Stream> client) {
+      net::Listener::listen(loop_, at, kBacklog, [this](std::unique_ptr<net::Stream> client) {
         auto connection = std::make_unique<Connection>(*this, std::move(client));
         Connection* const key = connection.get();
         connections_.emplace(key, std::move(connection));

@@ -32,7 +32,8 @@ class Relay {
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
 
-  Status listen(const std::string& path);
+  Status listen(const net::Address& at);
+  std::uint16_t port() const { return listener_->local().port; }  // of a TCP one
 
   void cut(Way way) { road(way).is_cut = true; }
   void heal();

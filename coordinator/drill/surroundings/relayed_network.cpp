@@ -48,7 +48,7 @@ Status DrillNetwork::connect(const std::vector<std::string>& nodes) {
     const net::Address address = parse_node_address(nodes[node]).value().address;
     for (std::size_t client = 0; client < clients_; ++client) {
       its.push_back(std::make_unique<Relay>(loop_, address));
-      if (auto listens = its.back()->listen(path(node, client)); !listens) return listens;
+      if (auto listens = its.back()->listen({path(node, client)}); !listens) return listens;
     }
   }
   return Done{};
@@ -66,15 +66,35 @@ std::string DrillNetwork::nodes_of(std::size_t client) const {
   return nodes;
 }
 
-std::vector<std::size_t> DrillNetwork::clients_of(const PlannedFault& fault) const {
-  if (!fault.clients.empty()) return fault.clients;
-  std::vector<std::size_t> all(relays_[fault.victim].size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-  return all;
+Result<std::string> DrillNetwork::common_address(std::size_t node, const std::string& address) {
+  auto relay = std::make_unique<Relay>(loop_, parse_node_address(address).value().address);
+  if (auto listens = relay->listen({.host = "127.0.0.1", .port = 0}); !listens)
+    return listens.error();
+  const std::string common = fmt::format("redis://127.0.0.1:{}", relay->port());
+  common_[node] = std::move(relay);
+  return common;
+}
+
+// One client is cut off on a way of its own; the common one is cut for all.
+std::vector<Relay*> DrillNetwork::relays_of(const PlannedFault& fault) const {
+  std::vector<Relay*> relays;
+  const bool is_given = fault.victim < relays_.size();
+  if (is_given) {
+    for (const std::size_t client : fault.clients)
+      relays.push_back(relays_[fault.victim][client].get());
+  }
+  if (!fault.clients.empty()) return relays;
+  if (is_given) {
+    for (const auto& relay : relays_[fault.victim]) relays.push_back(relay.get());
+  }
+  const auto common = common_.find(fault.victim);
+  if (common != common_.end()) relays.push_back(common->second.get());
+  return relays;
 }
 
 Status DrillNetwork::befall(std::span<const PlannedFault> faults, Recorder& recorder) {
   for (const PlannedFault& fault : faults) {
+    if (relays_of(fault).empty()) continue;
     befall(fault);
     recorder.tell(event_of(fault));
   }
@@ -82,12 +102,11 @@ Status DrillNetwork::befall(std::span<const PlannedFault> faults, Recorder& reco
 }
 
 void DrillNetwork::befall(const PlannedFault& fault) {
-  for (const std::size_t client : clients_of(fault)) {
-    Relay& relay = *relays_[fault.victim][client];
-    if (fault.fault == Fault::cut) cut(relay, fault.way);
-    if (fault.fault == Fault::heal) relay.heal();
-    if (fault.fault == Fault::slow) relay.slow(fault.delay);
-    if (fault.fault == Fault::unslow) relay.unslow();
+  for (Relay* const relay : relays_of(fault)) {
+    if (fault.fault == Fault::cut) cut(*relay, fault.way);
+    if (fault.fault == Fault::heal) relay->heal();
+    if (fault.fault == Fault::slow) relay->slow(fault.delay);
+    if (fault.fault == Fault::unslow) relay->unslow();
   }
 }
 
@@ -97,6 +116,10 @@ Status DrillNetwork::restore(Recorder&) {
       relay->heal();
       relay->unslow();
     }
+  }
+  for (const auto& [node, relay] : common_) {
+    relay->heal();
+    relay->unslow();
   }
   return Done{};
 }

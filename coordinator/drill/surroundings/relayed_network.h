@@ -7,6 +7,7 @@
 #include "coordinator/drill/surroundings/relay.h"
 #include "coordinator/drill/surroundings/surroundings.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ class DrillNetwork final : public Surroundings {
   Place place_of_client(std::size_t) const override { return {}; }
   Status connect(const std::vector<std::string>& nodes) override;
   std::string nodes_of(std::size_t client) const override;
+  Result<std::string> common_address(std::size_t node, const std::string& address) override;
   // cut, heal, slow, unslow
   Status befall(std::span<const PlannedFault> faults, Recorder& recorder) override;
   Status restore(Recorder& recorder) override;
@@ -32,13 +34,14 @@ class DrillNetwork final : public Surroundings {
   using Relays = std::vector<std::unique_ptr<Relay>>;  // of one node, by client
 
   void befall(const PlannedFault& fault);
+  std::vector<Relay*> relays_of(const PlannedFault& fault) const;
   std::string path(std::size_t node, std::size_t client) const;
-  std::vector<std::size_t> clients_of(const PlannedFault& fault) const;
 
   net::Loop& loop_;
   const std::string folder_;
   std::size_t clients_ = 0;
   std::vector<Relays> relays_;
+  std::map<std::size_t, std::unique_ptr<Relay>> common_;  // by node
 };
 
 }  // namespace redlock::coordinator

@@ -35,7 +35,8 @@ What what_of(Fault fault) {
 
 Event event_of(const PlannedFault& fault) {
   Event event{.who = fault.is_node ? node_name(fault.victim) : client_name(fault.victim),
-              .what = what_of(fault.fault)};
+              .what = what_of(fault.fault),
+              .change = fault.change};
   if (event.what == What::cut) {
     event.direction = direction_of(fault.way);
     for (const std::size_t client : fault.clients) event.from.push_back(client_name(client));

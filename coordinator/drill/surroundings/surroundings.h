@@ -39,6 +39,13 @@ class Surroundings {
   // The addresses that this client is to use, separated by commas.
   virtual std::string nodes_of(std::size_t client) const = 0;
 
+  // Where whoever is none of the clients reaches a node, through what befalls it from outside, and
+  // clients one that they were not given. `node`: any number, of those that connect() named or
+  // later ones; `address`: where it answers.
+  virtual Result<std::string> common_address(std::size_t /*node*/, const std::string& address) {
+    return address;
+  }
+
   // Does what befalls them at one time, and tells it to the history. REQUIRES: faults of its kinds.
   virtual Status befall(std::span<const PlannedFault> faults, Recorder& recorder) = 0;
   // Whatever still befalls them ends.

@@ -69,7 +69,7 @@ struct Client final : net::Stream::User {
 class Fixture {
  public:
   Fixture() {
-    REQUIRE(relay.listen(folder.path() + "/relay"));
+    REQUIRE(relay.listen({folder.path() + "/relay"}));
     client.emplace(loop, folder.path() + "/relay");
   }
   bool until(const std::function<bool()>& condition, Duration limit = kSoon) {
@@ -151,7 +151,7 @@ TEST_CASE("where no node is, the connection ends") {
   const TemporaryFolder folder;
   net::Loop loop;
   Relay relay(loop, {"127.0.0.1", 1});
-  REQUIRE(relay.listen(folder.path() + "/relay"));
+  REQUIRE(relay.listen({folder.path() + "/relay"}));
   Client client(loop, folder.path() + "/relay");
   net::Timer turn(loop, net::ClockKind::monotonic, [&] { loop.stop(); });
   const Instant deadline = now() + kSoon;
