@@ -2,6 +2,7 @@
 #include "base/text/duration_text.h"
 #include "coordinator/cli/command_line_parts.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -12,6 +13,8 @@ namespace {
 // What the whole drill is worth waiting for: locks are asked for and run out within seconds.
 constexpr Duration kRestartTtl = 3s;
 constexpr Duration kChaosTtl = 2s;
+// A group changes no sooner than the locks from before have ended (rule G3).
+constexpr Duration kReplaceTtl = 500ms;
 // Within it a process is killed and another one started, on a busy machine too.
 constexpr Duration kTtlMin = 1s;
 constexpr Duration kLengthMin = 1s;
@@ -64,6 +67,8 @@ void add_chaos(CLI::App& subcommand, Flags& flags, Options& options) {
   CLI::App& drill = *subcommand.add_subcommand(
       "chaos", "nodes and clients are killed and stopped while clients work under locks");
   add_clients_at_work(drill, flags, options);
+  drill.add_flag("--replace", options.drill.replace,
+                 "besides, members are replaced, added and removed; --ttl is 500ms then");
 }
 
 void add_partition(CLI::App& subcommand, Flags& flags, Options& options) {
@@ -105,6 +110,7 @@ void add_check(CLI::App& subcommand, Flags& /*flags*/, Options& options) {
 void add_client(CLI::App& subcommand, Flags& flags, Options& options) {
   CLI::App& client = *subcommand.add_subcommand("client", "a client of a drill")->group("");
   add_ttl(client, flags, kChaosTtl);
+  add_setting(client, flags, "--wait", "wait", "", "D");
   client.add_option("--seed", options.drill.seed);
   client.add_option("--locks", options.drill.locks);
   client.add_option("--store", options.drill.store);
@@ -149,8 +155,11 @@ Problem check_drill_nodes(const Options& options, bool are_named) {
 Problem read_ttl(const GivenSettings& settings, Duration standard, Options& options) {
   options.ttl = standard;
   if (Problem problem = read_duration(settings, "ttl", options.ttl)) return problem;
-  if (options.ttl >= kTtlMin) return {};
-  return mistake(*settings.find("ttl"), "at least 1s: within it a node is killed and started");
+  const Duration least = std::min(kTtlMin, standard);
+  if (options.ttl >= least) return {};
+  return mistake(
+      *settings.find("ttl"),
+      fmt::format("at least {}: within it a node is killed and started", duration_text(least)));
 }
 
 Problem read_restart(const GivenSettings& settings, CommandLine& line) {
@@ -175,7 +184,7 @@ Problem read_clients_at_work(const GivenSettings& settings, CommandLine& line) {
   if (options.drill.length < kLengthMin || options.drill.length > kLengthMax) {
     return mistake(*settings.find("for"), "from 1s to 1d");
   }
-  return read_ttl(settings, kChaosTtl, options);
+  return read_ttl(settings, options.drill.replace ? kReplaceTtl : kChaosTtl, options);
 }
 
 Problem read_check(const GivenSettings& /*settings*/, CommandLine& /*line*/) {
@@ -186,7 +195,10 @@ Problem read_client(const GivenSettings& settings, CommandLine& line) {
   if (Problem problem = read_nodes(settings, line)) return problem;
   line.options.fence = settings.find("no-fence") == nullptr;
   line.options.client.unsafe_members = settings.find("unsafe-members") != nullptr;
-  return read_ttl(settings, kChaosTtl, line.options);
+  Duration wait{0};
+  if (Problem problem = read_duration(settings, "wait", wait)) return problem;
+  line.options.wait = wait;
+  return read_ttl(settings, kReplaceTtl, line.options);
 }
 
 Problem read_command(const GivenSettings& settings, CommandLine& line) {

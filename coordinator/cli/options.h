@@ -54,6 +54,7 @@ struct DrillOptions {
   std::uint64_t seed = 1;
   int clients = 16;
   int locks = 8;
+  bool replace = false;  // chaos: the group changes meanwhile
   std::string out_folder = "redlock-drill";
   // check
   std::vector<std::string> history_files;

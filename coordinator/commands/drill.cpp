@@ -51,6 +51,7 @@ int be_client(const Options& options) {
                                            .seed = options.drill.seed,
                                            .client = options.client,
                                            .ttl = options.ttl,
+                                           .wait = options.wait.value_or(0ns),
                                            .fence = options.fence,
                                            .locks = options.drill.locks,
                                            .store = options.drill.store,

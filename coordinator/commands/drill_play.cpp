@@ -48,6 +48,7 @@ struct PlayedDrill {
   std::unique_ptr<Surroundings> (*surround)(DrillStage& stage, const std::string& folder);
   Shown (*look)(const History& history, const Options& options);
   decltype(PlannedDrillSettings::make_clients) make_clients = make_workers<ClientsAtWork>;
+  bool has_changes = false;  // of the group: --replace
 };
 
 // --- partition
@@ -80,6 +81,32 @@ Shown look_at_clocks(const History& history, const Options& options) {
   return shown;
 }
 
+// --- chaos --replace
+
+// What a change of the group may cost the others.
+constexpr Duration kGapOfAChangeMax = 1s;
+
+Shown look_at_changes(const History& history, const Options& /*options*/) {
+  const GroupChanges changes = check(history, tell(history)).summary.changes;
+  const Duration gap = changes.longest_undisturbed.length();
+  const Duration without = changes.longest_without.length();
+  Shown shown{
+      fmt::format("{} changes of the group, {} of them without another fault: a lock was "
+                  "kept from all for at most {} then, a client got no quorum for at most {}",
+                  changes.count(), changes.undisturbed, spoken_duration(gap),
+                  spoken_duration(without)),
+      {}};
+  if (gap > kGapOfAChangeMax) {
+    shown.differences.push_back(
+        fmt::format("a change of the group kept a lock from all for {}", spoken_duration(gap)));
+  }
+  if (without > kGapOfAChangeMax) {
+    shown.differences.push_back(
+        fmt::format("a client got no quorum for {}", spoken_duration(without)));
+  }
+  return shown;
+}
+
 // --- all
 
 template <class T>
@@ -99,6 +126,14 @@ constexpr std::array kPlayedDrills = {
                 .enter = nullptr,
                 .surround = surround_with_relays,
                 .look = nullptr},
+    PlayedDrill{.which = Drill::chaos,
+                .name = "chaos with changes of the group",
+                .needs = "With fewer --clients it needs fewer.",
+                .plan = plan_faults_and_calm,
+                .enter = nullptr,
+                .surround = surround_with_relays,
+                .look = look_at_changes,
+                .has_changes = true},
     PlayedDrill{
         .which = Drill::partition,
         .name = "partition",
@@ -141,13 +176,15 @@ PlannedDrillSettings settings_of(const PlayedDrill& drill, const Options& option
           .clients = static_cast<std::size_t>(options.drill.clients),
           .locks = options.drill.locks,
           .ttl = options.ttl,
-          .client = options.client};
+          .client = options.client,
+          .has_changes = drill.has_changes};
 }
 
 std::string figures(const PlannedDrillProgress& progress) {
-  return fmt::format("faults: {} of nodes, {} of clients; {} holds, {} writes, {} refused",
-                     progress.node_faults, progress.client_faults, progress.holds, progress.writes,
-                     progress.refused_writes);
+  return fmt::format("faults: {} of nodes, {} of clients; {}{} holds, {} writes, {} refused",
+                     progress.node_faults, progress.client_faults,
+                     progress.changes == 0 ? "" : fmt::format("{} changes; ", progress.changes),
+                     progress.holds, progress.writes, progress.refused_writes);
 }
 
 void tell(const Options& options, const std::string& text) {
@@ -237,8 +274,9 @@ int refuse(const PlayedDrill& drill, const std::string& why) {
 
 int drill_play(const Options& options) {
   const auto drill =
-      std::find_if(kPlayedDrills.begin(), kPlayedDrills.end(),
-                   [&](const PlayedDrill& played) { return played.which == options.drill.which; });
+      std::find_if(kPlayedDrills.begin(), kPlayedDrills.end(), [&](const PlayedDrill& played) {
+        return played.which == options.drill.which && played.has_changes == options.drill.replace;
+      });
   INVARIANT(drill != kPlayedDrills.end(), "a drill that is not played");
   if (drill->enter != nullptr) {
     if (auto entered = drill->enter(); !entered) return refuse(*drill, entered.error().text);
@@ -251,7 +289,8 @@ int drill_play(const Options& options) {
   }
   const auto surroundings = drill->surround(stage, folder.path());
   const auto clients = static_cast<std::size_t>(options.drill.clients);
-  if (auto ready = surroundings->set_up(kDrillNodes, clients); !ready) {
+  const std::size_t nodes = drill->has_changes ? kChangePlaces : kDrillNodes;
+  if (auto ready = surroundings->set_up(nodes, clients); !ready) {
     if (stage.interrupted() != 0) return exit_code::of_signal(stage.interrupted());
     return refuse(*drill, ready.error().text);
   }

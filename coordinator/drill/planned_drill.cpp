@@ -1,6 +1,7 @@
 #include "coordinator/drill/planned_drill.h"
 
 #include "base/text/duration_text.h"
+#include "coordinator/drill/changes/first_roster.h"
 
 #include <algorithm>
 #include <utility>
@@ -13,6 +14,8 @@ namespace {
 constexpr Duration kTurn = 200ms;
 constexpr Duration kOvertakenWithin = 10s;  // with faults that keep all from a lock, it may not be
 constexpr Duration kAtWorkWithin = 20s;     // from the start of the clients to a first write
+// Longer than a change of the group may keep a client from a lock, so that it is seen.
+constexpr Duration kWaitThroughAChange = 2s;
 
 }  // namespace
 
@@ -30,6 +33,9 @@ Status PlannedDrill::begin() {
   for (std::size_t i = 0; i < kDrillNodes; ++i) places.push_back(surroundings_.place_of_node(i));
   nodes_.stand_at(std::move(places));
   if (auto started = nodes_.start("auto"); !started) return started;
+  while (settings_.has_changes && nodes_.addresses().size() < kChangePlaces) {
+    if (auto added = nodes_.add_place({}); !added) return added;
+  }
   auto file = HistoryWriter::open(own_history());
   if (!file) return file.error();
   recorder_.emplace(std::move(file).value());
@@ -47,6 +53,9 @@ void PlannedDrill::tell_header() {
     header.nodes.push_back(address_text(address));
   }
   for (std::size_t i = 0; i < settings_.clients; ++i) header.clients.push_back(client_name(i));
+  for (std::size_t i = 0; settings_.has_changes && i < kChangers; ++i) {
+    header.clients.push_back(changer_name(i));
+  }
   header.about = {{"seed", std::to_string(settings_.seed)},
                   {"nodes", settings_.node_program},
                   {"ttl", fmt::format("{} ms", floor_ms(settings_.ttl))}};
@@ -54,10 +63,16 @@ void PlannedDrill::tell_header() {
 }
 
 Status PlannedDrill::start_clients() {
-  if (auto made = surroundings_.connect(nodes_.addresses()); !made) return made;
+  const auto& addresses = nodes_.addresses();
+  const auto end = addresses.begin() + static_cast<std::ptrdiff_t>(kDrillNodes);
+  if (auto made = surroundings_.connect({addresses.begin(), end}); !made) return made;
+  if (settings_.has_changes) {
+    if (auto formed = form_group(); !formed) return formed;
+  }
   ClientProcessSettings settings;
   settings.seed = settings_.seed;
   settings.ttl = settings_.ttl;
+  settings.wait = settings_.has_changes ? kWaitThroughAChange : settings_.ttl / 2;
   settings.client = settings_.client;
   settings.fence = nodes_.has_restart_delay();  // a redlock-node; plain Redis has no tokens
   settings.locks = settings_.locks;
@@ -71,6 +86,24 @@ Status PlannedDrill::start_clients() {
     if (!added) return added;
   }
   return wait_for_work();
+}
+
+Status PlannedDrill::form_group() {
+  ChangesSettings settings;
+  settings.seed = settings_.seed;
+  settings.folder = folder_;
+  settings.members = kDrillNodes;
+  settings.clients = settings_.clients;
+  for (const std::string& address : nodes_.addresses()) {
+    auto common = surroundings_.common_address(settings.addresses.size(), address);
+    if (!common) return common.error();
+    settings.addresses.push_back(std::move(common).value());
+  }
+  settings.between = stretch(settings_.ttl, settings_.client.clock_drift) + 1s;
+  const auto end = settings.addresses.begin() + static_cast<std::ptrdiff_t>(kDrillNodes);
+  if (auto made = make_first_roster(stage_, {settings.addresses.begin(), end}); !made) return made;
+  changes_.emplace(stage_, *recorder_, *nodes_at_work_, surroundings_, std::move(settings));
+  return Done{};
 }
 
 // Faults that come before there is a lock to be lost would show nothing.
@@ -124,6 +157,7 @@ Status PlannedDrill::go_on_until(Duration at,
   Status state = Done{};
   const auto stuck = [&] {
     state = nodes_at_work_->look();
+    if (state && changes_) state = changes_->look();
     if (state) state = clients_->look();
     if (state) state = recorder_->problem();
     return !state;
@@ -131,6 +165,7 @@ Status PlannedDrill::go_on_until(Duration at,
   do {
     resume_overtaken();
     progress_.passed = passed();
+    if (changes_) progress_.changes = changes_->done();
     on_turn(progress_);
     const Duration left = std::max(at - passed(), Duration::zero());
     if (stage_.until(stuck, std::min(left, kTurn))) return state;
@@ -143,7 +178,8 @@ Status PlannedDrill::go_on_until(Duration at,
 // What happens around the processes is done all at once.
 Status PlannedDrill::befall(std::span<const PlannedFault> faults) {
   std::vector<PlannedFault> around;
-  for (const PlannedFault& fault : faults) {
+  for (const PlannedFault& planned : faults) {
+    const PlannedFault fault = at_member(planned);
     if (begins_harm(fault.fault)) {
       ++(fault.is_node ? progress_.node_faults : progress_.client_faults);
     }
@@ -155,6 +191,15 @@ Status PlannedDrill::befall(std::span<const PlannedFault> faults) {
   }
   if (around.empty()) return Done{};
   return surroundings_.befall(around, *recorder_);
+}
+
+// In a group that changes the plan's nodes stand for members: who is one when the fault begins.
+PlannedFault PlannedDrill::at_member(PlannedFault fault) {
+  if (!changes_ || !fault.is_node) return fault;
+  const std::size_t victim = fault.victim;
+  if (begins_harm(fault.fault)) struck_[victim] = changes_->members()[victim];
+  fault.victim = struck_[victim];
+  return fault;
 }
 
 void PlannedDrill::befall_process(const PlannedFault& fault) {
@@ -182,10 +227,18 @@ void PlannedDrill::befall_client(const PlannedFault& fault) {
     stopped_at_[victim] = stage_.elapsed();
     std::erase_if(pauses_, [victim](const Pause& pause) { return pause.resume.victim == victim; });
   }
+  if (fault.fault == Fault::start) clients_->name_nodes(victim, nodes_for_next(victim));
   if (!fault.once_overtaken || fault.fault != Fault::resume) return clients_->befall(fault);
   pauses_.push_back(
       {fault, stopped_at_[victim] + settings_.ttl, stage_.elapsed() + kOvertakenWithin});
   resume_overtaken();
+}
+
+// The list of the drill's begin, as long as the group has as many members: whoever they are by now.
+// One of another length it refuses, and says where the members stand (rule G1).
+std::string PlannedDrill::nodes_for_next(std::size_t client) const {
+  const bool is_refused = changes_ && changes_->members().size() != kDrillNodes;
+  return is_refused ? changes_->list() : surroundings_.nodes_of(client);
 }
 
 // A store accepts a late write as long as nobody with a larger token came to it, and rightly so.
@@ -209,6 +262,7 @@ bool PlannedDrill::was_every_lock_taken_since(Duration when) const {
 
 Status PlannedDrill::end() {
   stage_.clean_up();
+  if (changes_) changes_->end();
   const Status restored = recorder_ ? surroundings_.restore(*recorder_) : Done{};
   if (nodes_at_work_) nodes_at_work_->restore();
   Status ended = Done{};

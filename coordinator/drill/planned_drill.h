@@ -11,6 +11,7 @@
 //   judge(drill.history_files())
 #pragma once
 
+#include "coordinator/drill/changes/changes_at_work.h"
 #include "coordinator/drill/plan/chaos_plan.h"
 #include "coordinator/drill/plan/faults.h"
 #include "coordinator/drill/surroundings/surroundings.h"
@@ -52,6 +53,9 @@ struct PlannedDrillSettings {
   int locks = 8;
   Duration ttl = 2s;
   ClientOptions client = {};  // of each client, but for the nodes
+  // The nodes are a group, which changes meanwhile (changes_at_work.h). The plan's faults befall
+  // whoever is a member by then.
+  bool has_changes = false;
 
   std::vector<PlannedFault> planned() const {
     return plan(
@@ -64,7 +68,8 @@ struct PlannedDrillProgress {
   Duration passed{0};
   std::size_t node_faults = 0;
   std::size_t client_faults = 0;
-  std::size_t holds = 0;  // in which a client came to write
+  std::size_t changes = 0;  // of the group, done
+  std::size_t holds = 0;    // in which a client came to write
   std::size_t writes = 0;
   std::size_t refused_writes = 0;
 };
@@ -91,13 +96,16 @@ class PlannedDrill {
  private:
   std::string own_history() const { return folder_ + "/history.jsonl"; }
   Status start_clients();
+  Status form_group();
   Status wait_for_work();
   void tell_header();
   void on_write(const StoreWrite& write, bool accepted);
   Status go_on_until(Duration at, const std::function<void(const PlannedDrillProgress&)>& on_turn);
   Status befall(std::span<const PlannedFault> faults);
+  PlannedFault at_member(PlannedFault fault);
   void befall_process(const PlannedFault& fault);
   void befall_client(const PlannedFault& fault);
+  std::string nodes_for_next(std::size_t client) const;
   void resume_overtaken();
   bool was_every_lock_taken_since(Duration when) const;
   Duration passed() const { return stage_.elapsed() - began_; }
@@ -111,11 +119,13 @@ class PlannedDrill {
   std::optional<NodesAtWork> nodes_at_work_;
   std::optional<Store> store_;
   std::unique_ptr<Workers> clients_;
+  std::optional<ChangesAtWork> changes_;
   std::optional<NodeWatch> watch_;
 
   Duration began_{0};
   PlannedDrillProgress progress_;
   std::map<std::string, std::string> last_hold_;  // of a client
+  std::map<std::size_t, std::size_t> struck_;     // the place of the plan's victim, until it ends
 
   // By the stage's time, which begins before the first fault, as the first writes do.
   //

@@ -13,7 +13,8 @@ _GROUP = {"base", "protocol/resp", "coordinator/quorum", "coordinator/link", "co
           "coordinator/group"}
 _CLIENT = {*_NET, "coordinator/include", "coordinator/quorum", "coordinator/client"}
 _DRILL = {"coordinator/drill/plan", "coordinator/drill/history", "coordinator/drill/timeline",
-          "coordinator/drill/world", "coordinator/drill/surroundings", "coordinator/drill/runs"}
+          "coordinator/drill/world", "coordinator/drill/changes", "coordinator/drill/surroundings",
+          "coordinator/drill/runs"}
 ROOMS = {
     "base": set(),
     "base/net/process": {"base"},
@@ -54,6 +55,9 @@ ROOMS = {
     "coordinator/drill/timeline": {"base", "coordinator/drill/history"},
     "coordinator/drill/world": {*_CLIENT, "coordinator/process", "coordinator/drill/history",
                                 "coordinator/drill/plan"},
+    "coordinator/drill/changes": {*_CLIENT, "coordinator/process", "coordinator/drill/history",
+                                  "coordinator/drill/plan", "coordinator/drill/world",
+                                  "coordinator/drill/surroundings"},
     "coordinator/drill/surroundings": {*_CLIENT, "coordinator/process", "coordinator/drill/history",
                                        "coordinator/drill/plan", "coordinator/drill/world"},
     "coordinator/drill/runs": {*_CLIENT, "coordinator/process", "coordinator/drill/history",
@@ -85,6 +89,7 @@ SHELLS = [
     "coordinator/drill/restart.*",
     "coordinator/drill/verdict.*",
     "coordinator/drill/world/*",
+    "coordinator/drill/changes/*",
     "coordinator/drill/surroundings/*",
     "coordinator/drill/runs/*",
 ]

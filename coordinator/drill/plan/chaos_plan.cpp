@@ -8,11 +8,13 @@
 namespace redlock::coordinator {
 namespace {
 
+constexpr Duration kCalm = 5s;
+
 class ChaosPlan : private Planner {
  public:
   explicit ChaosPlan(const PlanTerms& terms) : Planner(terms) {}
 
-  std::vector<PlannedFault> make();
+  std::vector<PlannedFault> make(bool with_calm);
 
  private:
   friend Planner;  // static_cast in card()
@@ -30,9 +32,12 @@ class ChaosPlan : private Planner {
   Duration slow_one(Duration at) { return slow(at, pick(terms_.nodes)); }
   Duration slow_two(Duration at);
 
+  static Duration leave_alone(Duration at) { return at + kCalm; }
+
   Duration pause_long(Duration at);
   Duration pause_short(Duration at);
   Duration kill_client(Duration at);
+  Duration sleep_through_changes(Duration at);
 
   // From a moment to longer than any lock lives.
   Duration stop_node(Duration at, std::size_t node) {
@@ -41,29 +46,32 @@ class ChaosPlan : private Planner {
   Duration slow(Duration at, std::size_t node);
 };
 
-std::vector<PlannedFault> ChaosPlan::make() {
+std::vector<PlannedFault> ChaosPlan::make(bool with_calm) {
   // A kill is followed by a restart delay, of a TTL at most: the rest lets most of it pass.
   const Duration a_little = 100ms;
   const Duration half = terms_.ttl / 2;
-  const std::array<Card, 13> nodes = {card(&ChaosPlan::kill_all, terms_.ttl),
-                                      card(&ChaosPlan::kill_majority, terms_.ttl),
-                                      card(&ChaosPlan::kill_one, half),
-                                      card(&ChaosPlan::kill_two, half),
-                                      card(&ChaosPlan::kill_again_and_again, half),
-                                      card(&ChaosPlan::stop_one, a_little),
-                                      card(&ChaosPlan::stop_two, a_little),
-                                      card(&ChaosPlan::restart_one, a_little),
-                                      card(&ChaosPlan::restart_all, a_little),
-                                      card(&ChaosPlan::cut_node, a_little),
-                                      card(&ChaosPlan::cut_client, a_little),
-                                      card(&ChaosPlan::slow_one, a_little),
-                                      card(&ChaosPlan::slow_two, a_little)};
+  std::vector<Card> nodes = {card(&ChaosPlan::kill_all, terms_.ttl),
+                             card(&ChaosPlan::kill_majority, terms_.ttl),
+                             card(&ChaosPlan::kill_one, half),
+                             card(&ChaosPlan::kill_two, half),
+                             card(&ChaosPlan::kill_again_and_again, half),
+                             card(&ChaosPlan::stop_one, a_little),
+                             card(&ChaosPlan::stop_two, a_little),
+                             card(&ChaosPlan::restart_one, a_little),
+                             card(&ChaosPlan::restart_all, a_little),
+                             card(&ChaosPlan::cut_node, a_little),
+                             card(&ChaosPlan::cut_client, a_little),
+                             card(&ChaosPlan::slow_one, a_little),
+                             card(&ChaosPlan::slow_two, a_little)};
   const std::array<Card, 5> clients = {
       card(&ChaosPlan::pause_long, a_little), card(&ChaosPlan::pause_long, a_little),
       card(&ChaosPlan::pause_long, a_little), card(&ChaosPlan::pause_short, a_little),
       card(&ChaosPlan::kill_client, a_little)};
+  if (with_calm) nodes.insert(nodes.end(), 4, {leave_alone, a_little});
   play(nodes, &nodes.front());
   play(clients, nullptr);
+  const std::array<Card, 1> sleepers = {card(&ChaosPlan::sleep_through_changes, a_little)};
+  if (with_calm) play(sleepers, nullptr);
   return take();
 }
 
@@ -140,6 +148,17 @@ Duration ChaosPlan::pause_short(Duration at) {
   return stop(at, {.is_node = false, .victim = client}, ttls(0.05, 0.5));
 }
 
+// Some of them, for as long as a group needs to replace more nodes than a quorum can do without:
+// they go on with the nodes of before.
+Duration ChaosPlan::sleep_through_changes(Duration at) {
+  const Duration of_change = terms_.ttl + 1s;
+  const Duration length = between(4 * of_change, 6 * of_change);
+  for (const std::size_t client : pick_several((terms_.clients + 3) / 4, terms_.clients)) {
+    stop(at, {.is_node = false, .victim = client}, length);
+  }
+  return at + length;
+}
+
 Duration ChaosPlan::kill_client(Duration at) {
   const std::size_t client = pick(terms_.clients);
   const Duration again = at + between(50ms, 500ms);
@@ -151,7 +170,11 @@ Duration ChaosPlan::kill_client(Duration at) {
 }  // namespace
 
 std::vector<PlannedFault> plan_faults(const PlanTerms& terms) {
-  return ChaosPlan(terms).make();
+  return ChaosPlan(terms).make(false);
+}
+
+std::vector<PlannedFault> plan_faults_and_calm(const PlanTerms& terms) {
+  return ChaosPlan(terms).make(true);
 }
 
 }  // namespace redlock::coordinator

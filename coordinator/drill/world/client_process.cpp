@@ -20,6 +20,9 @@
 namespace redlock::coordinator {
 namespace {
 
+// A busy machine may keep a process from running for so long.
+constexpr Duration kNotice = 200ms;
+
 volatile std::sig_atomic_t told_to_end = 0;
 
 Instant now() {
@@ -115,7 +118,7 @@ class ClientProcess {
         history_(std::move(history)),
         store_(std::move(store)),
         client_(std::move(client)),
-        notice_(settings.ttl / 10) {}
+        notice_(std::max(settings.ttl / 10, std::min(kNotice, settings.ttl / 4))) {}
 
   Status run() {
     while (told_to_end == 0 && problem_) {
@@ -197,7 +200,7 @@ void ClientProcess::hold_under_guard(Duration length) {
   auto got = client_.guard(
       lock_,
       {.ttl = settings_.ttl,
-       .wait = settings_.ttl / 2,
+       .wait = settings_.wait,
        .fence = settings_.fence,
        .notice = notice_,
        .on_loss = [belief = belief_](const Error& why) { belief->lose(why.text); },
@@ -215,7 +218,7 @@ void ClientProcess::hold_under_guard(Duration length) {
 // without a guard would.
 void ClientProcess::hold_without_extension() {
   const auto got = client_.acquire(
-      lock_, {.ttl = settings_.ttl, .wait = settings_.ttl / 2, .fence = settings_.fence});
+      lock_, {.ttl = settings_.ttl, .wait = settings_.wait, .fence = settings_.fence});
   if (!got) return refused(got.error());
   const Lock& lock = got.value();
   belief_->begin(asked_, lock);

@@ -24,6 +24,7 @@ struct ClientProcessSettings {
   std::uint64_t seed = 1;
   ClientOptions client = {};
   Duration ttl = 2s;
+  Duration wait = 1s;  // of each attempt
   bool fence = true;
   int locks = 8;             // "lock 1" and so on
   std::string store;         // the path of its socket

@@ -14,7 +14,7 @@
 namespace redlock::coordinator {
 namespace {
 
-constexpr Duration kEndedWithin = 5s;  // after its attempt, of half a TTL at most; then SIGKILL
+constexpr Duration kEndedWithin = 5s;  // after its attempt; then SIGKILL
 constexpr const char* kThisProgram = "/proc/self/exe";
 
 std::vector<std::string> command_of(const ClientProcessSettings& settings) {
@@ -26,6 +26,7 @@ std::vector<std::string> command_of(const ClientProcessSettings& settings) {
   option("--nodes", fmt::format("{}", fmt::join(settings.client.nodes, ",")));
   option("--seed", std::to_string(settings.seed));
   option("--ttl", duration_text(settings.ttl));
+  option("--wait", duration_text(settings.wait));
   // Down: a third of the TTL is the most that is taken.
   option("--node-timeout", fmt::format("{}ms", floor_ms(settings.client.node_timeout)));
   option("--clock-drift", fmt::format("{}", settings.client.clock_drift));
@@ -87,6 +88,10 @@ Status ClientsAtWork::add(std::string nodes, Place place) {
   its.client.nodes = {std::move(nodes)};
   clients_.push_back(std::make_unique<OneClient>(stage_, std::move(its), std::move(place)));
   return launch(*clients_.back());
+}
+
+void ClientsAtWork::name_nodes(std::size_t worker, std::string nodes) {
+  clients_[worker]->settings.client.nodes = {std::move(nodes)};
 }
 
 Status ClientsAtWork::launch(OneClient& client) {

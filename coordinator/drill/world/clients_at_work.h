@@ -25,6 +25,7 @@ class ClientsAtWork final : public Workers {
   ClientsAtWork& operator=(const ClientsAtWork&) = delete;
 
   Status add(std::string nodes, Place place) override;
+  void name_nodes(std::size_t worker, std::string nodes) override;
   void befall(const PlannedFault& fault) override;
   // It cannot go on when a client ended by itself.
   Status look() override;

@@ -12,9 +12,10 @@ NodeWatch::NodeWatch(DrillStage& stage, Recorder& recorder,
                      const std::vector<std::string>& addresses)
     : recorder_(recorder),
       known_(addresses.size(), Known::serving),
-      client_(Client::start_on(
-                  stage.loop().raw(),
-                  {.nodes = addresses, .node_timeout = kAnsweredWithin, .admit_unfenced = false})
+      client_(Client::start_on(stage.loop().raw(), {.nodes = addresses,
+                                                    .node_timeout = kAnsweredWithin,
+                                                    .as_named = true,
+                                                    .admit_unfenced = false})
                   .value()),
       next_(stage.loop(), net::ClockKind::boottime, [this] { ask(); }) {
   ask();

@@ -46,6 +46,13 @@ void replace_all(std::string& text, std::string_view name, std::string_view valu
   }
 }
 
+Status make_folder(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return Failure{fmt::format("{} cannot be made: {}", folder, error.message())};
+  return Done{};
+}
+
 // A connection that does nothing but end when the node's process does: the kernel closes it.
 class Lifeline : private net::Stream::User {
  public:
@@ -98,16 +105,14 @@ Status OwnNodes::look_at_program() {
 }
 
 Status OwnNodes::start(std::string_view restart_delay) {
-  std::vector<std::string> options;
+  options_ = {"--save", "", "--appendonly", "no"};
   if (is_redlock_node_) {
-    options.insert(options.end(), {"--max-ttl", duration_text(max_ttl_), "--restart-delay",
-                                   std::string(restart_delay)});
-  } else {
-    options.insert(options.end(), {"--save", "", "--appendonly", "no"});
+    options_ = {"--max-ttl", duration_text(max_ttl_), "--restart-delay",
+                std::string(restart_delay)};
   }
   const std::string half = fmt::format("{}/half-{}", folder_, ++halves_);
   for (std::size_t i = 0; i < places_.size(); ++i) {
-    auto made = make_node(places_[i], fmt::format("{}/node-{}", half, i + 1), options);
+    auto made = make_node(places_[i], fmt::format("{}/node-{}", half, i + 1));
     if (!made) return made;
   }
   if (is_redlock_node_) {
@@ -118,11 +123,9 @@ Status OwnNodes::start(std::string_view restart_delay) {
   return wait_until_all(LocalNode::State::ready);
 }
 
-Status OwnNodes::make_node(const Place& place, const std::string& folder,
-                           std::vector<std::string> options) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return Failure{fmt::format("{} cannot be made: {}", folder, error.message())};
+Status OwnNodes::make_node(const Place& place, const std::string& folder) {
+  if (auto made = make_folder(folder); !made) return made;
+  std::vector<std::string> options = options_;
   const std::uint16_t port = place.port != 0 ? place.port : free_port(stage_.loop(), addresses_);
   addresses_.push_back(url(place.host, port));
   options.insert(options.end(), {"--bind", place.host});
@@ -175,6 +178,23 @@ Result<std::string> OwnNodes::kill(std::size_t node) {
 void OwnNodes::begin_again(std::size_t node) {
   nodes_[node] = node_process(nodes_[node]->settings());
   nodes_[node]->serve();
+}
+
+Status OwnNodes::add_place(const Place& place) {
+  return make_node(place, fmt::format("{}/place-{}", folder_, nodes_.size() + 1));
+}
+
+Status OwnNodes::begin_anew(std::size_t node, bool bootstrapped) {
+  LocalNodeSettings settings = nodes_[node]->settings();
+  settings.folder = fmt::format("{}/newcomer-{}", folder_, ++later_folders_);
+  if (auto made = make_folder(settings.folder); !made) return made;
+  nodes_[node] = node_process(std::move(settings));
+  if (bootstrapped) {
+    nodes_[node]->bootstrap();
+  } else {
+    nodes_[node]->serve();
+  }
+  return Done{};
 }
 
 Status OwnNodes::start_again(std::size_t node) {

@@ -62,9 +62,14 @@ class OwnNodes : public DrillNodes {
   LocalNode& process(std::size_t node) { return *nodes_[node]; }
   // As start_again, without waiting. REQUIRES: it does not run.
   void begin_again(std::size_t node);
+  // Room for one more node, which does not run yet; after start(). Its number is the next one.
+  Status add_place(const Place& place);
+  // Another node takes its place, with a folder of its own; bootstrapped (rule R1) or not, as an
+  // operator may do it. Without waiting. REQUIRES: none runs there.
+  Status begin_anew(std::size_t node, bool bootstrapped);
 
  private:
-  Status make_node(const Place& place, const std::string& folder, std::vector<std::string> options);
+  Status make_node(const Place& place, const std::string& folder);
   std::unique_ptr<LocalNode> node_process(LocalNodeSettings settings);
   Status wait_until_all(LocalNode::State state);
 
@@ -75,6 +80,8 @@ class OwnNodes : public DrillNodes {
   bool is_redlock_node_ = false;
   std::vector<Place> places_;
   int halves_ = 0;
+  int later_folders_ = 0;
+  std::vector<std::string> options_;  // of each node
   std::vector<std::unique_ptr<LocalNode>> nodes_;
   std::vector<std::string> addresses_;
 };

@@ -1,6 +1,7 @@
 #include "coordinator/drill/world/nodes_at_work.h"
 
 #include <csignal>
+#include <utility>
 
 namespace redlock::coordinator {
 namespace {
@@ -10,18 +11,36 @@ constexpr Duration kStoppedWithin = 10s;  // then SIGKILL
 }  // namespace
 
 NodesAtWork::NodesAtWork(OwnNodes& nodes, Recorder& recorder)
-    : nodes_(nodes), recorder_(recorder), states_(nodes.addresses().size()) {}
+    : nodes_(nodes), recorder_(recorder), states_(nodes.addresses().size()) {
+  for (std::size_t node = 0; node < states_.size(); ++node) {
+    if (!is_known(node)) states_[node] = {.is_down = true, .is_wanted = false};
+  }
+}
 
-void NodesAtWork::kill(std::size_t node) {
+bool NodesAtWork::is_ready(std::size_t node) const {
+  return !states_[node].is_down && nodes_.process(node).state() == LocalNode::State::ready;
+}
+
+bool NodesAtWork::is_known(std::size_t node) const {
+  return nodes_.process(node).state() != LocalNode::State::idle;
+}
+
+void NodesAtWork::kill(std::size_t node, const std::string& change) {
   State& state = states_[node];
   if (state.is_down) return;
-  recorder_.tell(node_name(node), What::killed);
+  recorder_.tell({.who = node_name(node), .what = What::killed, .change = change});
   state = {.is_down = true, .is_wanted = false};
   nodes_.process(node).stop(0s);
 }
 
 void NodesAtWork::start(std::size_t node) {
   states_[node].is_wanted = true;
+}
+
+void NodesAtWork::start_anew(std::size_t node, bool bootstrapped, const std::string& change) {
+  kill(node, change);
+  states_[node] = {
+      .is_down = true, .is_another = true, .is_bootstrapped = bootstrapped, .change = change};
 }
 
 void NodesAtWork::restart(std::size_t node) {
@@ -33,11 +52,11 @@ void NodesAtWork::restart(std::size_t node) {
   nodes_.process(node).stop(kStoppedWithin);
 }
 
-void NodesAtWork::stop(std::size_t node) {
+void NodesAtWork::stop(std::size_t node, const std::string& change) {
   State& state = states_[node];
   if (state.is_down || state.is_stopped) return;
   state.is_stopped = true;
-  recorder_.tell(node_name(node), What::stopped);
+  recorder_.tell({.who = node_name(node), .what = What::stopped, .change = change});
   nodes_.process(node).pass_on(SIGSTOP);
 }
 
@@ -52,27 +71,28 @@ void NodesAtWork::resume(std::size_t node) {
 void NodesAtWork::restore() {
   for (std::size_t node = 0; node < states_.size(); ++node) {
     resume(node);
-    start(node);
+    if (is_known(node)) start(node);
   }
 }
 
 Status NodesAtWork::look() {
   for (std::size_t node = 0; node < states_.size(); ++node) {
-    State& state = states_[node];
-    if (const auto failure = nodes_.process(node).take_failure()) return Failure{failure->text()};
-    if (!state.is_down || !state.is_wanted || nodes_.process(node).is_running()) continue;
-    recorder_.tell(node_name(node), What::started);
-    state = {};
-    nodes_.begin_again(node);
+    const State& state = states_[node];
+    LocalNode& process = nodes_.process(node);
+    if (const auto failure = process.take_failure()) return Failure{failure->text()};
+    if (process.state() == LocalNode::State::bootstrapped && !state.is_down) process.serve();
+    if (!state.is_down || !state.is_wanted || process.is_running()) continue;
+    if (auto begun = begin(node); !begun) return begun;
   }
   return Done{};
 }
 
-bool NodesAtWork::all_ready() {
-  for (std::size_t node = 0; node < states_.size(); ++node) {
-    if (nodes_.process(node).state() != LocalNode::State::ready) return false;
-  }
-  return true;
+Status NodesAtWork::begin(std::size_t node) {
+  const State state = std::exchange(states_[node], {});
+  recorder_.tell({.who = node_name(node), .what = What::started, .change = state.change});
+  if (state.is_another) return nodes_.begin_anew(node, state.is_bootstrapped);
+  nodes_.begin_again(node);
+  return Done{};
 }
 
 }  // namespace redlock::coordinator

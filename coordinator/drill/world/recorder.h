@@ -44,5 +44,8 @@ inline std::string node_name(std::size_t node) {
 inline std::string client_name(std::size_t client) {
   return "client " + std::to_string(client + 1);
 }
+inline std::string changer_name(std::size_t changer) {
+  return "changer " + std::to_string(changer + 1);
+}
 
 }  // namespace redlock::coordinator

@@ -21,6 +21,9 @@ class Workers {
 
   // One more, which is at work when this returns.
   virtual Status add(std::string nodes, Place place) = 0;
+  // The list that a worker is given when it is started again, if it is to be another one. Not for
+  // workers that keep the first.
+  virtual void name_nodes(std::size_t /*worker*/, std::string /*nodes*/) {}
   // kill, start, stop or resume of one of them. Nothing where it is in no state for it.
   virtual void befall(const PlannedFault& fault) = 0;
   // Starts what is to be started. To be called whenever the stage is woken. Why the drill cannot

@@ -199,10 +199,15 @@ TEST_CASE("each drill has options of its own") {
   CHECK(line.options.drill.length == 10min);
   CHECK(line.options.drill.seed == 1);
   CHECK(parsed("drill chaos --for 90s --locks 5").options.drill.length == 90s);
+  CHECK_FALSE(line.options.drill.replace);
+  CHECK(parsed("drill chaos --replace").options.drill.replace);
+  CHECK(parsed("drill chaos --replace").options.ttl == 500ms);
+  CHECK(parsed("drill chaos --replace --ttl 1s").options.ttl == 1s);
   for (const char* wrong :
        {"drill chaos --kill-command k", "drill restart --seed 1", "drill chaos --nodes d,e,f",
         "drill chaos --for 1s --minutes 1", "drill chaos --for 3d", "drill chaos --minutes 0",
-        "drill chaos --clients 1", "drill chaos --ttl 500ms"}) {
+        "drill chaos --clients 1", "drill chaos --ttl 500ms", "drill chaos --replace --ttl 400ms",
+        "drill run --replace"}) {
     CHECK(parsed(wrong).exit_code == exit_code::kUsage);
   }
 }

@@ -101,6 +101,26 @@ TEST_CASE("all nodes are killed within moments at least once, however short the 
   }
 }
 
+TEST_CASE("with calm the nodes are left alone for seconds now and then, and never without") {
+  const auto longest_calm = [](const Plan& plan) {
+    Duration longest{0};
+    Duration last{0};
+    for (const PlannedFault& fault : plan) {
+      if (!fault.is_node) continue;
+      longest = std::max(longest, fault.at - last);
+      last = fault.at;
+    }
+    return longest;
+  };
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    INFO("seed " << seed);
+    CHECK(longest_calm(of_seed(seed)) < 5s);
+    const Plan with_calm = plan_faults_and_calm({.seed = seed, .length = 2min});
+    CHECK(longest_calm(with_calm) >= 5s);
+    CHECK(harms(with_calm, true) >= 20);
+  }
+}
+
 TEST_CASE("a plan is in order, within its length, and ends every harm that it begins") {
   for (const Duration length : {Duration(1s), Duration(20s), Duration(5min)}) {
     for (std::uint64_t seed = 1; seed <= 50; ++seed) {
