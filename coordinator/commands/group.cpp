@@ -102,6 +102,7 @@ void print(const Options& options, const GroupRoster& roster, const States& stat
 Result<GroupMember, Error> newcomer(const Options& options, const std::string& address) {
   ClientOptions alone = options.client;
   alone.nodes = {address};
+  alone.as_named = true;  // it may know a roster, whose members are not meant
   auto client = Client::start(std::move(alone));
   if (!client) return client.error();
   auto states = client->status();
