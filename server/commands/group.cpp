@@ -99,8 +99,10 @@ Refusal refuse_step(Call& call, const Membership::Step& step) {
     case Verdict::done:
       break;
   }
-  if (!step.wanted) return std::nullopt;
-  switch (call.node.coverage().cover_roster(*step.wanted, call.instant())) {
+  if (!step.wanted && step.ttl == 0ns) return std::nullopt;
+  Coverage& coverage = call.node.coverage();
+  switch (step.wanted ? coverage.cover_roster(*step.wanted, call.instant())
+                      : coverage.cover_ttl(step.ttl, call.instant())) {
     case Coverage::Bound::postpone:
       return Reply::postponed();
     case Coverage::Bound::disk_refuses:

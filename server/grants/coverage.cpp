@@ -125,6 +125,12 @@ Coverage::Bound Coverage::cover_fenced(Instant now) {
   return ask_disk(now);
 }
 
+Coverage::Bound Coverage::cover_ttl(Duration ttl, Instant now) {
+  if (parts_.ledger.largest_ttl() >= ttl) return Bound::covers;
+  parts_.ledger.want_ttl(ttl);
+  return ask_disk(now);
+}
+
 Coverage::Bound Coverage::cover_roster(const RosterRecord& roster, Instant now) {
   if (parts_.ledger.record().roster == roster) return Bound::covers;
   parts_.ledger.want_roster(roster);

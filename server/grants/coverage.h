@@ -87,6 +87,8 @@ class Coverage {
   Bound cover_token(std::uint64_t token, Instant now);
   // Makes a mark durable that says fenced; the same three answers.
   Bound cover_fenced(Instant now);
+  // Makes a TTL durable that the node is to wait for; the same.
+  Bound cover_ttl(Duration ttl, Instant now);
   // Makes durable what the node must not forget of its group, one step at a time: while another
   // step is on its way to the disk this one is postponed, and is to be thought over again.
   Bound cover_roster(const RosterRecord& roster, Instant now);

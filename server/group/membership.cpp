@@ -116,6 +116,8 @@ Membership::Step Membership::learn(const Roster& roster, Duration longest, Insta
   if (joins_by(roster)) {
     const Instant end = later(now, full_delay(longest, parts_.settings.clock_drift));
     parts_.grants.join(end);
+    // A deadline that no lock of the recorded TTL can have is damage to the next start (rule R4).
+    if (parts_.ledger.largest_ttl() < longest) return {Verdict::done, std::nullopt, longest};
     if (!parts_.ledger.cover(end)) return {Verdict::disk_refuses};
     parts_.ledger.want_ttl(longest);
     parts_.ledger.want_unfenced();

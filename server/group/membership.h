@@ -81,6 +81,7 @@ class Membership {
   struct Step {
     Verdict verdict = Verdict::done;
     std::optional<RosterRecord> wanted = {};
+    Duration ttl = {};  // if not 0: that the ledger is to tell before the rest is done
   };
   Step prepare(std::uint64_t epoch, const RosterBallot& ballot, Instant now) const;
   Step accept(const RosterBallot& ballot, const Roster& roster, Instant now) const;

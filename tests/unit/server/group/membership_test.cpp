@@ -68,9 +68,13 @@ class Member {
     return client.receive();
   }
   void write(const Status& written = Done{}) {
-    while (fixture_.node().begin_ledger_write(fixture_.now())) {
-      fixture_.node().end_ledger_write(written, fixture_.now());
+    while (write_once(written)) {
     }
+  }
+  bool write_once(const Status& written = Done{}) {
+    if (!fixture_.node().begin_ledger_write(fixture_.now())) return false;
+    fixture_.node().end_ledger_write(written, fixture_.now());
+    return true;
   }
   TestClient connect() { return fixture_.connect(); }
   void advance(Duration d) { fixture_.advance(d); }
@@ -219,7 +223,10 @@ TEST_CASE("a newcomer waits for every lock of the former epoch, unfenced, throug
   client.send("LOCK.GROUP LEARN '" + kSecond + "' 20000", {node.now(), {}});
   CHECK(client.receive() == "(none)");
   CHECK(node.node().grants().is_recovering(node.now()));  // whatever becomes of the write
-  constexpr Duration kLonger = 21'200ms;                  // 20 s × 1.01 + 1 s
+  CHECK(node.latest_deadline() == Instant{});
+  constexpr Duration kLonger = 21'200ms;  // 20 s × 1.01 + 1 s
+  REQUIRE(node.write_once());
+  CHECK(node.ledger().largest_ttl >= 20s);  // first: a deadline beyond it would be damage
   CHECK(node.latest_deadline() >= node.now() + kLonger);  // in the ledger before the roster is
   CHECK(node.record() == RosterRecord{});
   node.write();
