@@ -99,15 +99,17 @@ bool Link::is_refused_vote(const NodeRequest& request) const {
 }
 
 void Link::refuse_vote(NodeRequest request) {
-  if (votes_refused_.empty()) {
-    return fail(std::move(request), {.kind = AnswerKind::other_group,
-                                     .never_sent = true,
-                                     .text = "a change of the group is under way"});
-  }
+  if (!votes_refused_.empty()) return fail(std::move(request), wrong_list(true));
   fail(std::move(request), {.kind = AnswerKind::other_group,
                             .never_sent = true,
-                            .is_wrong_list = true,
-                            .text = votes_refused_});
+                            .text = "a change of the group is under way"});
+}
+
+Answer Link::wrong_list(bool never_sent) const {
+  return {.kind = AnswerKind::other_group,
+          .never_sent = never_sent,
+          .is_wrong_list = true,
+          .text = votes_refused_};
 }
 
 void Link::write(NodeRequest request, ScriptForm form, Instant now) {
@@ -196,7 +198,8 @@ void Link::on_reply(Reply reply, Instant now) {
   if (is_unknown_script(reply) && answered.form == ScriptForm::by_sha) {
     return send_in_full(std::move(answered), now);
   }
-  if (answered.request.kind == RequestKind::release) --releases_pending_;
+  const bool is_release = answered.request.kind == RequestKind::release;
+  if (is_release) --releases_pending_;
   if (!answered.request.is_awaited()) return;
   Answer answer = classify(answered.request.kind, reply, answered.request.tops_up);
   answer.from = identity_;
@@ -205,6 +208,9 @@ void Link::on_reply(Reply reply, Instant now) {
     backoff_ = kBackoffMin;
     return give_up(std::move(answer), now);
   }
+  // A release is welcome at any node, but a quorum of a wrong list is none of the group.
+  if (is_release && !votes_refused_.empty()) [[unlikely]]
+    answer = wrong_list(false);
   complete(answered.request, std::move(answer), std::move(reply));
 }
 

@@ -101,8 +101,8 @@ class Link {
   // The roster that its requests go by, from the next connection on (rule G1). A node that knows an
   // earlier one is told.
   void set_roster(SharedRoster roster) { roster_ = std::move(roster); }
-  // No node is asked for a vote from now on, as they are not those of the group (rule G1): why. An
-  // empty text: it is again.
+  // No node is asked for a vote from now on, as they are not those of the group (rule G1): why.
+  // What releases come to does not count. An empty text: all is as before.
   void refuse_votes(const std::string& why) { votes_refused_ = why; }
   // The connection ends, and the next one asks anew which group the node is of.
   void ask_again_who_it_is(Instant now);
@@ -172,6 +172,7 @@ class Link {
   };
   bool is_refused_vote(const NodeRequest& request) const;
   void refuse_vote(NodeRequest request);
+  Answer wrong_list(bool never_sent) const;
   void write(NodeRequest request, ScriptForm form, Instant now);
   void complete(const NodeRequest& request, Answer answer, protocol::Reply reply = {});
   void fail(NodeRequest request, Answer answer);

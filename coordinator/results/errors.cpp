@@ -97,7 +97,7 @@ Error no_quorum_error(const Nodes& nodes, const std::vector<Answer>& answers,
     error.code = ErrorCode::other_group;
     error.text = answer_text(*wrong_list);
     for (NodeAnswer& node : error.nodes) {
-      if (node.text == error.text) node.text = "not asked";  // once is enough
+      if (node.text == error.text) node.text = "not counted";  // once is enough
     }
   } else if (leave_no_quorum(answers, AnswerKind::unsafe)) {
     error.code = ErrorCode::invalid;

@@ -60,6 +60,12 @@ struct RosterWorld : NodeWorld {
     lock.valid_until = result->valid_until;
     return result->outcome;
   }
+  ReleaseResult release(Client& client, const HeldLock& lock) {
+    std::optional<ReleaseResult> result;
+    client.group().release(lock, now(), [&](ReleaseResult got) { result = std::move(got); });
+    REQUIRE(run_until([&] { return result.has_value(); }, 5s));
+    return *result;
+  }
   std::uint64_t epoch_of(unsigned number) {
     return node(number).membership().record().current.epoch;
   }
@@ -99,6 +105,17 @@ TEST_CASE("a list of three of the five is refused in one sentence; the right one
   CHECK_THAT(refused.answers[0].text,
              Contains("belongs to a group of 5 nodes (epoch 1)") && Contains("3 are named"));
   CHECK(is_acquired(world.acquire(right, "printer")));
+}
+
+TEST_CASE("a release by a list that is refused goes out, and is no release at a quorum (G1)") {
+  RosterWorld world;
+  HeldLock lock = world.acquire(world.make_group(), "printer").lock;
+  Client& wrong = world.new_client({3, 6});  // that may be all whom it reaches
+  const ReleaseResult result = world.release(wrong, lock);
+  CHECK(result.outcome == ReleaseOutcome::no_quorum);
+  CHECK(release_error(wrong.group().nodes(), result).code == ErrorCode::other_group);
+  CHECK(world.node(2).locks().size() == 1);
+  CHECK(world.node(3).locks().size() == 0);
 }
 
 TEST_CASE("a list that was refused counts once it may be one of the group (G1)") {
