@@ -8,10 +8,10 @@ NextAttempt::NextAttempt(LockWaits& waits, std::string name, Patience patience, 
     : waits_(waits), name_(std::move(name)), retry_(patience, start) {}
 
 void NextAttempt::begin(Instant now) {
+  const bool is_anew = !std::exchange(when_, std::nullopt);
   began_ = now;
-  when_.reset();
   has_turn_ = false;
-  if (ticket_ != 0) waits_.attempt(name_, ticket_);
+  if (ticket_ != 0 && !is_anew) waits_.attempt(name_, ticket_);
 }
 
 // Only a lock that is held is waited for. Nodes that do not answer, or too late, are asked again as

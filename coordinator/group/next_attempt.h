@@ -20,6 +20,7 @@ class NextAttempt {
   // `waits` outlives it. `start`: when the caller began to want the lock.
   NextAttempt(LockWaits& waits, std::string name, Patience patience, Instant start);
 
+  // Also of one that is under way: it is begun anew, as the nodes have changed.
   void begin(Instant now);
   // False: the caller's patience is over.
   bool after(AcquisitionOutcome outcome, bool split_vote, OperationId operation, Instant now,

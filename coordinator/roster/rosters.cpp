@@ -20,6 +20,13 @@ bool leads_to_member(const Link& link, const Roster& roster) {
                      [&link](const RosterMember& member) { return is_of(member, link); });
 }
 
+bool leads_there_alone(NodeIndex node, std::span<const Link> links) {
+  const NodeIdentity member = links[node].member_identity();
+  return std::count_if(links.begin(), links.end(), [member](const Link& link) {
+           return link.member_identity() == member;
+         }) == 1;
+}
+
 bool has_met_nobody(const Link& link) {
   return link.identity() == NodeIdentity::unknown;
 }
@@ -173,7 +180,8 @@ bool Rosters::suits(const Roster& told, std::span<const Link> links) const {
 // Where the roster sends a link that stands at an address of the list, or else the other way round.
 std::vector<NamedNode> Rosters::elsewhere(NodeIndex node, std::span<const Link> links) const {
   const Roster& roster = chosen_->roster;
-  if (roster.epoch == 0 || leads_to_member(links[node], roster)) return {};
+  if (roster.epoch == 0) return {};
+  if (leads_to_member(links[node], roster) && leads_there_alone(node, links)) return {};
   std::vector<NamedNode> told;
   for (const RosterMember* member : unmet_members(roster, links)) {
     if (!has_address(nodes_, member->address)) told.push_back(node_at(*member));

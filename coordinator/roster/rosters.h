@@ -78,8 +78,8 @@ class Rosters {
   // Whether the link is at an address that the roster does not tell, has met no member there, and
   // could be sent to one that has no link.
   bool is_doubtful(NodeIndex node, std::span<const Link> links) const;
-  // If the link leads to no member, its next dial goes to another address. False: each that may be
-  // of use has a link.
+  // If the link leads to no member, or to one that another link leads to, its next dial goes to
+  // another address. False: each that may be of use has a link.
   bool look_elsewhere(NodeIndex node, std::span<const Link> links);
 
  private:

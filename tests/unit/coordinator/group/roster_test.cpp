@@ -222,6 +222,50 @@ TEST_CASE("an attempt to acquire is begun anew where the group's nodes change me
   CHECK(acquired == 50);
 }
 
+TEST_CASE("the attempt of a waiter that was woken is begun anew where the nodes change (G1)") {
+  RosterWorld world;
+  Client& operator_ = world.make_group();
+  Client& worker = world.new_client({1, 2, 3, 4, 5});
+  REQUIRE(is_acquired(world.acquire(operator_, "printer")));
+  std::optional<AcquireResult> result;
+  AcquireRequest request{.name = "printer", .ttl = 10s};
+  request.patience.wait = 60s;
+  worker.group().acquire(std::move(request), world.now(),
+                         [&](AcquireResult got) { result = std::move(got); });
+  world.pass(5s);
+  REQUIRE(world.change(operator_, RosterWorld::roster(2, {1, 2, 3, 4, 6}, {{6, 2}})).outcome ==
+          RosterOutcome::chosen);
+  const auto is_free = [&world](unsigned number) {
+    return world.node(number).locks().find("printer", world.now()) == nullptr;
+  };
+  REQUIRE(world.run_until([&] { return is_free(1) && is_free(2) && is_free(3) && is_free(4); }));
+  world.pass(1500us);                                             // the worker is told
+  for (const unsigned number : {2u, 3u, 4u}) world.hang(number);  // node 1 alone tells the change
+  REQUIRE(world.run_until([&] { return worker.group().roster().roster.epoch == 2; }, 100ms));
+  for (const unsigned number : {2u, 3u, 4u}) world.hang(number, false);
+  REQUIRE(world.run_until([&] { return result.has_value(); }, 5s));
+  CHECK(is_acquired(*result));
+}
+
+TEST_CASE("who was told an old roster first has a link for each member of the newest (G1)") {
+  RosterWorld world;
+  Client& operator_ = world.make_group();
+  const std::map<unsigned, std::uint64_t> since = {{6, 2}, {7, 3}};
+  REQUIRE(world.change(operator_, RosterWorld::roster(2, {1, 2, 3, 4, 6}, since)).outcome ==
+          RosterOutcome::chosen);
+  world.pass(3min);
+  REQUIRE(world.change(operator_, RosterWorld::roster(3, {1, 2, 3, 4, 6, 7}, since)).outcome ==
+          RosterOutcome::chosen);
+  for (const unsigned number : {1u, 2u, 3u, 4u, 6u}) world.refuse(number);
+  Client& yesterday = world.new_client({1, 2, 3, 4, 5});
+  world.pass(1s);  // it has met node 5 alone, which was no member when the last change came
+  CHECK(yesterday.group().roster().roster.epoch == 2);
+  for (const unsigned number : {1u, 2u, 3u, 4u, 6u}) world.refuse(number, false);
+  world.pass(5s);
+  CHECK(yesterday.group().roster().roster.epoch == 3);
+  CHECK(names(yesterday).size() == 6);
+}
+
 TEST_CASE("while a change is under way there is no quorum, and nothing is wrong with the list") {
   RosterWorld world;
   Client& worker = world.make_group();
@@ -257,6 +301,19 @@ TEST_CASE("a list that leads to a stranger goes on with the member that it lacks
                                                  "node3:6379", "node4:6379"});
   CHECK(world.node(6).locks().find("printer", world.now()) == nullptr);
   CHECK(world.acquire(founder, "printer", 0s).outcome == AcquisitionOutcome::held);
+}
+
+TEST_CASE("a list that leads to one node twice goes on with the member that it lacks (G7)") {
+  RosterWorld world;
+  world.make_group();
+  Client& other = world.new_client({1, 2, 3, 4, 4});
+  world.pass(5s);
+  std::vector<std::string> met = names(other);
+  std::sort(met.begin(), met.end());
+  CHECK(met == std::vector<std::string>{"node1:6379", "node2:6379", "node3:6379", "node4:6379",
+                                        "node5:6379"});
+  CHECK(is_acquired(world.acquire(other, "printer")));
+  CHECK(world.node(5).locks().find("printer", world.now()) != nullptr);
 }
 
 TEST_CASE("of two first rosters that share nodes one is made, and the other says so") {
