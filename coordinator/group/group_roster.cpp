@@ -113,9 +113,11 @@ bool Group::meet_member(NodeIndex node, Instant now) {
 }
 
 // A link that comes to no member may be of more use at an address that no other has: at once for
-// the first time, as its requests wait for it, and then with each dial.
+// the first time, as its requests wait for it, and then with each dial. What was sent on a
+// connection that was ready fails with it.
 bool Group::lead_elsewhere(NodeIndex node, Instant now) {
   Link& link = parts_.links[node];
+  if (link.state() == Link::State::ready) return false;
   const bool is_first = link.is_unfailed() && parts_.rosters.is_doubtful(node, parts_.links);
   const bool is_next_dial = link.state() == Link::State::backing_off;
   if (!is_first && !is_next_dial) return false;
