@@ -12,6 +12,7 @@ constexpr Duration kRounding = 1us;  // of clocks and parts
 
 Duration least_max_ttl(const Scenario& scenario) {
   Duration least = scenario.max_ttl;
+  if (scenario.spare_max_ttl > 0ns) least = std::min(least, scenario.spare_max_ttl);
   for (const Event& event : scenario.events) {
     if (event.deed == Deed::set_max_ttl) least = std::min(least, event.delay);
   }

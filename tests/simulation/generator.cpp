@@ -1,9 +1,10 @@
 #include "tests/simulation/generator.h"
 
-#include "base/random.h"
 #include "coordinator/link/node_facts.h"
 #include "server/locks/fence.h"
+#include "tests/simulation/chances.h"
 #include "tests/simulation/forms.h"
+#include "tests/simulation/roster_plan.h"
 
 #include <algorithm>
 #include <array>
@@ -23,17 +24,16 @@ bool is_late(Deed deed) {
   return deed >= kFirstLateDeed;
 }
 
-// Chance is asked once in a statement: what is left to the compiler's order would make another
-// scenario of the same seed.
-class Generator {
+class Generator : private Chances {
  public:
-  Generator(std::uint64_t seed, const Mix& mix) : random_(seed), mix_(mix) {
+  Generator(std::uint64_t seed, const Mix& mix) : Chances(seed), mix_(mix) {
     scenario_.seed = seed;
   }
 
   Scenario make() {
     make_group();
     make_times();
+    if (mix_.rosters) leave_time_for_changes();
     for (unsigned client = 1; client <= scenario_.clients; ++client) make_wants(client);
     wants_ = scenario_.events.size();
     choose_faults();
@@ -41,24 +41,13 @@ class Generator {
     for (const Deed deed : mix_.also) make_more(deed);
     if (mix_.counters_apart) set_counters_apart();
     if (std::any_of(mix_.faults.begin(), mix_.faults.end(), is_late)) make_late();
+    if (mix_.rosters) add_rosters(scenario_, disks_lost_);
     std::stable_sort(scenario_.events.begin(), scenario_.events.end(),
                      [](const Event& a, const Event& b) { return a.at < b.at; });
     return std::move(scenario_);
   }
 
  private:
-  std::uint64_t below(std::uint64_t bound) { return random_.below(bound); }
-  std::uint64_t between(std::uint64_t least, std::uint64_t most) {
-    return least + random_.below(most - least + 1);
-  }
-  bool one_in(std::uint64_t many) { return random_.below(many) == 0; }
-  milliseconds ms_between(std::uint64_t least, std::uint64_t most) {
-    return milliseconds(between(least, most));
-  }
-  template <class T, std::size_t N>
-  T one_of(const std::array<T, N>& choices) {
-    return choices[random_.below(N)];
-  }
   bool has(Deed deed) const {
     return std::find(kinds_.begin(), kinds_.end(), deed) != kinds_.end();
   }
@@ -77,6 +66,7 @@ class Generator {
 
   void make_group();
   void make_times();
+  void leave_time_for_changes();
   std::int64_t some_rate();
   void make_wants(unsigned client);
   void choose_faults();
@@ -100,7 +90,6 @@ class Generator {
   void make_crashes(unsigned node);
   bool may_lose_disk(unsigned node);
 
-  Random random_;
   const Mix& mix_;
   Scenario scenario_;
   std::size_t wants_ = 0;  // the first so many of its events
@@ -141,6 +130,12 @@ void Generator::make_times() {
   scenario_.resent_per_thousand = one_in(2) ? 0 : static_cast<unsigned>(below(30));
   scenario_.disk_sync_max =
       one_of(std::array<milliseconds, 3>{milliseconds(2), milliseconds(20), milliseconds(300)});
+}
+
+// Between two changes lies the life of a lock (rule G3).
+void Generator::leave_time_for_changes() {
+  scenario_.max_ttl = 500ms + scenario_.max_ttl / 2;
+  scenario_.length += 5s;
 }
 
 void Generator::make_wants(unsigned client) {
@@ -285,7 +280,7 @@ void Generator::set_counters_apart() {
 }
 
 void Generator::make_late() {
-  random_ = Random(scenario_.seed ^ kLateChances);
+  static_cast<Chances&>(*this) = Chances(scenario_.seed ^ kLateChances);
   make_odd();
   for (const Deed deed : mix_.faults) {
     if (!is_late(deed)) continue;
@@ -456,7 +451,7 @@ void Generator::aim(Event& event, unsigned victim) {
 
 std::vector<Deed> faults_of(bool clocks_hold) {
   std::vector<Deed> deeds;
-  for (int number = 0; number <= static_cast<int>(kLastDeed); ++number) {
+  for (int number = 0; number < static_cast<int>(kFirstRosterDeed); ++number) {
     const auto deed = static_cast<Deed>(number);
     const bool is_on_demand = deed >= kFirstDeedOnDemand && deed < kFirstLateDeed;
     if (is_on_demand || (!clocks_hold && is_late(deed))) continue;

@@ -48,15 +48,19 @@ Host::Host(const Surroundings& world, unsigned number)
       random_(world.scenario.seed * 4099 + number),
       clock_(agenda_.now(), kFirstReading, world.scenario.node_rates[number - 1]),
       obligations_(world.scenario, world.agenda, world.referee, number),
-      max_ttl_(world.scenario.max_ttl),
+      max_ttl_(first_max_ttl()),
       largest_max_ttl_(max_ttl_),
       alarm_(agenda_, [this] {
         if (!process_ || agenda_.now() < paused_until_) return;
         turn([](server::Node& node, Now now) { node.do_due_work(now); });
       }) {
   const auto& counters = world.scenario.counters;
-  disk_.bootstrap(node_id_,
-                  counters.empty() ? 0 : static_cast<std::uint64_t>(counters[number - 1]));
+  if (is_spare() && world.scenario.empty_spares) {
+    obligations_.note_new_disk();
+  } else {
+    disk_.bootstrap(node_id_,
+                    counters.empty() ? 0 : static_cast<std::uint64_t>(counters[number - 1]));
+  }
 }
 
 Host::~Host() = default;
@@ -107,7 +111,7 @@ void Host::start() {
                             .ledger = disk_.ledger(),
                             .snapshot = disk_.snapshot(),
                             .boot = process.boot};
-  process.decision = server::decide(found, process.settings, start, node_id_);
+  process.decision = server::decide(found, process.settings, start, new_ledger_id());
   const auto on_disk = process.decision.restoration ? server::LedgerWriter::OnDisk::certain
                                                     : server::LedgerWriter::OnDisk::doubtful;
   process.writer.emplace(process.plan, found.ledger.write_first, on_disk);
@@ -159,6 +163,7 @@ void Host::begin_run() {
     if (!is_begun) return give_up();
     obligations_.note_begun();
     if (process_->stops) return finish();
+    process_->has_begun = true;
     turn([](server::Node& node, Now now) { node.begin_run(now); });
   });
 }
@@ -247,7 +252,7 @@ void Host::stop_cleanly(Duration down) {
 // As NodeRun::finish and StateFolder::write_snapshot do it.
 void Host::finish() {
   const Instant copied_at = read_clocks().monotonic;
-  if (copied_at < process_->decision.snapshot_from || is_disk_broken()) return die();
+  if (copied_at < process_->node->grants().snapshot_from() || is_disk_broken()) return die();
   std::vector<DiskPlan::Step> steps;
   steps.push_back({[bytes = snapshot(copied_at)](Disk& disk) { disk.put_snapshot(bytes); }, true});
   steps.push_back({[](Disk& disk) { disk.sync_folder(); }, true});
@@ -280,12 +285,16 @@ void Host::turn(const std::function<void(server::Node&, Now)>& what) {
   server::Node& node = *process_->node;
   const Now now = read_clocks();
   const std::uint64_t before = given(node);
+  const bool was_recovering = node.grants().is_recovering(now.monotonic);
   what(node, now);
-  if (node.grants().is_recovering(now.monotonic) && given(node) > before) {
+  if (was_recovering && given(node) > before) {
     world_.referee.found(Breach::recovering,
                          fmt::format("node {} grants a lock while it is recovering", number_));
   }
   obligations_.note_turn(node, now.monotonic);
+  if (world_.scenario.members > 0 && process_->has_begun) {
+    world_.rosters.note(number_, *as_member(), *roster());
+  }
   ends_turn_ = true;
   if (!is_in_turn_) take_time();
 }
@@ -459,14 +468,6 @@ void Host::heal(const Calm& calm) {
     go_on();
   }
   if (waits_for_start_ && !process_) start();
-}
-
-bool Host::is_fenced() const {
-  return process_ && process_->node->grants().fence().is_fenced();
-}
-
-Token Host::counter() const {
-  return process_ ? process_->node->grants().fence().largest() : 0;
 }
 
 bool Host::is_serving() const {

@@ -12,6 +12,7 @@
 #include "tests/simulation/network.h"
 #include "tests/simulation/obligations.h"
 #include "tests/simulation/referee.h"
+#include "tests/simulation/roster_judge.h"
 #include "tests/simulation/scenario.h"
 #include "tests/simulation/skewed_clock.h"
 #include "tests/simulation/story.h"
@@ -33,6 +34,7 @@ struct Surroundings {
   Story& story;
   Referee& referee;
   Network& network;
+  RosterJudge& rosters;
 };
 
 class Host final : public NodeEnd, private server::LatestDeadlinePage {
@@ -67,6 +69,12 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
   std::string leftovers();
   // The values of the locks that it has.
   std::vector<std::string> values() const;
+  // As a roster names it, but for the epoch; nullopt: it is down.
+  std::optional<RosterMember> as_member() const;
+  // What it knows of its group; nullptr: it is down.
+  const server::RosterRecord* roster() const;
+  // Also when it starts again.
+  bool will_know_roster() const;
   SkewedClock& clock() { return clock_; }
   // Faults that were done, not only planned.
   std::uint64_t faults() const { return faults_; }
@@ -99,13 +107,17 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
     std::optional<server::LedgerWriter> writer;
     std::optional<server::Node> node;
     std::map<ConnectionId, Client> clients;
-    bool writes = false;  // the disk carries out a plan
+    bool has_begun = false;  // what it found is durable
+    bool writes = false;     // the disk carries out a plan
     bool stops = false;
   };
   using Steps = std::shared_ptr<std::vector<DiskPlan::Step>>;
 
   Status write_latest_deadline(Instant latest_deadline) override;
 
+  bool is_spare() const;
+  Duration first_max_ttl() const;
+  std::string new_ledger_id() const;
   Now read_clocks() const;
   server::Settings settings() const;
   server::BootIdentity boot_identity() const;

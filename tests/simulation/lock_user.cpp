@@ -1,5 +1,6 @@
 #include "tests/simulation/lock_user.h"
 
+#include "coordinator/group/operation.h"
 #include "tests/simulation/calm.h"
 
 #include <algorithm>
@@ -48,8 +49,11 @@ LockUser::LockUser(const Surroundings& world, unsigned number)
       number_(number),
       random_(world.scenario.seed * 8209 + number),
       clock_(agenda_.now(), kFirstReading, world.scenario.client_rates[number - 1]),
-      connections_(world.scenario.nodes),
-      alarm_(agenda_, [this] { on_alarm(); }) {}
+      alarm_(agenda_, [this] { on_alarm(); }) {
+  const Scenario& scenario = world.scenario;
+  const unsigned members = scenario.members > 0 ? scenario.members : scenario.nodes;
+  for (unsigned node = 1; node <= members; ++node) list_.push_back(node);
+}
 
 LockUser::~LockUser() = default;
 
@@ -59,9 +63,10 @@ void LockUser::start() {
   options.node_timeout = world_.scenario.node_timeout;
   options.clock_drift = world_.scenario.drift();
   options.hear_everyone = world_.scenario.hear_everyone;
-  for (unsigned node = 1; node <= world_.scenario.nodes; ++node) {
-    options.nodes.push_back({fmt::format("node {}", node), {}});
-  }
+  for (const unsigned node : list_) options.nodes.push_back({node_name(node), {}});
+  addresses_ = list_;
+  connections_.assign(list_.size(), std::nullopt);
+  node_changes_ = epoch_ = 0;
   group_ = std::make_unique<Group>(
       std::move(options), [this] { return new_value(); }, random_());
   group_->start(now());
@@ -89,11 +94,18 @@ coordinator::AcquireRequest LockUser::request(const Event& event) const {
           .fence = event.fence && !world_.scenario.plain};
 }
 
+// Where the group may change it stays once for that.
+Duration LockUser::attempt_time(const Event& event) const {
+  const Duration stays =
+      world_.scenario.members > 0 ? coordinator::AcquireOperation::kChangeTimeMax : 0ns;
+  return event.wait + 6 * world_.scenario.node_timeout + stays;
+}
+
 void LockUser::want(const Event& event) {
   whenever([=, this] {
     if (!group_) return;
     tell(fmt::format("wants key {} for {} ms", event.key, ceil_ms(event.ttl)));
-    const auto ended = must_end_within(event.wait + 6 * world_.scenario.node_timeout, "attempt");
+    const auto ended = must_end_within(attempt_time(event), "attempt");
     wanting_.push_back(group_->acquire(request(event), now(), [=, this](const AcquireResult& got) {
       ended();
       on_acquired(event, got);
@@ -268,8 +280,12 @@ void LockUser::let_go(HeldId id, bool releases) {
 
 // --- the process
 
+std::string LockUser::name() const {
+  return fmt::format("client {}", number_);
+}
+
 void LockUser::tell(std::string_view what) {
-  const std::string who = fmt::format("client {}", number_);
+  const std::string who = name();
   world_.story.note(agenda_.now(), who);
   world_.story.note(agenda_.now(), what);
   if (world_.story.tells_events()) world_.story.tell(agenda_.now(), who, now(), what);
@@ -286,6 +302,7 @@ bool LockUser::is_held(const std::string& value) const {
 
 void LockUser::turn() {
   if (!group_) return;
+  follow_node_changes();
   collect();
   const auto next = group_->next_deadline();
   alarm_.set(next ? clock_.when(*next, agenda_.now()) : kEndOfTime);
@@ -298,11 +315,8 @@ void LockUser::collect() {
     coordinator::Link& link = group_->link(node);
     std::optional<ConnectionId>& connection = connections_[node];
     const Wish wish = link.take_wish();
-    if (wish != Wish::none && connection) {
-      world_.network.close(*connection, Network::to_node);
-      connection.reset();
-    }
-    if (wish == Wish::dial) connection = world_.network.dial(number_, node + 1);
+    if (wish != Wish::none) hang_up(node);
+    if (wish == Wish::dial) connection = world_.network.dial(number_, addresses_[node]);
     if (link.outgoing().empty()) continue;
     // A top-up that came too late is released on its node alone, and the lock goes on.
     for (const std::string& value : released_values(link.outgoing())) {
@@ -399,7 +413,7 @@ void LockUser::die() {
   inbox_.clear();
   overdue_.clear();
   paused_until_ = {};
-  connections_.assign(connections_.size(), std::nullopt);
+  connections_.clear();
   ended_.push_back(std::move(group_));
   world_.network.end_all_of_client(number_);
 }
@@ -433,6 +447,7 @@ void LockUser::heal() {
 }
 
 void LockUser::stop_wanting() {
+  wants_nothing_ = true;
   watched_.clear();  // what is canceled ends unheard
   for (const coordinator::OperationId id : std::exchange(wanting_, {})) group_->cancel(id, now());
   std::vector<HeldId> kept;

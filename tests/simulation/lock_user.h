@@ -49,6 +49,15 @@ class LockUser final : public ClientEnd {
   void race(std::int64_t faster_millionths);
   void heal();
 
+  // The group's roster. member_of: what the node tells of itself; nullopt: it does not answer.
+  using MemberOf = std::function<std::optional<RosterMember>(unsigned node)>;
+  void change_group(const Event& event, MemberOf member_of);
+  void relist(std::vector<unsigned> list, Duration down);
+  // That it goes by; of epoch 0: none.
+  const Roster& roster() const;
+  // When it came to other nodes.
+  TrueTime changed_nodes_at() const { return changed_nodes_at_; }
+
   // It wants nothing more, and lets go of what it has.
   void stop_wanting();
   // Asks for a key that nobody has, keeps it beyond its TTL and releases it. One that took long to
@@ -99,6 +108,12 @@ class LockUser final : public ClientEnd {
   void whenever(std::function<void()> what);
   void turn();
   void collect();
+  Duration attempt_time(const Event& event) const;
+  void follow_node_changes();
+  void hang_up(std::size_t link);
+  void change_group(const Roster& wanted, unsigned tries);
+  std::optional<Roster> wanted_roster(const Event& event, const MemberOf& member_of) const;
+  std::optional<unsigned> next_stranger(unsigned node) const;
   void on_alarm();
   void go_on();
 
@@ -115,6 +130,7 @@ class LockUser final : public ClientEnd {
   void on_extended(HeldId id, const coordinator::ExtendResult& result);
   void let_go(HeldId id, bool releases);
   void die();
+  std::string name() const;
   void tell(std::string_view what);
 
   const Surroundings world_;
@@ -124,10 +140,17 @@ class LockUser final : public ClientEnd {
   SkewedClock clock_;
   std::unique_ptr<Group> group_;                          // none while it is down
   std::vector<std::unique_ptr<Group>> ended_;             // until the run is over
-  std::vector<std::optional<ConnectionId>> connections_;  // by address, from 0
-  std::map<std::string, TrueTime> asked_;                 // when each value was made
+  std::vector<unsigned> list_;                            // the addresses that it is given
+  std::vector<unsigned> addresses_;                       // by link
+  std::vector<std::optional<ConnectionId>> connections_;  // by link
+  std::uint64_t node_changes_ = 0;                        // that the links have followed
+  std::uint64_t epoch_ = 0;                               // of the group's roster, then
+  TrueTime changed_nodes_at_{};
+  TrueTime adopted_at_{};                  // its roster
+  std::map<std::string, TrueTime> asked_;  // when each value was made
   std::map<HeldId, Held> held_;
   std::vector<coordinator::OperationId> wanting_;
+  bool wants_nothing_ = false;  // any more
   HeldId last_held_ = 0;
   std::uint64_t life_ = 0;
   TrueTime paused_until_{};

@@ -20,8 +20,10 @@ std::function<void()> LockUser::must_end_within(Duration time, std::string_view 
   watched_.insert(watch);
   const auto look = [=, this, life = life_](const auto& again, TrueTime since) -> void {
     if (life != life_ || !watched_.contains(watch) || !world_.scenario.clocks_hold) return;
-    if (is_paused() || went_on_at_ > since) {
-      const TrueTime from = std::max(paused_until_, went_on_at_);
+    // Where the nodes have changed it was begun anew.
+    const TrueTime began = std::max(went_on_at_, adopted_at_);
+    if (is_paused() || began > since) {
+      const TrueTime from = std::max(paused_until_, began);
       return agenda_.at(from + time + kLateMax, [=] { again(again, from); });
     }
     world_.referee.found(Breach::late, fmt::format("client {}: its {} has not ended after {} ms",

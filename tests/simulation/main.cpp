@@ -177,6 +177,7 @@ void print_sums(const Options& options, const SweepResult& result) {
                            {"acquired", result.acquired},
                            {"extended", result.extended},
                            {"runs_with_two_holders", result.runs_with_overlap},
+                           {"stuck", result.stuck},
                            {"hash", hash_text(result.hash)}};
     if (result.first_failing) {
       const auto found =
@@ -195,6 +196,7 @@ void print_sums(const Options& options, const SweepResult& result) {
       "extensions, hash {}\n",
       result.seeds, result.took.count(), result.seeds_per_second(), hours, result.steps,
       result.faults, result.acquired, result.extended, hash_text(result.hash));
+  if (options.mix.rosters) fmt::print("{} groups need an operator to go on\n", result.stuck);
   if (options.clocks_break) {
     fmt::print("two holders at once in {} runs, as clocks broke their bounds\n",
                result.runs_with_overlap);
@@ -267,6 +269,8 @@ void describe(CLI::App& app, Options& options) {
       fmt::format("besides, what is in no mix by itself: {}", names_of(faults_on_demand())));
   app.add_flag("--counters-apart", options.mix.counters_apart,
                "the nodes' counters of tokens begin far from each other");
+  app.add_flag("--rosters", options.mix.rosters,
+               "the group has a roster, and members are replaced, added and removed");
   app.add_option("--nodes", options.mix.nodes, "so many nodes (3 or 5)")->check(CLI::Range(1U, 9U));
   app.add_option("--clients", options.mix.clients, "so many clients (2 to 4)")
       ->check(CLI::Range(1U, 16U));

@@ -24,6 +24,8 @@ void Obligations::note_turn(const server::Node& node, Instant now) {
     if (lock.has_deadline() && !lock.is_over(now)) latest = std::max(latest, lock.deadline);
   });
   latest_ = latest;
+  // A node that joins a group waits once more (rule G2).
+  wait_end_ = std::max(wait_end_.value_or(Instant{}), node.grants().snapshot_from());
   const Instant recorded = node.ledger().recorded_deadline();
   if (recorded <= latest_to_wait_for()) {
     lags_since_ = kEndOfTime;

@@ -9,9 +9,11 @@
 namespace redlock::simulation {
 
 std::string_view breach_name(Breach breach) {
-  constexpr std::array<std::string_view, 13> kNames = {
-      "overlap",  "token", "recovering", "revived", "undone",    "left-over", "not-free",
-      "returned", "lost",  "late",       "asleep",  "forgotten", "misread"};
+  constexpr std::array<std::string_view, 17> kNames = {
+      "overlap",  "token",       "recovering", "revived",      "undone", "left-over",
+      "not-free", "returned",    "lost",       "late",         "asleep", "forgotten",
+      "misread",  "two-rosters", "unchosen",   "no-successor", "behind"};
+  static_assert(kNames.size() == static_cast<std::size_t>(Breach::behind) + 1);
   return kNames[static_cast<std::size_t>(breach)];
 }
 

@@ -17,6 +17,7 @@
 //   late        an operation ends as soon as its node timeouts and its wait are over (rule Q1)
 //   asleep      a holder whose machine slept still counts on its lock (rule C3)
 //   forgotten, misread   of a node's start: see obligations.h
+//   two rosters, unchosen, no successor, behind   of the group's rosters: see roster_judge.h
 #pragma once
 
 #include "coordinator/quorum/answer.h"
@@ -47,7 +48,11 @@ enum class Breach : std::uint8_t {
   late,
   asleep,
   forgotten,
-  misread
+  misread,
+  two_rosters,
+  unchosen,
+  no_successor,
+  behind
 };
 
 std::string_view breach_name(Breach breach);

@@ -44,7 +44,9 @@ constexpr std::array kDeedNames = {std::string_view("want"),
                                    std::string_view("faulty-disk"),
                                    std::string_view("suspend-node"),
                                    std::string_view("suspend-client"),
-                                   std::string_view("set-max-ttl")};
+                                   std::string_view("set-max-ttl"),
+                                   std::string_view("change"),
+                                   std::string_view("relist")};
 static_assert(kDeedNames.size() == static_cast<std::size_t>(kLastDeed) + 1);
 
 constexpr std::array kHoldingNames = {std::string_view("release"), std::string_view("run-out"),
@@ -154,6 +156,9 @@ void each_setting(Look look, auto& scenario) {
   look("first-key", scenario.first_key);
   look("hear-everyone", scenario.hear_everyone);
   look("plain", scenario.plain);
+  look("members", scenario.members);
+  look("empty-spares", scenario.empty_spares);
+  look("spare-max-ttl", scenario.spare_max_ttl);
   look("length", scenario.length);
 }
 
@@ -208,7 +213,7 @@ bool is_of_two_clients(Deed deed) {
 bool is_of_client(Deed deed) {
   return deed == Deed::want || deed == Deed::pause_client || deed == Deed::kill_client ||
          deed == Deed::jump_client || deed == Deed::race_client || is_of_two_clients(deed) ||
-         deed == Deed::suspend_client;
+         deed == Deed::suspend_client || deed >= kFirstRosterDeed;
 }
 
 bool is_of_link(Deed deed) {
@@ -220,7 +225,8 @@ bool is_possible(const Scenario& scenario) {
   return scenario.nodes >= 1 && scenario.nodes <= kNodesMax && scenario.clients >= 1 &&
          scenario.keys >= 1 && scenario.delay_min >= 0ns &&
          scenario.delay_max >= scenario.delay_min && scenario.disk_sync_max >= 0ns &&
-         scenario.turn_max >= 0ns && scenario.ttl_window >= 0ns;
+         scenario.turn_max >= 0ns && scenario.ttl_window >= 0ns &&
+         scenario.members <= scenario.nodes && scenario.spare_max_ttl >= 0ns;
 }
 
 // Numbers that lead to nobody would be indices out of range.
@@ -242,6 +248,9 @@ std::string misfit(const Scenario& scenario, const Event& event) {
   }
   if (is_of_user && event.form >= forms().size()) return "it asks by a form that is not there";
   if (event.deed == Deed::faulty_disk && event.other == 0) return "one call in 0 fails";
+  if (event.deed == Deed::relist && (event.other == 0 || event.other >> scenario.nodes != 0)) {
+    return "it lists nodes that are not there";
+  }
   const bool has_other = event.deed == Deed::mislead || event.deed == Deed::swap;
   if (has_other && (event.other == 0 || event.other > scenario.nodes)) {
     return "it misleads to a node that is not there";

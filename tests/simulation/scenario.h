@@ -54,11 +54,18 @@ enum class Deed : std::uint8_t {
   suspend_node,    // its machine sleeps for `length`: the clock that it counts with stands still
   suspend_client,  // the client's; the clock that it counts with goes on
   set_max_ttl,     // from the node's next start on its max-ttl is `delay`
+  // Only where the group has a roster.
+  change,  // the client brings the group to its next roster: `node`, or the next one that is no
+           // member, joins; the member at place `other` leaves, and the first `key` ones, which is
+           // too much to wish for. The first roster has the client's whole list
+  relist,  // the client starts again after `length`, with the list of the nodes whose bits are set
+           // in `other`, as of an operator who mistook it
 };
-inline constexpr Deed kLastDeed = Deed::set_max_ttl;
+inline constexpr Deed kLastDeed = Deed::relist;
 inline constexpr Deed kFirstClockDeed = Deed::jump_node;
 inline constexpr Deed kFirstDeedOnDemand = Deed::swap;
 inline constexpr Deed kFirstLateDeed = Deed::ask;
+inline constexpr Deed kFirstRosterDeed = Deed::change;
 
 std::string_view deed_name(Deed deed);
 
@@ -114,8 +121,11 @@ struct Scenario {
   std::uint64_t first_key = 0;       // key 1 is the one after it: its name decides its counter (F1)
   bool hear_everyone = false;        // clients wait for every node where that decides nothing
   bool plain = false;                // the nodes serve no LOCK.*: plain Redis servers to clients
-  Duration length{};                 // faults and wants come before it
-  std::vector<Event> events;         // by time
+  unsigned members = 0;       // the first so many nodes are the group; 0: all, and it has no roster
+  bool empty_spares = false;  // the others begin without a ledger, and not as of a new group
+  Duration spare_max_ttl{};   // of the others; 0: as of all
+  Duration length{};          // faults and wants come before it
+  std::vector<Event> events;  // by time
 
   double drift() const { return static_cast<double>(drift_millionths) / 1e6; }
 

@@ -44,6 +44,7 @@ void Sweep::add(std::uint64_t seed, const Outcome& outcome) {
   result_.acquired += outcome.acquired;
   result_.extended += outcome.extended;
   result_.runs_with_overlap += outcome.overlaps > 0 ? 1 : 0;
+  result_.stuck += outcome.is_stuck ? 1 : 0;
   result_.simulated += outcome.simulated;
   if (!outcome.violation) return;
   result_.first_failing = std::min(seed, result_.first_failing.value_or(seed));

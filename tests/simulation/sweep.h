@@ -24,6 +24,7 @@ struct SweepResult {
   std::uint64_t acquired = 0;
   std::uint64_t extended = 0;
   std::uint64_t runs_with_overlap = 0;
+  std::uint64_t stuck = 0;  // runs
   std::chrono::duration<double> simulated{};
   std::chrono::duration<double> took{};
   std::optional<std::uint64_t> first_failing;

@@ -1,6 +1,7 @@
 #include "tests/simulation/world.h"
 
 #include "tests/simulation/calm.h"
+#include "tests/simulation/group_watch.h"
 #include "tests/simulation/host.h"
 #include "tests/simulation/lock_user.h"
 #include "tests/simulation/node_user.h"
@@ -30,12 +31,15 @@ constexpr Duration kShortestTtl = 200ms;
 constexpr Duration kReleaseTime = 1700ms;
 // What a node takes, after its fault, until it executes requests: some syncs.
 constexpr Duration kStartTime = 1500ms;
+// When the faults have ended, a group has come to rest after so many of its longest delays: each
+// lost ledger is another epoch (rules G3, G4).
+constexpr int kSettlingDelays = 6;
 
 class World {
  public:
   World(const Scenario& scenario, Story::Telling telling)
       : scenario_(scenario), story_(telling), network_(agenda_, story_, scenario_) {
-    const Surroundings surroundings{scenario_, agenda_, story_, referee_, network_};
+    const Surroundings surroundings{scenario_, agenda_, story_, referee_, network_, rosters_};
     for (unsigned number = 1; number <= scenario_.nodes; ++number) {
       hosts_.push_back(std::make_unique<Host>(surroundings, number));
       network_.add_node(*hosts_.back());
@@ -79,6 +83,7 @@ class World {
   // False: a violation was found meanwhile, and the run is over.
   bool pass(Duration length);
   bool calm_down();
+  bool settle_group();
   void look_after_calm();
   bool probe_all();
   void look_for_leftovers();
@@ -95,9 +100,12 @@ class World {
   Story story_;
   Referee referee_{agenda_, story_};
   Network network_;
+  RosterJudge rosters_{agenda_, story_, referee_};
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<std::unique_ptr<LockUser>> users_;
   std::vector<std::unique_ptr<NodeUser>> node_users_;
+  GroupWatch group_{scenario_, rosters_, hosts_, users_};
+  bool is_stuck_ = false;
   std::uint64_t network_faults_ = 0;
   std::map<std::pair<unsigned, unsigned>, TrueTime> trouble_until_;  // by client and node
 };
@@ -129,8 +137,9 @@ void World::look_for_debts() {
   for (unsigned node = 1; node <= scenario_.nodes; ++node) {
     for (const std::string& value : hosts_[node - 1]->values()) {
       const auto debt = referee_.debt(value, node);
-      if (!debt) continue;
-      const TrueTime trouble = trouble_until_[{debt->client, node}];
+      if (!debt || !group_.is_member_for_good(node)) continue;
+      const TrueTime trouble = std::max(trouble_until_[{debt->client, node}],
+                                        users_[debt->client - 1]->changed_nodes_at());
       // The release is owed for no longer than the lock would have lived.
       if (trouble > debt->since + kShortestTtl) continue;
       if (agenda_.now() < std::max(debt->since, trouble) + time) continue;
@@ -209,6 +218,10 @@ void World::happen_to_client(const Event& event) {
     case Deed::hand_over:
       if (event.client == event.other) return;
       return client(event).go_on_with(users_[event.other - 1]->hand_away(event.key), event);
+    case Deed::change:
+      return group_.change(event);
+    case Deed::relist:
+      return group_.relist(event);
     default:
       return;
   }
@@ -269,11 +282,33 @@ bool World::calm_down() {
 }
 
 Duration World::largest_max_ttl() const {
-  Duration largest = scenario_.max_ttl;
+  Duration largest = std::max(scenario_.max_ttl, scenario_.spare_max_ttl);
   for (const Event& event : scenario_.events) {
     if (event.deed == Deed::set_max_ttl) largest = std::max(largest, event.delay);
   }
   return largest;
+}
+
+// Who wants nothing need not know of a newer roster: so everybody does, and only then has to go by
+// it.
+bool World::settle_group() {
+  const Event knock{.key = 1, .length = 1ms, .ttl = calm_.probe_ttl(), .wait = kProbeTime};
+  for (int delay = 0; delay < kSettlingDelays; ++delay) {
+    group_.repeat_first_change();
+    group_.correct_lists();
+    if (!pass(1s)) return false;
+    for (unsigned client = 1; client <= scenario_.clients; ++client) {
+      Event want = knock;
+      want.client = client;
+      users_[client - 1]->want(want);
+    }
+    if (!pass(server::full_delay(largest_max_ttl(), scenario_.drift()) + kProbeTime)) return false;
+    if (group_.trouble().empty()) return true;
+  }
+  is_stuck_ = !group_.can_change() || !group_.can_give_tokens();
+  if (is_stuck_) return false;
+  referee_.found(Breach::behind, fmt::format("when all is over {}", group_.trouble()));
+  return false;
 }
 
 bool World::probe_all() {
@@ -302,6 +337,7 @@ bool World::probe_all() {
 // its ledger is noticed by those who talk to it (rule F6), so after a probe by every client: one
 // that wants nothing may not even know that the other end of its connection is gone.
 void World::look_after_calm() {
+  if (scenario_.members > 0 && !settle_group()) return;
   look_for_leftovers();
   if (!referee_.violation() && is_new_group()) rescue();
   if (referee_.violation() || !probe_all()) return;
@@ -361,7 +397,7 @@ void World::look_for_leftovers() {
 
 void World::look_for_unfenced() {
   for (unsigned index = 0; index < hosts_.size(); ++index) {
-    if (hosts_[index]->is_fenced()) continue;
+    if (hosts_[index]->is_fenced() || !group_.is_member(index + 1)) continue;
     referee_.found(Breach::left_over, fmt::format("node {}, when all is over: it lost its ledger "
                                                   "and was not admitted",
                                                   index + 1));
@@ -385,6 +421,7 @@ Outcome World::outcome() {
     outcome.extended += user->extended();
   }
   outcome.overlaps = referee_.overlaps();
+  outcome.is_stuck = is_stuck_;
   outcome.simulated = agenda_.now().time_since_epoch();
   outcome.story = story_.lines();
   return outcome;

@@ -28,6 +28,7 @@ struct Outcome {
   std::uint64_t acquired = 0;
   std::uint64_t extended = 0;
   std::uint64_t overlaps = 0;  // also those that were to be expected
+  bool is_stuck = false;       // only an operator can help the group to go on
   Duration simulated{};
   std::vector<std::string> story;
 };
