@@ -164,6 +164,8 @@ void Group::identify(NodeIndex node, Instant now) {
   parts_.links[node].accept(now);
   const NodeFacts& facts = parts_.links[node].facts();
   if (facts.kind != NodeKind::redlock_node || !parts_.options.admit_unfenced) return;
+  // The floor of a list that is none of the group may lie below tokens that were given (rule F6).
+  if (!parts_.rosters.refusal().empty()) return;
   const NodeStatus& status = facts.status;
   if (parts_.rosters.joins(status)) {
     parts_.admissions.on_unfenced(node, kJoinLook, now);

@@ -118,6 +118,16 @@ TEST_CASE("a release by a list that is refused goes out, and is no release at a 
   CHECK(world.node(3).locks().size() == 0);
 }
 
+TEST_CASE(
+    "a coordinator whose list is refused admits nobody: its floor is none of the group (F6)") {
+  RosterWorld world;
+  world.make_group();
+  world.lose_ledger(6, 0s);
+  world.new_client({1, 2, 6});
+  world.pass(30s);
+  CHECK_FALSE(world.node(6).grants().fence().is_fenced());
+}
+
 TEST_CASE("a list that was refused counts once it may be one of the group (G1)") {
   RosterWorld world;
   Client& operator_ = world.make_group();
