@@ -9,13 +9,6 @@
 #include <fmt/format.h>
 
 namespace redlock::coordinator {
-namespace {
-
-// A node that is told of the roster by which it joins is unfenced only then, and says for how long
-// when it is looked at.
-constexpr Duration kJoinLook = 1ms;
-
-}  // namespace
 
 Group::Group(Options options, ValueSource values, std::uint64_t seed)
     : parts_(std::move(options), std::move(values), seed) {}
@@ -167,11 +160,7 @@ void Group::identify(NodeIndex node, Instant now) {
   // The floor of a list that is none of the group may lie below tokens that were given (rule F6).
   if (!parts_.rosters.refusal().empty()) return;
   const NodeStatus& status = facts.status;
-  if (parts_.rosters.joins(status)) {
-    parts_.admissions.on_unfenced(node, kJoinLook, now);
-  } else if (!status.fenced) {
-    parts_.admissions.on_unfenced(node, admissible_in(status), now);
-  }
+  if (!status.fenced) parts_.admissions.on_unfenced(node, admissible_in(status), now);
 }
 
 // Whoever meets an unfenced node admits it (rule F6).

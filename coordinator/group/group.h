@@ -115,7 +115,7 @@ class Group {
   bool has_said_nothing() const;
   void begin_with_roster(Instant now);
   void adopt_roster(Instant now);
-  RosterChange::Plan plan_of_change(std::optional<Roster> wanted);
+  RosterChange::Plan plan_of_change(Roster wanted);
   OperationId begin_change(RosterChange::Plan plan, Instant now,
                            std::function<void(ChangeResult)> done);
   void look_after_roster(Instant now);

@@ -39,7 +39,7 @@ OperationId Group::rescue(const Roster& wanted, Instant now,
   return begin_change(std::move(plan), now, std::move(done));
 }
 
-RosterChange::Plan Group::plan_of_change(std::optional<Roster> wanted) {
+RosterChange::Plan Group::plan_of_change(Roster wanted) {
   RosterChange::Plan plan{
       .from = roster(),
       .wanted = std::move(wanted),
@@ -89,7 +89,7 @@ bool Group::meet_member(NodeIndex node, Instant now) {
     case Rosters::Met::welcome:
       break;
     case Rosters::Met::newer:
-      newer_roster_ = {status.roster, status.former_longest_ttl};
+      newer_roster_ = {status.roster, status.former_longest_ttl, status.former_floor};
       if (!has_said_nothing() || !parts_.rosters.suits(status.roster, parts_.links)) return false;
       begin_with_roster(now);
       return meet_member(node, now);

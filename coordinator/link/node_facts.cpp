@@ -88,10 +88,12 @@ std::optional<NodeStatus> read_node_status(const Reply& reply) {
                     .standing = fields.text("standing"),
                     .ledger_id = fields.text("ledger_id"),
                     .former_longest_ttl = fields.duration("former_longest_ttl_ms"),
+                    .former_floor = fields.token("former_floor"),
                     .clock_drift = fields.text("clock_drift"),
                     .restart_delay = fields.text("restart_delay"),
                     .warning = fields.text("warning")};
   if (status.node_id.empty() || status.counter > kTokenMax) return std::nullopt;
+  if (status.former_floor > kTokenMax) return std::nullopt;
   if (!read_roster(fields.text("roster"), status.roster)) return std::nullopt;
   if (!read_roster(fields.text("accepted"), status.accepted)) return std::nullopt;
   return status;

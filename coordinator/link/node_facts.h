@@ -38,6 +38,7 @@ struct NodeStatus {
   Roster roster = {};    // epoch 0: none
   Roster accepted = {};  // for the next epoch, and not known to be chosen
   Duration former_longest_ttl = 0ns;
+  Token former_floor = 0;
   std::string clock_drift;
   std::string restart_delay;
   std::string warning;  // that its restart delay is not safe

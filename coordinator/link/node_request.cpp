@@ -131,8 +131,8 @@ NodeRequest group_hello(const ChosenRoster& chosen) {
 }
 
 NodeRequest group_learn(const ChosenRoster& chosen) {
-  return group_request(
-      {"LEARN", roster_text(chosen.roster), fmt::to_string(ceil_ms(chosen.longest))});
+  return group_request({"LEARN", roster_text(chosen.roster),
+                        fmt::to_string(ceil_ms(chosen.longest)), fmt::to_string(chosen.floor)});
 }
 
 NodeRequest group_prepare(std::uint64_t epoch, const RosterBallot& ballot) {

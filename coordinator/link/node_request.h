@@ -38,10 +38,12 @@ struct Claim {
 };
 using SharedClaim = std::shared_ptr<const Claim>;
 
-// A roster that was chosen, and how long a lock can live that was granted before it was.
+// A roster that was chosen, and of what was granted before it was: how long a lock can live, and
+// the number that no token is larger than (rule F9); 0: not known.
 struct ChosenRoster {
   Roster roster;
   Duration longest = 0ns;
+  Token floor = 0;
 };
 using SharedRoster = std::shared_ptr<const ChosenRoster>;
 

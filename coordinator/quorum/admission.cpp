@@ -1,5 +1,7 @@
 #include "coordinator/quorum/admission.h"
 
+#include "coordinator/quorum/floor.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -157,27 +159,21 @@ void Admission::after_read(Instant now, Actions& actions) {
   ask(AdmissionQuestion::admit, ready, now, actions);
 }
 
-// REQUIRES: a quorum of fenced nodes was read, and not all are fenced; so there is a next largest
-// counter.
+// REQUIRES: a quorum of fenced nodes was read, and not all are fenced.
 std::optional<AdmissionOutcome> Admission::choose_floor() {
   std::vector<Token> counters;
   for (NodeIndex node = 0; node < terms_.nodes; ++node) {
     if (read_fenced_.test(node)) counters.push_back(standings_[node].counter);
   }
-  std::sort(counters.rbegin(), counters.rend());
-  const std::size_t unread = terms_.nodes - counters.size();
-  const std::size_t knowing = quorum_of(terms_.nodes) - unread;  // q - (N - r)
-  INVARIANT(knowing >= 1 && knowing < counters.size(), "a floor of counters that nobody read");
-  const Token read = counters[knowing - 1];
-  const Token next = counters[knowing];
-  const bool is_apart = read > next + kLeapMax;
+  const auto read = floor_of(std::move(counters), terms_.nodes);
+  INVARIANT(read.has_value(), "a floor of counters that nobody read");
   for (NodeIndex node = 0; node < terms_.nodes; ++node) {
     Standing& standing = standings_[node];
-    standing.is_far_above = read_fenced_.test(node) && standing.counter > next + kLeapMax;
+    standing.is_far_above = read_fenced_.test(node) && standing.counter > read->next + kLeapMax;
   }
-  least_floor_ = is_apart ? next : read;
-  floor_ = plan_.by_operator.floor.value_or(read);
-  if (!plan_.by_operator.floor && is_apart) return AdmissionOutcome::counters_apart;
+  least_floor_ = read->is_apart() ? read->next : read->token;
+  floor_ = plan_.by_operator.floor.value_or(read->token);
+  if (!plan_.by_operator.floor && read->is_apart()) return AdmissionOutcome::counters_apart;
   if (floor_ < least_floor_) return AdmissionOutcome::floor_too_low;
   return std::nullopt;
 }

@@ -19,13 +19,8 @@
 // that said so: behind another one there may be a node that has lost its ledger once more. Whoever
 // drives the machine sees to the connection and answers `broken` in the node's place.
 //
-// The floor. Every token that was given was accepted at a quorum of q nodes, so of r fenced nodes
-// that were read, of N, at least q - (N - r) have a counter as large: the (q - (N - r))-th largest
-// of the r counters is the floor. With q nodes read that is the largest, with all four others of
-// five the second largest, which no single counter that somebody has set can raise. A counter is
-// never left out of the reading: it may be the one that knows. Where the floor is more than
-// kLeapMax above the next largest counter, it rests on counters that the others do not bear out,
-// and nobody is admitted until an operator says which floor is right.
+// The counters of those that are fenced tell the floor (floor.h). Where it stands apart from the
+// others nobody is admitted until an operator says which floor is right.
 //
 // When no quorum is fenced the counters do not tell a floor, and only an operator can vouch for
 // one: for a new group, or for one that lost a quorum of its ledgers. That takes all N nodes, those

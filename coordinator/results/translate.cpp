@@ -73,6 +73,11 @@ Result<GroupChange, Error> translate(const NodeNames& names, const ChangeResult&
     case RosterOutcome::outbid:
       return Error{ErrorCode::no_quorum, "others change the group at the same time: try again",
                    node_answers(names, result.answers, kSurveyWords)};
+    case RosterOutcome::no_floor:
+      return Error{ErrorCode::unfenced,
+                   "the counters of those that answer tell no floor for the tokens to go on from: "
+                   "redlock status names the nodes that are unfenced, or far from the others",
+                   node_answers(names, result.answers, kSurveyWords)};
     default:
       break;
   }

@@ -1,5 +1,7 @@
 #include "coordinator/roster/roster_change.h"
 
+#include "coordinator/quorum/floor.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -11,6 +13,10 @@ using protocol::Reply;
 Duration duration_of(const Reply& ms) {
   constexpr std::int64_t kMillisecondsMax = Duration::max() / 4 / 1ms;
   return std::chrono::milliseconds(std::clamp<std::int64_t>(ms.integer(), 0, kMillisecondsMax));
+}
+
+Token token_of(const Reply& number) {
+  return static_cast<Token>(std::clamp<std::int64_t>(number.integer(), 0, kTokenMax));
 }
 
 bool names(const Roster& roster, NodeIdentity member) {
@@ -29,13 +35,13 @@ RosterChange::RosterChange(Plan plan)
       longest_(plan_.from.longest) {}
 
 void RosterChange::start(Instant now, Actions& actions) {
-  if (plan_.wanted && plan_.wanted->epoch <= plan_.from.roster.epoch) {
+  if (plan_.wanted.epoch <= plan_.from.roster.epoch) {
     result_ = plan_.from;
     outcome_ = RosterOutcome::superseded;
     return;
   }
   if (!plan_.is_rescue) return bid(now, actions);
-  result_ = {*plan_.wanted, longest_};
+  result_ = {plan_.wanted, longest_, 0};
   ask(Step::learn, now, actions);
 }
 
@@ -118,7 +124,7 @@ void RosterChange::read(NodeIndex node, const Reply& reply) {
   if (word == "behind" && items.size() == 2) {
     if (const auto told = parse_ballot(items[1].text())) promised_ = std::max(promised_, *told);
   }
-  const std::size_t words = step_ == Step::prepare ? 4 : 2;
+  const std::size_t words = step_ == Step::prepare ? 5 : 3;
   if (word != "done" || items.size() != words) return;
   if (step_ == Step::prepare && !items[1].text().empty()) {
     const auto told = parse_ballot(items[1].text());
@@ -129,14 +135,15 @@ void RosterChange::read(NodeIndex node, const Reply& reply) {
     said.accepted = std::move(roster).value();
   }
   said.done = true;
-  longest_ = std::max(longest_, duration_of(items.back()));
+  if (items.back().is(Reply::Kind::integer)) said.counter = token_of(items.back());
+  longest_ = std::max(longest_, duration_of(items[words - 2]));
 }
 
 void RosterChange::read_other_epoch(const std::vector<Reply>& items) {
-  if (items.size() != 3) return;
+  if (items.size() != 4) return;
   auto roster = parse_roster(items[1].text());
   if (!roster || roster->epoch <= plan_.from.roster.epoch) return;
-  result_ = {std::move(roster).value(), duration_of(items[2])};
+  result_ = {std::move(roster).value(), duration_of(items[2]), token_of(items[3])};
   outcome_ = RosterOutcome::superseded;
 }
 
@@ -165,7 +172,7 @@ void RosterChange::look(Instant now, Actions& actions) {
     if (outstanding > 0) return;
     const bool is_known = !plan_.is_rescue || ballot_.votes().yes() == said_.size();
     outcome_ = is_known ? RosterOutcome::chosen : RosterOutcome::no_quorum;
-  } else if (done() >= needed()) {
+  } else if (done() >= needed() && tells_floor()) {
     go_on(now, actions);
   } else if (outstanding == 0 || (is_hopeless() && now >= silence_from())) {
     fail(now);
@@ -174,8 +181,23 @@ void RosterChange::look(Instant now, Actions& actions) {
 
 void RosterChange::go_on(Instant now, Actions& actions) {
   if (step_ == Step::prepare) return propose(now, actions);
-  result_ = {proposed_, longest_};
+  result_ = {proposed_, longest_, floor_};
   ask(Step::learn, now, actions);
+}
+
+// Of the former epoch's tokens; a first roster has none. Also before anything is proposed: once a
+// node has accepted it votes for nobody of its epoch, and could be told of no other. At least 1: 0
+// says that none is known.
+bool RosterChange::tells_floor() {
+  if (plan_.from.roster.epoch == 0) return true;
+  std::vector<Token> counters;
+  for (const Said& said : said_) {
+    if (said.done && said.counter) counters.push_back(*said.counter);
+  }
+  const auto read = floor_of(std::move(counters), said_.size());
+  if (!read || read->is_apart()) return false;
+  floor_ = std::max<Token>(read->token, 1);
+  return true;
 }
 
 const RosterChange::Said* RosterChange::newest_accepted() const {
@@ -207,18 +229,14 @@ bool RosterChange::are_ours(const Roster& roster) const {
 
 void RosterChange::propose(Instant now, Actions& actions) {
   const Said* accepted = newest_accepted();
-  if (accepted == nullptr && !plan_.wanted) {
-    outcome_ = RosterOutcome::unchanged;
-    return;
-  }
-  proposed_ = accepted != nullptr ? accepted->accepted : *plan_.wanted;
+  proposed_ = accepted != nullptr ? accepted->accepted : plan_.wanted;
   if (!trouble_with_successor(plan_.from.roster, proposed_).empty()) {
     result_ = plan_.from;
     outcome_ = RosterOutcome::no_successor;
     return;
   }
   if (plan_.from.roster.epoch == 0 && !are_ours(proposed_)) {
-    result_ = {proposed_, longest_};
+    result_ = {proposed_, longest_, 0};
     outcome_ = RosterOutcome::other_group;
     return;
   }
@@ -227,6 +245,10 @@ void RosterChange::propose(Instant now, Actions& actions) {
 
 void RosterChange::fail(Instant now) {
   if (promised_ > bid_) return stand_back(now);
+  if (done() >= needed()) {
+    outcome_ = RosterOutcome::no_floor;
+    return;
+  }
   outcome_ = wait_ > 0ns ? RosterOutcome::early : RosterOutcome::no_quorum;
 }
 

@@ -3,7 +3,11 @@
 //
 //   prepare   every node promises to take no smaller ballot, and tells what it has accepted
 //   accept    the roster of the largest ballot that was told, or else the one that is wanted
-//   learn     it is chosen, and every node is told
+//   learn     it is chosen, and every node is told, with the floor of those that have accepted it
+//
+// Who has accepted gives no more token of this epoch, so its counter is the last word. No floor can
+// be read where too many members are unfenced, or where it stands apart (floor.h): then nothing is
+// proposed.
 //
 // A roster is chosen by a quorum of the nodes of the former epoch. The first one has no former
 // epoch: all of its nodes must accept it, as two lists may have nodes in common and no quorum of
@@ -27,12 +31,12 @@ namespace redlock::coordinator {
 enum class RosterOutcome : std::uint8_t {
   pending,
   chosen,        // roster() is the group's
-  unchanged,     // nothing was wanted, and nothing was to be finished
   superseded,    // a later roster is known: roster()
   no_successor,  // what is wanted cannot follow roster(), the group's
   other_group,   // of a first roster: some of the nodes are being made another group, roster()
   early,         // rule G3: wait() tells for how long
   no_quorum,     // too few nodes answer, or are acceptors
+  no_floor,      // their counters tell none (rule F9)
   outbid,        // others propose at the same time, again and again
 };
 
@@ -40,7 +44,7 @@ class RosterChange {
  public:
   struct Plan {
     ChosenRoster from = {};             // the group's; epoch 0: it has none
-    std::optional<Roster> wanted;       // of the next epoch
+    Roster wanted = {};                 // of the next epoch
     std::uint64_t proposer = 0;         // random
     std::vector<NodeIdentity> members;  // by node: what member the link leads to
     Duration node_timeout = 0ns;
@@ -79,6 +83,7 @@ class RosterChange {
     bool done = false;
     RosterBallot accepted_ballot = {};  // number 0: nothing
     Roster accepted = {};
+    std::optional<Token> counter = {};  // of a fenced one
   };
 
   void ask(Step step, Instant now, Actions& actions);
@@ -93,6 +98,7 @@ class RosterChange {
   std::size_t done() const;
   std::size_t needed() const;
   bool is_hopeless() const;
+  bool tells_floor();
   Instant silence_from() const;
   const Said* newest_accepted() const;
   bool may_be_chosen(const Said& said) const;
@@ -110,6 +116,7 @@ class RosterChange {
   Random random_;
   Roster proposed_;
   Duration longest_{};
+  Token floor_ = 0;
   Duration wait_{};
   ChosenRoster result_;
   RosterOutcome outcome_ = RosterOutcome::pending;

@@ -69,7 +69,7 @@ Rosters::Met Rosters::meet(NodeIndex node, std::span<const Link> links) {
   }
   if (!refusal_.empty()) return Met::refused;
   const NodeStatus& status = links[node].facts().status;
-  if (ours.epoch > 0 && status.accepted.epoch == ours.epoch + 1) change_was_met_ = true;
+  if (ours.epoch > 0 && status.accepted.epoch == ours.epoch + 1) begun_ = status.accepted;
   if (is_welcome(links[node])) return Met::welcome;
   return has_returned(status) ? Met::returned : Met::no_member;
 }
@@ -86,8 +86,9 @@ bool Rosters::has_returned(const NodeStatus& status) {
   return false;
 }
 
-std::optional<Roster> Rosters::wanted() const {
-  if (!returned_) return std::nullopt;
+Roster Rosters::wanted() const {
+  INVARIANT(has_work(), "a change that nobody wants");
+  if (!returned_) return *begun_;
   Roster roster = chosen_->roster;
   ++roster.epoch;
   for (RosterMember& member : roster.members) {
@@ -153,15 +154,10 @@ Rosters::Sources Rosters::adopt(const ChosenRoster& chosen, std::span<const Link
   nodes_ = std::move(nodes);
   chosen_ = std::make_shared<const ChosenRoster>(chosen);
   refusal_.clear();  // it may come of a change, whatever the list
-  change_was_met_ = false;
+  begun_.reset();
   returned_.reset();
   ++changes_;
   return sources;
-}
-
-bool Rosters::joins(const NodeStatus& status) const {
-  const RosterMember* member = chosen_->roster.find(status.node_id, status.ledger_id);
-  return member != nullptr && member->since > 1 && member->since > status.roster.epoch;
 }
 
 bool Rosters::is_welcome(const Link& link) const {

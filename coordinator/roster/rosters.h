@@ -52,9 +52,10 @@ class Rosters {
 
   // Whether the roster has to be looked after: a change of it that was begun was met, or a member
   // that lost its ledger.
-  bool has_work() const { return change_was_met_ || returned_; }
-  // The roster that names the member anew; none: there is only a change to be finished.
-  std::optional<Roster> wanted() const;
+  bool has_work() const { return begun_ || returned_; }
+  // The roster that names the member anew, or else the one that the change was to come to: a quorum
+  // that knows nothing of it may be the one that answers first. REQUIRES: has_work().
+  Roster wanted() const;
 
   // Where the nodes' links come from: the link that led there before, or none.
   using Sources = std::vector<std::optional<NodeIndex>>;
@@ -64,10 +65,6 @@ class Rosters {
   void begin_with(const ChosenRoster& chosen) {
     chosen_ = std::make_shared<const ChosenRoster>(chosen);
   }
-
-  // Whether the node, which knows an earlier roster, becomes a member by hearing of this one, and
-  // is unfenced then (rule G2).
-  bool joins(const NodeStatus& status) const;
 
   // Whether a refusal by the link's node is of a change: who is met as no member refuses for good.
   bool is_welcome(const Link& link) const;
@@ -95,7 +92,7 @@ class Rosters {
   SharedRoster chosen_ = std::make_shared<const ChosenRoster>();
   std::string refusal_;
   std::uint64_t changes_ = 0;
-  bool change_was_met_ = false;
+  std::optional<Roster> begun_;           // that a member has accepted for the next epoch
   std::optional<RosterMember> returned_;  // a member as it is now
   std::size_t looks_ = 0;                 // so that links which look elsewhere take turns
 };

@@ -4,13 +4,18 @@
 //   HELLO epoch                      on each connection of a coordinator: the roster that it goes
 //                                    by, 0: none. LOCK.STATUS has told it the node's
 //   SHOW                             a map of all that the node knows
-//   PREPARE epoch ballot             ["done", ballot accepted, roster accepted, longest TTL in ms]
-//   ACCEPT ballot roster             ["done", longest TTL in ms]
-//   LEARN roster longest-ms          OK: the roster is chosen. Whoever joins by it waits first
+//   PREPARE epoch ballot             ["done", ballot accepted, roster accepted, longest, counter]
+//   ACCEPT ballot roster             ["done", longest, counter]
+//   LEARN roster longest floor       OK: the roster is chosen. Whoever joins by it waits first
+//
+// longest: TTL in ms, of any lock of the node, or of the former epoch's nodes. counter: the largest
+// that the node has given or accepted, nil of one that is unfenced and cannot know it; from ACCEPT
+// on it moves by no vote of this epoch (rule F9). floor: no token of the former epochs is larger;
+// 0: not known.
 //
 // A step that the node does not take is answered by why, for the proposer to go on from: ["behind",
-// ballot promised], ["epoch", its roster, the longest TTL before that], ["early", ms until it may],
-// ["outside"].
+// ballot promised], ["epoch", its roster, the longest TTL and the floor before that], ["early", ms
+// until it may], ["outside"].
 #include "base/text/number.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
@@ -36,6 +41,11 @@ Reply ms_reply(Duration length) {
 
 Reply longest_ttl(const Call& call) {
   return ms_reply(call.node.membership().longest_ttl());
+}
+
+Reply counter(const Call& call) {
+  const Fence& fence = call.node.grants().fence();
+  return fence.is_fenced() ? number_reply(fence.largest()) : Reply::null();
 }
 
 Refusal read_epoch(std::string_view word, std::uint64_t least, std::uint64_t& epoch) {
@@ -71,6 +81,14 @@ Refusal read_longest(std::string_view word, Duration& longest) {
   return std::nullopt;
 }
 
+Coverage::Bound cover(const Call& call, const Membership::Step& step) {
+  Coverage& coverage = call.node.coverage();
+  const Instant now = call.instant();
+  if (step.wanted) return coverage.cover_roster(*step.wanted, now);
+  if (step.ttl > 0ns) return coverage.cover_ttl(step.ttl, now);
+  return coverage.cover_token(step.token, now);
+}
+
 // Why the step is not taken; or not yet, as what it wants is on its way to the disk.
 Refusal refuse_step(Call& call, const Membership::Step& step) {
   const Membership& membership = call.node.membership();
@@ -81,7 +99,7 @@ Refusal refuse_step(Call& call, const Membership::Step& step) {
       return list(Reply::bulk_view("behind"), Reply::bulk(ballot_text(known.promised)));
     case Verdict::other_epoch:
       return list(Reply::bulk_view("epoch"), Reply::bulk(roster_text(known.current)),
-                  ms_reply(known.longest));
+                  ms_reply(known.longest), number_reply(known.floor));
     case Verdict::other_roster:
       return Reply::error("GROUP another roster of this epoch was chosen: " +
                           roster_text(known.current));
@@ -96,13 +114,15 @@ Refusal refuse_step(Call& call, const Membership::Step& step) {
           "ERR this node keeps no state folder, and so no roster: give it one with --dir");
     case Verdict::disk_refuses:
       return Reply::error_view("ERR not stored: the ledger's disk refuses");
+    case Verdict::leaps:
+      return Reply::error(fmt::format(
+          "ERR this floor is more than {} above the node's counter: where that is the one "
+          "that is wrong, start the node with an empty folder",
+          kLeapMax));
     case Verdict::done:
       break;
   }
-  if (!step.wanted && step.ttl == 0ns) return std::nullopt;
-  Coverage& coverage = call.node.coverage();
-  switch (step.wanted ? coverage.cover_roster(*step.wanted, call.instant())
-                      : coverage.cover_ttl(step.ttl, call.instant())) {
+  switch (cover(call, step)) {
     case Coverage::Bound::postpone:
       return Reply::postponed();
     case Coverage::Bound::disk_refuses:
@@ -135,6 +155,7 @@ Reply show(Call& call) {
       .add_field("accepted", Reply::bulk(roster_text(known.accepted)))
       .add_field("longest_ttl_ms", longest_ttl(call))
       .add_field("former_longest_ttl_ms", ms_reply(known.longest))
+      .add_field("former_floor", number_reply(known.floor))
       .add_field("change_in_ms", ms_reply(membership.change_in(call.instant())));
   return map;
 }
@@ -149,7 +170,7 @@ Reply prepare(Call& call) {
   const RosterRecord& known = membership.record();
   const std::string accepted = known.has_accepted() ? ballot_text(known.accepted_ballot) : "";
   return list(Reply::bulk_view("done"), Reply::bulk(accepted),
-              Reply::bulk(roster_text(known.accepted)), longest_ttl(call));
+              Reply::bulk(roster_text(known.accepted)), longest_ttl(call), counter(call));
 }
 
 Reply accept(Call& call) {
@@ -159,16 +180,17 @@ Reply accept(Call& call) {
   if (Refusal no = read_roster(call.word(3), roster)) return no;
   const Membership& membership = call.node.membership();
   if (Refusal no = refuse_step(call, membership.accept(ballot, roster, call.instant()))) return no;
-  return list(Reply::bulk_view("done"), longest_ttl(call));
+  return list(Reply::bulk_view("done"), longest_ttl(call), counter(call));
 }
 
 Reply learn(Call& call) {
   Roster roster;
-  Duration longest{};
+  Membership::Former former;
   if (Refusal no = read_roster(call.word(2), roster)) return no;
-  if (Refusal no = read_longest(call.word(3), longest)) return no;
+  if (Refusal no = read_longest(call.word(3), former.longest)) return no;
+  if (Refusal no = read_token(call.word(4), 0, former.floor)) return no;
   Membership& membership = call.node.membership();
-  if (Refusal no = refuse_step(call, membership.learn(roster, longest, call.instant()))) return no;
+  if (Refusal no = refuse_step(call, membership.learn(roster, former, call.instant()))) return no;
   return Reply::ok();
 }
 
@@ -191,8 +213,8 @@ constexpr Command kCommands[] = {
     {{"lock.group|accept", 4, kStep, 0, 0, 0, "lock", "1.0.0",
       "Accepts a roster for the next epoch.", "ballot roster"},
      accept},
-    {{"lock.group|learn", 4, kStep, 0, 0, 0, "lock", "1.0.0",
-      "Takes over a roster that was chosen.", "roster longest-ms"},
+    {{"lock.group|learn", 5, kStep, 0, 0, 0, "lock", "1.0.0",
+      "Takes over a roster that was chosen.", "roster longest-ms floor"},
      learn},
 };
 

@@ -50,16 +50,6 @@ TtlReading read_px(const Call& call, std::size_t at) {
   return read_ttl(call, call.word(at + 1), TtlForm::milliseconds, NonPositive::refused);
 }
 
-Refusal read_token(std::string_view word, std::uint64_t least, std::uint64_t& token) {
-  const auto number = parse_int64(word);
-  if (!number || *number < static_cast<std::int64_t>(least) ||
-      *number > static_cast<std::int64_t>(kTokenMax)) {
-    return Reply::error(fmt::format("ERR a token is a number from {} to {}", least, kTokenMax));
-  }
-  token = static_cast<std::uint64_t>(*number);
-  return std::nullopt;
-}
-
 // One request must not use up the numbers of a node's life (rule F1).
 Refusal refuse_leap(const Call& call, std::uint64_t token) {
   if (!call.node.grants().fence().leaps_too_far(call.word(1), token)) return std::nullopt;
@@ -235,7 +225,14 @@ Reply holder(Call& call) {
   return list(Reply::bulk(std::string(lock->value())), ms_left(call, *lock), token_of(*lock));
 }
 
+// Counters of one epoch tell no floor of another: a node that does not know of it yet may lack what
+// was given before it (rule F9).
+Refusal refuse_other_epoch(const Call& call) {
+  return call.node.membership().refuse_other_epoch(call.session.group_epoch);
+}
+
 Reply fence_read(Call& call) {
+  if (Refusal no = refuse_other_epoch(call)) return no;
   const Fence& fence = call.node.grants().fence();
   return list(number_reply(fence.largest()), Reply::integer(fence.is_fenced() ? 1 : 0));
 }
@@ -268,6 +265,7 @@ Reply fence_admit(Call& call) {
   Node& node = call.node;
   std::uint64_t floor = 0;
   if (Refusal no = read_token(call.word(2), 0, floor)) return no;
+  if (Refusal no = refuse_other_epoch(call)) return no;
   if (Refusal no = refuse_fenced(call)) return no;
   if (Refusal no = refuse_floor(call, floor)) return no;
   if (Refusal no = refuse_recovering(call)) return no;
@@ -297,6 +295,7 @@ void add_group(const Call& call, Reply& map) {
       .add_field("roster", Reply::bulk(roster_text(membership.record().current)))
       .add_field("accepted", Reply::bulk(roster_text(membership.record().accepted)))
       .add_field("former_longest_ttl_ms", Reply::integer(ceil_ms(membership.record().longest)))
+      .add_field("former_floor", number_reply(membership.record().floor))
       .add_field("clock_drift", Reply::bulk(fmt::format("{}", settings.clock_drift)))
       .add_field("restart_delay", Reply::bulk(restart_delay_text(settings.restart_delay)))
       .add_field("warning", Reply::bulk_view(call.node.start().warning));

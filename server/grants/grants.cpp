@@ -191,7 +191,6 @@ void Grants::set_token(std::string_view key, std::uint64_t token) {
 
 void Grants::join(Instant end) {
   for (Instant* from : {&grant_from_, &admit_from_, &snapshot_from_}) *from = std::max(*from, end);
-  fence_.set_fenced(false);
 }
 
 void Grants::admit(std::uint64_t floor) {

@@ -68,8 +68,8 @@ class Grants {
   Instant grant_from() const { return grant_from_; }
   Instant admit_from() const { return admit_from_; }
   Instant snapshot_from() const { return snapshot_from_; }
-  // It joins a group, as a node does that lost its ledger: it recovers until `end` at least, and is
-  // unfenced (rule G2).
+  // It joins a group, as a node does that lost its ledger: it recovers until `end` at least (rule
+  // G2).
   void join(Instant end);
   // A recovering node answers SET … NX in restart-reply held with nil, so that libraries which give
   // up on any error ask the other nodes too (rule R10). A script is told what it would be of a lock
@@ -140,8 +140,13 @@ class Grants {
   void reach(std::string_view key, std::uint64_t token) { fence_.reach(key, token); }
   // The same, and it is this lock's token from now on (rule F3). REQUIRES: there is such a lock.
   void set_token(std::string_view key, std::uint64_t token);
-  // An admission (rule F6). REQUIRES: bound and mark are durable.
+  // The same for every key: no token that was given is larger (rule F9).
+  void reach_everywhere(std::uint64_t floor) { fence_.reach_everywhere(floor); }
+  // With that the node is fenced (rules F6, F9). REQUIRES: the bound is durable; a mark that is not
+  // is lost with a crash.
   void admit(std::uint64_t floor);
+  // Other nodes have given tokens that nobody told this one of: it counts, and proposes none.
+  void unfence() { fence_.set_fenced(false); }
   // REQUIRES: durable.
   void raise_bound(std::uint64_t bound) { fence_.raise_bound(bound); }
 

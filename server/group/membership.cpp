@@ -34,16 +34,20 @@ std::string_view Membership::standing_name(Standing standing) {
   return "";
 }
 
+Refusal Membership::refuse_other_epoch(std::optional<std::uint64_t> epoch) const {
+  const std::uint64_t own = record().current.epoch;
+  if (!epoch || *epoch == own) return {};
+  return Reply::error(
+      fmt::format("GROUP this node knows epoch {} of its group, you name {}", own, *epoch));
+}
+
 // From the first roster of the next epoch that it stored, this node votes for nobody of its own:
 // any quorum of the present epoch meets the one that has chosen the next (rule G2). Before the
 // first roster there is no group whose quorums could meet.
 Refusal Membership::refuse_vote(std::optional<std::uint64_t> epoch) const {
   if (!epoch) return {};
+  if (Refusal no = refuse_other_epoch(epoch)) return no;
   const RosterRecord& known = record();
-  if (*epoch != known.current.epoch) {
-    return Reply::error(fmt::format("GROUP this node knows epoch {} of its group, you name {}",
-                                    known.current.epoch, *epoch));
-  }
   if (known.has_accepted() && *epoch > 0) {
     return Reply::error(
         fmt::format("GROUP a change of the group to epoch {} is under way", known.accepted.epoch));
@@ -103,27 +107,53 @@ Membership::Step Membership::accept(const RosterBallot& ballot, const Roster& ro
 
 // Whoever joins votes only when every lock has run out that a quorum of the former roster granted:
 // no such quorum need have met it (rule G2). What the wait is for is in the ledger before the
-// roster is, so no crash shortens it (rule R3).
-Membership::Step Membership::learn(const Roster& roster, Duration longest, Instant now) {
+// roster is, so no crash shortens it (rule R3). For the tokens that were given nobody need wait:
+// the counters of all who go on reach the floor, durably, before the first vote by this roster
+// (rule F9). So whoever joins with a floor is fenced; a mark that a crash takes back makes it wait
+// for an admission (rule F6).
+Membership::Step Membership::learn(const Roster& roster, Former former, Instant now) {
   const RosterRecord& known = record();
   if (roster.epoch < known.current.epoch) return {};
   if (roster.epoch == known.current.epoch) {
     return {roster == known.current ? Verdict::done : Verdict::other_roster};
   }
   if (!parts_.ledger.is_kept()) return {Verdict::not_kept};
+  if (leaps_to(former.floor)) return {Verdict::leaps};
   learned_at_ = now;
-  longest = std::max(longest, longest_ttl());
-  if (joins_by(roster)) {
+  const Duration longest = std::max(former.longest, longest_ttl());
+  const bool joins = joins_by(roster);
+  if (joins) {
     const Instant end = later(now, full_delay(longest, parts_.settings.clock_drift));
     parts_.grants.join(end);
     // A deadline that no lock of the recorded TTL can have is damage to the next start (rule R4).
     if (parts_.ledger.largest_ttl() < longest) return {Verdict::done, std::nullopt, longest};
     if (!parts_.ledger.cover(end)) return {Verdict::disk_refuses};
     parts_.ledger.want_ttl(longest);
+  }
+  if (former.floor > 0) {
+    const Token next = std::min(former.floor + 1, kTokenMax);
+    if (!parts_.grants.fence().has_room_for(next)) return {.token = next};
+    parts_.grants.reach_everywhere(former.floor);
+  }
+  if (joins && former.floor > 0) {
+    parts_.grants.admit(former.floor);
+    parts_.ledger.want_fenced();
+  } else if (joins) {
+    parts_.grants.unfence();
     parts_.ledger.want_unfenced();
   }
-  return {Verdict::done,
-          RosterRecord{.current = roster, .longest = longest, .ledger_id = known.ledger_id}};
+  return {Verdict::done, RosterRecord{.current = roster,
+                                      .longest = longest,
+                                      .floor = former.floor,
+                                      .ledger_id = known.ledger_id}};
+}
+
+// No single request uses up the numbers of a node's life (rule F1), and none that reaches one
+// member those of all: a floor goes wherever its roster goes. An unfenced node cannot know how far
+// the others are.
+bool Membership::leaps_to(Token floor) const {
+  const Fence& fence = parts_.grants.fence();
+  return fence.is_fenced() && floor > fence.largest() && floor - fence.largest() > kLeapMax;
 }
 
 // A node is new to a roster that counts it since an epoch which it never heard of: it joins, or was

@@ -21,6 +21,7 @@
 
 #include "base/roster.h"
 #include "base/time.h"
+#include "base/token.h"
 #include "protocol/resp/refusal.h"
 #include "server/grants/grants.h"
 #include "server/recovery/ledger_keeper.h"
@@ -61,6 +62,8 @@ class Membership {
   // Why a coordinator that said this epoch gets no vote (rule G1). nullopt: it said none, as
   // redis-cli and lock libraries do, and is served as if there were no rosters.
   protocol::Refusal refuse_vote(std::optional<std::uint64_t> epoch) const;
+  // The same as to epochs alone: also for what is no vote.
+  protocol::Refusal refuse_other_epoch(std::optional<std::uint64_t> epoch) const;
 
   // No lock of this node lives longer than that, also one that is yet to be granted.
   Duration longest_ttl() const;
@@ -77,21 +80,30 @@ class Membership {
     not_kept,      // a node without a state folder has no roster (rule G7)
     no_successor,  // of this node's roster: trouble_with_successor() says why
     disk_refuses,  // the latest deadline cannot be written
+    leaps,         // the floor is too far above this node's counter
   };
   struct Step {
     Verdict verdict = Verdict::done;
     std::optional<RosterRecord> wanted = {};
-    Duration ttl = {};  // if not 0: that the ledger is to tell before the rest is done
+    // If not 0: what the ledger is to cover before the rest is done.
+    Duration ttl = {};
+    Token token = 0;
   };
   Step prepare(std::uint64_t epoch, const RosterBallot& ballot, Instant now) const;
   Step accept(const RosterBallot& ballot, const Roster& roster, Instant now) const;
-  // longest: of a lock that the former epoch's nodes may have granted.
-  Step learn(const Roster& roster, Duration longest, Instant now);
+  // Of what the former epoch's nodes may have granted: the longest TTL, and the largest token; 0:
+  // no floor is known, and who joins is unfenced.
+  struct Former {
+    Duration longest = 0ns;
+    Token floor = 0;
+  };
+  Step learn(const Roster& roster, Former former, Instant now);
 
  private:
   Verdict judge(std::uint64_t epoch, const RosterBallot& ballot, Instant now) const;
   const RosterMember* self_in(const Roster& roster) const;
   bool joins_by(const Roster& roster) const;
+  bool leaps_to(Token floor) const;
 
   const Parts parts_;
   Instant learned_at_;  // when the current roster came, or the start of the process

@@ -2,6 +2,7 @@
 
 #include "base/byte_order.h"
 #include "base/invariant.h"
+#include "base/token.h"
 
 #include <limits>
 #include <tuple>
@@ -15,7 +16,8 @@ constexpr std::size_t kAcceptedAt = 24;
 constexpr std::size_t kLedgerIdAt = 40;
 constexpr std::size_t kTextsAt = kLedgerIdAt + kNodeIdDigits;
 constexpr std::size_t kTextBytes = sizeof(std::uint16_t) + kRosterBytesMax;
-static_assert(kTextsAt + 2 * kTextBytes == kRosterRecordBytes);
+constexpr std::size_t kFloorAt = kTextsAt + 2 * kTextBytes;
+static_assert(kFloorAt + sizeof(std::uint64_t) == kRosterRecordBytes);
 
 void append_ballot(std::string& bytes, const RosterBallot& ballot) {
   append_little_endian(bytes, ballot.number);
@@ -53,6 +55,7 @@ bool is_later(const RosterRecord& a, const RosterRecord& b) {
 
 std::string encode_roster_record(const RosterRecord& record) {
   INVARIANT(record.longest >= 0ns, "a TTL is never negative");
+  INVARIANT(record.floor <= kTokenMax, "no token is larger than 2^53 - 1");
   INVARIANT(record.ledger_id.empty() || is_node_id(record.ledger_id), "a ledger id has 40 digits");
   std::string bytes;
   append_little_endian(bytes, static_cast<std::uint64_t>(record.longest.count()));
@@ -62,6 +65,7 @@ std::string encode_roster_record(const RosterRecord& record) {
   bytes.resize(kTextsAt);
   append_roster(bytes, record.current);
   append_roster(bytes, record.accepted);
+  append_little_endian(bytes, record.floor);
   INVARIANT(bytes.size() == kRosterRecordBytes, "the record fills its place in the copy");
   return bytes;
 }
@@ -72,11 +76,13 @@ std::optional<RosterRecord> decode_roster_record(std::string_view bytes) {
   if (ledger_id.find_first_not_of('\0') == std::string_view::npos) ledger_id = {};
   auto current = read_roster(bytes.substr(kTextsAt, kTextBytes));
   auto accepted = read_roster(bytes.substr(kTextsAt + kTextBytes, kTextBytes));
-  const bool in_range = longest <= std::numeric_limits<std::int64_t>::max() &&
+  const auto floor = read_little_endian<std::uint64_t>(bytes, kFloorAt);
+  const bool in_range = longest <= std::numeric_limits<std::int64_t>::max() && floor <= kTokenMax &&
                         (ledger_id.empty() || is_node_id(ledger_id));
   if (!in_range || !current || !accepted) return std::nullopt;
   RosterRecord record{.current = std::move(*current),
                       .longest = Duration(static_cast<std::int64_t>(longest)),
+                      .floor = floor,
                       .ledger_id = std::string(ledger_id),
                       .promised = read_ballot(bytes, kPromisedAt),
                       .accepted_ballot = read_ballot(bytes, kAcceptedAt),

@@ -16,6 +16,8 @@ namespace redlock::server {
 struct RosterRecord {
   Roster current = {};    // the newest that it knows to be chosen; epoch 0: none
   Duration longest = {};  // of a lock that was granted before `current` was chosen
+  // No token that was given before that is larger; 0: not known.
+  std::uint64_t floor = 0;
   // Drawn when the ledger was made: a roster names it beside the node's id, so that a node which
   // lost its ledger is not taken for the member that it was (rule G4). Empty: the node's id, as
   // that was drawn with the ledger.
@@ -33,14 +35,15 @@ struct RosterRecord {
 bool is_later(const RosterRecord& a, const RosterRecord& b);
 
 inline constexpr std::size_t kRosterRecordBytes =
-    5 * sizeof(std::uint64_t) + kNodeIdDigits + 2 * (sizeof(std::uint16_t) + kRosterBytesMax);
+    6 * sizeof(std::uint64_t) + kNodeIdDigits + 2 * (sizeof(std::uint16_t) + kRosterBytesMax);
 
 // As it stands in a copy of the ledger, kRosterRecordBytes long:
 //    0  longest, 64 bits, nanoseconds
 //    8  ballot promised, ballot accepted: number and proposer, 64 bits each
 //   40  ledger id, 40 digits; zeros: the node's id
 //   80  current, accepted: each the length of its text, 16 bits, the text, zeros
-// REQUIRES: neither text is longer than kRosterBytesMax, longest is not negative.
+//    …  floor, 64 bits, behind them
+// REQUIRES: neither text is longer than kRosterBytesMax, longest is not negative, floor is a token.
 std::string encode_roster_record(const RosterRecord& record);
 // nullopt: no record. REQUIRES: kRosterRecordBytes bytes.
 std::optional<RosterRecord> decode_roster_record(std::string_view bytes);

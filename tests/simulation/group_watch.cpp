@@ -27,14 +27,15 @@ void GroupWatch::relist(const Event& event) {
   for (unsigned node = 1; node <= scenario_.nodes; ++node) {
     if ((event.other >> (node - 1) & 1) == 0) continue;
     list.push_back(node);
-    if (!hosts_[node - 1]->will_know_roster() || will_lose_disk(node)) ++strangers;
+    if (!knows_roster_for_good(node)) ++strangers;
   }
   if (strangers >= coordinator::quorum_of(list.size())) return;
   users_[event.client - 1]->relist(std::move(list), event.length);
 }
 
-bool GroupWatch::will_lose_disk(unsigned node) const {
-  return std::any_of(scenario_.events.begin(), scenario_.events.end(), [node](const Event& event) {
+bool GroupWatch::knows_roster_for_good(unsigned node) const {
+  if (!judge_.goes_by_roster(node) || !hosts_[node - 1]->has_roster_on_disk()) return false;
+  return std::none_of(scenario_.events.begin(), scenario_.events.end(), [node](const Event& event) {
     return event.deed == Deed::lose_disk && event.node == node;
   });
 }
@@ -86,11 +87,17 @@ bool GroupWatch::has_its_ledger(const RosterMember& member) const {
 
 bool GroupWatch::can_change() const {
   const Roster& newest = judge_.newest();
-  const std::size_t members = newest.members.size();
-  const std::size_t can_vote =
-      count_members(newest, [this](const RosterMember& m) { return has_its_ledger(m); });
-  return newest.epoch == 0 ||
-         can_vote >= (told().epoch > 0 ? coordinator::quorum_of(members) : members);
+  const Roster& known = told();
+  if (newest.epoch == 0) return true;
+  if (known.epoch == 0) return voters(newest) == newest.members.size();
+  const auto has_quorum = [this](const Roster& roster) {
+    return voters(roster) >= coordinator::quorum_of(roster.members.size());
+  };
+  return has_quorum(newest) && has_quorum(known);
+}
+
+std::size_t GroupWatch::voters(const Roster& roster) const {
+  return count_members(roster, [this](const RosterMember& m) { return has_its_ledger(m); });
 }
 
 bool GroupWatch::can_give_tokens() const {

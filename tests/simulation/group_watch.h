@@ -35,8 +35,9 @@ class GroupWatch {
   void repeat_first_change();
   // Whoever was refused for the length of its list starts again with the one that nodes tell.
   void correct_lists();
-  // A quorum of the newest roster's members has its ledgers: else no other roster can follow. Of a
-  // first one that nobody was told of it takes them all.
+  // A quorum of the newest roster's members has its ledgers: else no other roster can follow. Where
+  // nobody was told of that one yet, it is a quorum of the former one's that still has to say so;
+  // of a first one it takes them all.
   bool can_change() const;
   // A quorum of them is fenced: else only an operator can help (rule F6).
   bool can_give_tokens() const;
@@ -47,9 +48,10 @@ class GroupWatch {
   // The newest that a node goes by, as `redlock group` shows it; of epoch 0: none does.
   const Roster& told() const;
   bool has_its_ledger(const RosterMember& member) const;
+  std::size_t voters(const Roster& roster) const;
   Host& host(const RosterMember& member) const { return *hosts_[node_of(member.address) - 1]; }
   std::string trouble_with(const RosterMember& member) const;
-  bool will_lose_disk(unsigned node) const;
+  bool knows_roster_for_good(unsigned node) const;
 
   const Scenario& scenario_;
   const RosterJudge& judge_;

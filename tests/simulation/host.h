@@ -73,8 +73,8 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
   std::optional<RosterMember> as_member() const;
   // What it knows of its group; nullptr: it is down.
   const server::RosterRecord* roster() const;
-  // Also when it starts again.
-  bool will_know_roster() const;
+  // Whether its disk tells one: what is not in force yet may still be lost.
+  bool has_roster_on_disk() const;
   SkewedClock& clock() { return clock_; }
   // Faults that were done, not only planned.
   std::uint64_t faults() const { return faults_; }

@@ -38,7 +38,7 @@ Token Host::counter() const {
   return process_ ? process_->node->grants().fence().largest() : 0;
 }
 
-bool Host::will_know_roster() const {
+bool Host::has_roster_on_disk() const {
   return disk_.ledger().record.roster.current.epoch > 0;
 }
 

@@ -22,8 +22,6 @@ std::string outcome_text(RosterOutcome outcome) {
   switch (outcome) {
     case RosterOutcome::chosen:
       return "chosen";
-    case RosterOutcome::unchanged:
-      return "unchanged";
     case RosterOutcome::superseded:
       return "superseded";
     case RosterOutcome::no_successor:
@@ -34,6 +32,8 @@ std::string outcome_text(RosterOutcome outcome) {
       return "too early";
     case RosterOutcome::no_quorum:
       return "no quorum";
+    case RosterOutcome::no_floor:
+      return "no floor";
     case RosterOutcome::outbid:
       return "outbid";
     case RosterOutcome::pending:
@@ -44,7 +44,7 @@ std::string outcome_text(RosterOutcome outcome) {
 
 bool may_be_repeated(RosterOutcome outcome) {
   return outcome == RosterOutcome::early || outcome == RosterOutcome::no_quorum ||
-         outcome == RosterOutcome::outbid;
+         outcome == RosterOutcome::no_floor || outcome == RosterOutcome::outbid;
 }
 
 }  // namespace

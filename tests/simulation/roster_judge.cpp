@@ -50,6 +50,11 @@ void RosterJudge::note(unsigned node, const RosterMember& self,
   if (is_other_roster) note_taken_over(node_name(node), record.current);
 }
 
+bool RosterJudge::goes_by_roster(unsigned node) const {
+  const auto seen = seen_.find(node);
+  return seen != seen_.end() && seen->second.epoch > 0;
+}
+
 void RosterJudge::look_at(const Accepted& accepted) {
   if (is_chosen(accepted)) choose(accepted.roster);
 }

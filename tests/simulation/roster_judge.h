@@ -36,6 +36,8 @@ class RosterJudge {
   // Somebody goes by it from now on.
   void note_taken_over(const std::string& who, const Roster& roster);
 
+  // Whether the node went by a roster in its last turn.
+  bool goes_by_roster(unsigned node) const;
   // Of epoch 0: none was chosen.
   const Roster& newest() const;
 

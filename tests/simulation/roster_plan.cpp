@@ -64,6 +64,7 @@ void RosterPlan::leave_out_what_ends_groups() {
 void RosterPlan::make_spares() {
   scenario_.members = scenario_.nodes;
   scenario_.nodes += static_cast<unsigned>(between(1, 2));
+  if (!scenario_.counters.empty()) scenario_.counters.resize(scenario_.nodes);
   for (unsigned node = scenario_.members; node < scenario_.nodes; ++node) {
     const auto bound = static_cast<std::uint64_t>(scenario_.drift_millionths);
     scenario_.node_rates.push_back(one_in(2) ? 0 : static_cast<std::int64_t>(below(bound + 1)));

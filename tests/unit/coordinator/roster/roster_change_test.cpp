@@ -33,9 +33,9 @@ Roster roster(std::uint64_t epoch, const std::string& digits) {
 
 // A change of the roster of members a, b, c.
 struct Change {
-  Change(std::uint64_t epoch, std::optional<Roster> wanted)
+  Change(std::uint64_t epoch, const Roster& wanted)
       : machine({.from = {epoch > 0 ? roster(epoch, "abc") : Roster{}, 10s},
-                 .wanted = std::move(wanted),
+                 .wanted = wanted,
                  .proposer = 7,
                  .members = {identity('a'), identity('b'), identity('c')},
                  .node_timeout = 100ms}) {
@@ -46,12 +46,22 @@ struct Change {
                       kNow, actions);
   }
   // To PREPARE: what it accepted before, if anything.
-  void promise(NodeIndex node, NodeIdentity from, const Roster& accepted = {}) {
+  void promise(NodeIndex node, NodeIdentity from, const Roster& accepted = {},
+               const Reply& counter = Reply::integer(70)) {
     Reply words = Reply::array({});
     words.add(Reply::bulk("done"))
         .add(Reply::bulk(accepted.epoch > 0 ? ballot_text({3, 3}) : ""))
         .add(Reply::bulk(roster_text(accepted)))
-        .add(Reply::integer(10'000));
+        .add(Reply::integer(10'000))
+        .add(counter.owned());
+    answer(node, from, words);
+  }
+  // To ACCEPT.
+  void take(NodeIndex node, NodeIdentity from, Token counter) {
+    Reply words = Reply::array({});
+    words.add(Reply::bulk("done"))
+        .add(Reply::integer(10'000))
+        .add(Reply::integer(static_cast<std::int64_t>(counter)));
     answer(node, from, words);
   }
 
@@ -171,4 +181,57 @@ TEST_CASE("who is outbid stands back before it bids anew, and gives up in the en
   }
   CHECK(now > kNow);
   CHECK(change.machine.outcome() == RosterOutcome::outbid);
+}
+
+TEST_CASE("who accepted gives no more token of the epoch: their counters tell the floor (F9)") {
+  Change change(2, roster(3, "ab"));
+  change.promise(0, identity('a'));
+  change.promise(1, identity('b'));
+  REQUIRE(change.machine.question().words->at(1) == "ACCEPT");
+  change.take(0, identity('a'), 90);  // more than it had when it promised
+  change.take(1, identity('b'), 80);
+  const NodeRequest told = change.machine.question();
+  REQUIRE(told.words->at(1) == "LEARN");
+  CHECK(told.words->at(4) == "90");
+}
+
+TEST_CASE("a first roster follows none: nobody's counter is asked for") {
+  Change change(0, roster(1, "abc"));
+  for (const char digit : {'a', 'b', 'c'}) {
+    change.promise(static_cast<NodeIndex>(digit - 'a'), identity(digit), {}, Reply::null());
+  }
+  CHECK(change.machine.question().words->at(1) == "ACCEPT");
+}
+
+TEST_CASE("nothing is proposed where the counters tell no floor: nobody could be told it (F9)") {
+  SECTION("an unfenced member cannot know what was given: another is waited for") {
+    Change change(2, roster(3, "ab"));
+    change.promise(0, identity('a'));
+    change.promise(1, identity('b'), {}, Reply::null());
+    CHECK(change.machine.question().words->at(1) == "PREPARE");
+    SECTION("who knows it") {
+      change.promise(2, identity('c'));
+    }
+    SECTION("who does not") {
+      change.promise(2, identity('c'), {}, Reply::null());
+      CHECK(change.machine.outcome() == RosterOutcome::no_floor);
+      return;
+    }
+    CHECK(change.machine.question().words->at(1) == "ACCEPT");
+  }
+  SECTION("one counter that stands apart needs others that bear it out") {
+    Change change(2, roster(3, "ab"));
+    change.promise(0, identity('a'));
+    change.promise(1, identity('b'), {},
+                   Reply::integer(70 + static_cast<std::int64_t>(kLeapMax) + 1));
+    CHECK(change.machine.question().words->at(1) == "PREPARE");
+    SECTION("and has none: the second largest of three is the floor") {
+      change.promise(2, identity('c'));
+      CHECK(change.machine.question().words->at(1) == "ACCEPT");
+    }
+    SECTION("and nobody else answers") {
+      change.machine.on_time(kNow + kStoreTimeMin, change.actions);
+      CHECK(change.machine.outcome() == RosterOutcome::no_floor);
+    }
+  }
 }

@@ -112,7 +112,7 @@ RosterRecord of(const std::string& text, Duration longest = kMaxTtl) {
 }
 
 const std::string kGrant = "LOCK.ACQUIRE printer alice PX 5000";
-const std::string kDone = "[\"done\", (integer) 10000]";
+const std::string kDone = "[\"done\", (integer) 10000, (integer) 100]";
 
 }  // namespace
 
@@ -125,14 +125,15 @@ TEST_CASE("without a roster every coordinator is served, whatever it knows of") 
 
 TEST_CASE("the first roster: promised, accepted, told") {
   Member node;
-  CHECK(node("LOCK.GROUP PREPARE 1 " + ballot(1)) == "[\"done\", \"\", \"\", (integer) 10000]");
+  CHECK(node("LOCK.GROUP PREPARE 1 " + ballot(1)) ==
+        "[\"done\", \"\", \"\", (integer) 10000, (integer) 100]");
   CHECK(node.record().promised == RosterBallot{1, 1});
   CHECK(node("LOCK.GROUP ACCEPT " + ballot(1) + " '" + kFirst + "'") == kDone);
   CHECK(node.record().accepted == parse_roster(kFirst).value());
-  CHECK(node("LOCK.GROUP LEARN '" + kFirst + "' 10000") == "+OK");
+  CHECK(node("LOCK.GROUP LEARN '" + kFirst + "' 10000 0") == "+OK");
   CHECK(node.record() == of(kFirst));
   CHECK_FALSE(node.node().grants().is_recovering(node.now()));  // it follows none
-  CHECK(node("LOCK.GROUP LEARN '" + kFirst + "' 10000") == "+OK");
+  CHECK(node("LOCK.GROUP LEARN '" + kFirst + "' 10000 0") == "+OK");
 }
 
 TEST_CASE("nobody hears of a promise before it is durable") {
@@ -154,7 +155,7 @@ TEST_CASE("two proposers: the larger ballot wins, and learns what the smaller ha
         "[\"behind\", \"" + ballot(5) + "\"]");
   CHECK(node("LOCK.GROUP ACCEPT " + ballot(5) + " '" + kSecond + "'") == kDone);
   CHECK(node("LOCK.GROUP PREPARE 2 " + ballot(6)) ==
-        "[\"done\", \"" + ballot(5) + "\", \"" + kSecond + "\", (integer) 10000]");
+        "[\"done\", \"" + ballot(5) + "\", \"" + kSecond + "\", (integer) 10000, (integer) 100]");
   CHECK(node("LOCK.GROUP ACCEPT " + ballot(6) + " '" + other + "'") == kDone);
   CHECK(node.record().accepted == parse_roster(other).value());
 }
@@ -168,17 +169,18 @@ TEST_CASE("two steps at once: the second is thought over when the first is durab
   two.send("LOCK.GROUP PREPARE 2 " + ballot(2), {node.now(), {}});
   node.write();
   CHECK(one.receive() == kDone);
-  CHECK(two.receive() == "[\"done\", \"" + ballot(1) + "\", \"" + kSecond + "\", (integer) 10000]");
+  CHECK(two.receive() ==
+        "[\"done\", \"" + ballot(1) + "\", \"" + kSecond + "\", (integer) 10000, (integer) 100]");
   CHECK(node.record().promised == RosterBallot{2, 1});
 }
 
 TEST_CASE("a step for another epoch is told which one this node knows") {
   Member node(of(kSecond, 20s));  // longer than what it grants by now: a newcomer waits for that
-  const std::string told = "[\"epoch\", \"" + kSecond + "\", (integer) 20000]";
+  const std::string told = "[\"epoch\", \"" + kSecond + "\", (integer) 20000, (integer) 0]";
   CHECK(node("LOCK.GROUP PREPARE 2 " + ballot(1)) == told);
   CHECK(node("LOCK.GROUP PREPARE 4 " + ballot(1)) == told);
   CHECK(node("LOCK.GROUP ACCEPT " + ballot(1) + " '" + kFirst + "'") == told);
-  CHECK_THAT(node("LOCK.GROUP LEARN '" + roster(2, "abe", "112") + "' 10000"),
+  CHECK_THAT(node("LOCK.GROUP LEARN '" + roster(2, "abe", "112") + "' 10000 0"),
              StartsWith("-GROUP another roster of this epoch was chosen"));
 }
 
@@ -211,16 +213,18 @@ TEST_CASE(
   CHECK_THAT(node("LOCK.EXTEND printer alice PX 5000"), StartsWith("[(integer) 1"));
   node("LOCK.GROUP ACCEPT " + ballot(1) + " '" + kSecond + "'");
   CHECK_THAT(node("LOCK.EXTEND printer alice PX 5000"), Contains("change of the group to epoch 2"));
-  node("LOCK.GROUP LEARN '" + kSecond + "' 10000");
+  node("LOCK.GROUP LEARN '" + kSecond + "' 10000 0");
   CHECK_THAT(node("LOCK.EXTEND printer alice PX 5000"), Contains("knows epoch 2"));
   node("LOCK.GROUP HELLO 2");
   CHECK_THAT(node("LOCK.EXTEND printer alice PX 5000"), StartsWith("[(integer) 1"));
 }
 
-TEST_CASE("a newcomer waits for every lock of the former epoch, unfenced, through a crash (G2)") {
+TEST_CASE(
+    "a newcomer waits for every lock of the former epoch, through a crash; without a floor "
+    "unfenced (G2)") {
   Member node({}, 'd');
   TestClient client = node.connect();
-  client.send("LOCK.GROUP LEARN '" + kSecond + "' 20000", {node.now(), {}});
+  client.send("LOCK.GROUP LEARN '" + kSecond + "' 20000 0", {node.now(), {}});
   CHECK(client.receive() == "(none)");
   CHECK(node.node().grants().is_recovering(node.now()));  // whatever becomes of the write
   CHECK(node.latest_deadline() == Instant{});
@@ -244,9 +248,91 @@ TEST_CASE("a newcomer waits for every lock of the former epoch, unfenced, throug
   CHECK_THAT(node(kGrant), StartsWith("[(integer) 1, (integer) 5001"));
 }
 
+TEST_CASE("with a floor it is fenced, and gives tokens above it, also after a crash (F9)") {
+  Member node({}, 'd');
+  TestClient client = node.connect();
+  client.send("LOCK.GROUP LEARN '" + kSecond + "' 10000 50000", {node.now(), {}});
+  CHECK(node.node().grants().is_recovering(node.now()));
+  REQUIRE(node.write_once());
+  CHECK(node.ledger().fencing_bound > 50'000);  // before the roster is in force
+  CHECK(node.record() == RosterRecord{});
+  node.write();
+  CHECK(client.receive() == "+OK");
+  CHECK(node.ledger().fenced);
+  CHECK(node.record().floor == 50'000);
+  node.advance(kDelay);
+  CHECK_THAT(node(kGrant), StartsWith("[(integer) 1, (integer) 50001"));
+}
+
+TEST_CASE("who is told twice at once, with different floors, is fenced all the same (F9)") {
+  Member node({}, 'd');
+  TestClient one = node.connect();
+  TestClient other = node.connect();
+  one.send("LOCK.GROUP LEARN '" + kSecond + "' 10000 50", {node.now(), {}});
+  other.send("LOCK.GROUP LEARN '" + kSecond + "' 10000 50000", {node.now(), {}});
+  node.write();
+  CHECK(one.receive() == "+OK");
+  CHECK(other.receive() == "+OK");
+  CHECK(node.node().grants().fence().is_fenced());
+}
+
+TEST_CASE("who stays goes on from the floor: no vote of the next epoch falls behind it (F9)") {
+  Member node(of(kFirst));
+  CHECK(node("LOCK.GROUP LEARN '" + kSecond + "' 10000 50000") == "+OK");
+  node("LOCK.GROUP HELLO 2");
+  CHECK_THAT(node(kGrant), StartsWith("[(integer) 1, (integer) 50001"));
+  CHECK_THAT(node("LOCK.STATUS"), Contains("\"former_floor\", (integer) 50000"));
+  CHECK(node("LOCK.GROUP PREPARE 2 " + ballot(1)) ==
+        "[\"epoch\", \"" + kSecond + "\", (integer) 10000, (integer) 50000]");
+  CHECK_THAT(Member(of(kFirst))("LOCK.GROUP LEARN '" + kSecond + "' 10000 9007199254740992"),
+             StartsWith("-ERR a token is a number"));
+}
+
+TEST_CASE("no floor leaps further above a fenced node's counter than a confirm may (F1, F9)") {
+  const auto answer = [](Member& node, Token floor) {
+    return node(fmt::format("LOCK.GROUP LEARN '{}' 10000 {}", kSecond, floor));
+  };
+  Member node(of(kFirst));
+  CHECK_THAT(answer(node, 100 + kLeapMax + 1), StartsWith("-ERR this floor is more than"));
+  CHECK(node.record() == of(kFirst));
+  CHECK(node.node().grants().fence().largest() == 100);
+  CHECK(answer(node, 100 + kLeapMax) == "+OK");
+  Member newcomer({}, 'd');  // as one that had no ledger
+  newcomer.node().grants().unfence();
+  CHECK(answer(newcomer, 100 + kLeapMax + 1) == "+OK");
+}
+
+TEST_CASE("a roster does not come into force before the bound covers its floor (F9)") {
+  Member node(of(kFirst));
+  TestClient client = node.connect();
+  client.send("LOCK.GROUP LEARN '" + kSecond + "' 10000 50000", {node.now(), {}});
+  node.write(Failure{"No space left on device"});
+  CHECK_THAT(client.receive(), Contains("disk refuses"));
+  CHECK(node.record() == of(kFirst));
+  CHECK(node.node().grants().fence().largest() == 100);
+}
+
+TEST_CASE("an unfenced node tells no counter: it cannot know the largest (F9)") {
+  Member node(of(kFirst));
+  node.node().grants().unfence();
+  CHECK(node("LOCK.GROUP PREPARE 2 " + ballot(1)) ==
+        "[\"done\", \"\", \"\", (integer) 10000, (nil)]");
+}
+
+TEST_CASE("counters are read and floors taken within one epoch (F9)") {
+  Member node(of(kFirst));
+  for (const char* command : {"LOCK.FENCE READ", "LOCK.FENCE ADMIT 5"}) {
+    TestClient other = node.connect();
+    node.of(other, "LOCK.GROUP HELLO 2");
+    CHECK_THAT(node.of(other, command), StartsWith("-GROUP this node knows epoch 1"));
+  }
+  node("LOCK.GROUP HELLO 1");
+  CHECK(node("LOCK.FENCE READ") == "[(integer) 100, (integer) 1]");
+}
+
 TEST_CASE("what a newcomer's wait is for stays in the ledger until it is over (R3)") {
   Member node({}, 'd');
-  node("LOCK.GROUP LEARN '" + kSecond + "' 10000");
+  node("LOCK.GROUP LEARN '" + kSecond + "' 10000 0");
   const Instant told = node.latest_deadline();
   node("SET other value PX 10");  // refused, but a turn is a turn
   node.advance(kDelay - 10ms);
@@ -256,16 +342,16 @@ TEST_CASE("what a newcomer's wait is for stays in the ledger until it is over (R
 
 TEST_CASE("a member that comes late to an epoch does not wait; one that was away does (G2)") {
   Member late(of(kFirst));
-  CHECK(late("LOCK.GROUP LEARN '" + kThird + "' 10000") == "+OK");
+  CHECK(late("LOCK.GROUP LEARN '" + kThird + "' 10000 0") == "+OK");
   CHECK_FALSE(late.node().grants().is_recovering(late.now()));
   Member back(of(roster(1, "abc", "111")), 'c');
-  CHECK(back("LOCK.GROUP LEARN '" + roster(3, "abc", "113") + "' 10000") == "+OK");
+  CHECK(back("LOCK.GROUP LEARN '" + roster(3, "abc", "113") + "' 10000 0") == "+OK");
   CHECK(back.node().grants().is_recovering(back.now()));
 }
 
 TEST_CASE("a node that is no member votes for nobody who says an epoch (G5)") {
   Member node(of(kFirst), 'c');
-  CHECK(node("LOCK.GROUP LEARN '" + kSecond + "' 10000") == "+OK");
+  CHECK(node("LOCK.GROUP LEARN '" + kSecond + "' 10000 0") == "+OK");
   CHECK_FALSE(node.node().grants().is_recovering(node.now()));
   node("LOCK.GROUP HELLO 2");
   CHECK_THAT(node(kGrant), StartsWith("-GROUP this node is no member of its group since epoch 2"));
@@ -287,7 +373,7 @@ TEST_CASE("one member at a time joins, leaves, or is replaced (G2)") {
 
 TEST_CASE("a second change waits for the locks of the epoch before the last (G3)") {
   Member node(of(kFirst));
-  node("LOCK.GROUP LEARN '" + kSecond + "' 10000");
+  node("LOCK.GROUP LEARN '" + kSecond + "' 10000 0");
   CHECK(node("LOCK.GROUP PREPARE 3 " + ballot(1)) == "[\"early\", (integer) 11100]");
   node.advance(kDelay - 1ms);
   CHECK(node("LOCK.GROUP ACCEPT " + ballot(1) + " '" + kThird + "'") == "[\"early\", (integer) 1]");
@@ -306,7 +392,7 @@ TEST_CASE("a node that lost its ledger is no member, whatever its node id, and n
   Member node({.ledger_id = kAnew});
   node("LOCK.GROUP HELLO 2");
   CHECK_THAT(node(kGrant), StartsWith("-GROUP this node knows epoch 0"));
-  CHECK(node("LOCK.GROUP LEARN '" + kSecond + "' 10000") == "+OK");  // of whatever age
+  CHECK(node("LOCK.GROUP LEARN '" + kSecond + "' 10000 0") == "+OK");  // of whatever age
   CHECK_THAT(node(kGrant), StartsWith("-GROUP this node is no member"));
   CHECK(node("LOCK.GROUP PREPARE 3 " + ballot(1)) == "[\"outside\"]");
   CHECK(node("LOCK.GROUP ACCEPT " + ballot(1) + " '" + kThird + "'") == "[\"outside\"]");
@@ -315,8 +401,8 @@ TEST_CASE("a node that lost its ledger is no member, whatever its node id, and n
 
 TEST_CASE("it comes back as a newcomer, with its new ledger (G4)") {
   Member node({.ledger_id = kAnew});
-  node("LOCK.GROUP LEARN '" + kSecond + "' 10000");
-  CHECK(node("LOCK.GROUP LEARN '" + roster(3, "Abd", "312") + "' 10000") == "+OK");
+  node("LOCK.GROUP LEARN '" + kSecond + "' 10000 0");
+  CHECK(node("LOCK.GROUP LEARN '" + roster(3, "Abd", "312") + "' 10000 0") == "+OK");
   CHECK(node.node().grants().is_recovering(node.now()));
   CHECK_FALSE(node.ledger().fenced);
   CHECK(node.ledger().ledger_id() == kAnew);
@@ -329,7 +415,7 @@ TEST_CASE("it comes back as a newcomer, with its new ledger (G4)") {
 TEST_CASE("a node that keeps no folder has no roster (G7)") {
   NodeFixture node;
   CHECK_THAT(node("LOCK.GROUP PREPARE 1 " + ballot(1)), Contains("keeps no state folder"));
-  CHECK_THAT(node("LOCK.GROUP LEARN '" + kFirst + "' 1000"), Contains("keeps no state folder"));
+  CHECK_THAT(node("LOCK.GROUP LEARN '" + kFirst + "' 1000 0"), Contains("keeps no state folder"));
 }
 
 TEST_CASE("LOCK.GROUP reads its words strictly") {
@@ -338,8 +424,8 @@ TEST_CASE("LOCK.GROUP reads its words strictly") {
   CHECK_THAT(node("LOCK.GROUP PREPARE 0 " + ballot(1)), Contains("an epoch is a number from 1 on"));
   CHECK_THAT(node("LOCK.GROUP PREPARE 1 x"), Contains("no ballot"));
   CHECK_THAT(node("LOCK.GROUP ACCEPT " + ballot(1) + " x"), Contains("begins with its epoch"));
-  CHECK_THAT(node("LOCK.GROUP LEARN '" + kFirst + "' -1"), Contains("a number of ms"));
-  CHECK_THAT(node("LOCK.GROUP LEARN '" + kFirst + "' 9223372036854775807"),
+  CHECK_THAT(node("LOCK.GROUP LEARN '" + kFirst + "' -1 0"), Contains("a number of ms"));
+  CHECK_THAT(node("LOCK.GROUP LEARN '" + kFirst + "' 9223372036854775807 0"),
              Contains("a number of ms"));
 }
 

@@ -71,6 +71,7 @@ TEST_CASE(
   record.roster = {
       .current = {2, {{kNodeA, kNodeA, 1, "10.0.0.1:7001"}, {kNodeB, kNodeB, 2, "10.0.0.2:7001"}}},
       .longest = 65s,
+      .floor = 77,
       .ledger_id = kNodeB,
       .promised = {9, 3},
       .accepted_ballot = {7, 1},
@@ -125,6 +126,7 @@ TEST_CASE("a roster that cannot be is damage") {
   CHECK(damaged(kCurrent + 1, '\xff'));  // and beyond its place
   CHECK(damaged(kAcceptedText, '2'));    // accepted for another epoch than the next
   CHECK(damaged(80 + 24, 0));            // accepted under no ballot
+  CHECK(damaged(kAcceptedText + kRosterBytesMax + 6, '\xff'));  // a floor that is no token
 }
 
 TEST_CASE("every flipped bit of one copy leaves the other in force (rule R7)") {
