@@ -39,6 +39,14 @@ def lists(ballots, *sets):
             **{f"LIST_{number}": nodes for number, nodes in enumerate(sets, start=1)}}
 
 
+def rosters(*sets, **more):
+    """Of the epochs 0, 1 and 2, each a bit for each node; two acquisitions."""
+    return {"ACQUISITIONS": 2, **more,
+            **{f"ROSTER_{epoch}": nodes for epoch, nodes in enumerate(sets)}}
+
+
+REPLACED_TWICE = rosters(0b00111, 0b01110, 0b11100)
+
 # What an assertion says when it fails, by a piece of its text.
 FAILURES = {
     ".t!=": "two acquisitions have the same token",
@@ -74,6 +82,10 @@ CLAIMS = [
     Case("first-roster-4", "first_roster.pml", lists(4, 0b00111, 0b11100)),
     Case("first-roster-3", "first_roster.pml", lists(3, 0b0011, 0b0110, 0b1001)),
     Case("first-roster-part", "first_roster.pml", lists(3, 0b00111, 0b11100, 0b00011)),
+    Case("floor-replaced", "floor.pml", REPLACED_TWICE, is_small=True),
+    Case("floor-replaced-2", "floor.pml", {**REPLACED_TWICE, "CHANGERS": 2}),
+    Case("floor-grows", "floor.pml", rosters(0b00111, 0b01111, 0b11111)),
+    Case("floor-shrinks", "floor.pml", rosters(0b11111, 0b11110, 0b11100)),
 ]
 
 
@@ -91,6 +103,10 @@ def of_group(rule, name, text, ballots=1, **more):
 
 def of_first_roster(name, text, bound):
     return Twin(name, "first_roster.pml", bound, rule="G4", text=text)
+
+
+def of_floor(name, text):
+    return Twin(name, "floor.pml", REPLACED_TWICE, rule="F9", text=text)
 
 
 TWINS = [
@@ -160,4 +176,8 @@ TWINS = [
                     lists(3, 0b00111, 0b11100, 0b00011)),
     of_first_roster("FINISHED_UNPREPARED", "nodes that were not prepared finish it",
                     lists(3, 0b0011, 0b0110, 0b1001)),
+    of_floor("TOLD_NO_FLOOR", "nobody is told the floor"),
+    of_floor("FLOOR_OF_THE_PROMISES", "it is read before they have accepted"),
+    of_floor("ONE_COUNTER_TOO_LOW", "it is read one counter too low"),
+    of_floor("VOTES_FOR_THE_FORMER", "who has accepted votes on"),
 ]
