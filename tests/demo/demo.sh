@@ -39,6 +39,9 @@ five_nodes() {
   done
   REDLOCK_NODES=$(printf ',redis://127.0.0.1:%s' "${ports[@]}")
   export REDLOCK_NODES=${REDLOCK_NODES:1}
+  heading "They are made one group: who names only some of them is refused (exit status 78)."
+  show 0 redlock group create
+  show 78 redlock acquire printer --nodes "redis://127.0.0.1:${ports[1]}"
   show 0 redlock status
 }
 
