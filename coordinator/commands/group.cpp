@@ -98,10 +98,26 @@ void print(const Options& options, const GroupRoster& roster, const States& stat
   }
 }
 
+// With the credentials of the first node where it has none of its own, as the group's members are
+// asked (rule G7).
+std::string with_credentials(const std::string& address, const std::vector<std::string>& nodes) {
+  if (nodes.empty() || address.find('@') != std::string::npos) return address;
+  const std::string first = nodes.front().substr(0, nodes.front().find(','));
+  const std::size_t end = first.rfind('@');
+  if (end == std::string::npos) return address;
+  const auto past_scheme = [](const std::string& url) {
+    const std::size_t scheme = url.find("://");
+    return scheme == std::string::npos ? 0 : scheme + 3;
+  };
+  const std::size_t begin = past_scheme(first);
+  std::string whole = address;
+  return whole.insert(past_scheme(address), first, begin, end + 1 - begin);
+}
+
 // A node that is no member yet, at an address: what it tells of itself.
 Result<GroupMember, Error> newcomer(const Options& options, const std::string& address) {
   ClientOptions alone = options.client;
-  alone.nodes = {address};
+  alone.nodes = {with_credentials(address, options.client.nodes)};
   alone.as_named = true;  // it may know a roster, whose members are not meant
   auto client = Client::start(std::move(alone));
   if (!client) return client.error();

@@ -158,9 +158,27 @@ std::string group_text(const States& states) {
                     : "no roster: nodes without a ledger, such as a plain Redis, have none";
 }
 
+// A member whose host answers as another node: its folder was lost, and its node id with that.
+std::vector<std::string> replaced_hosts(const States& states) {
+  std::vector<std::string> lines;
+  const GroupRoster roster = newest(states);
+  for (const NodeState& node : states) {
+    const std::string& address = node.answer.node;
+    const bool is_members =
+        std::any_of(roster.members.begin(), roster.members.end(),
+                    [&address](const GroupMember& member) { return member.node == address; });
+    if (!is_members || !tells_of_no_member(node.answer.text)) continue;
+    lines.push_back(fmt::format(
+        "{0}: another node answers there than the member; `redlock group replace {0} {0}` puts it "
+        "in that one's place",
+        address));
+  }
+  return lines;
+}
+
 // What is not as in a sound group, a line each.
 std::vector<std::string> complaints(const States& states, const FarCounters& far) {
-  std::vector<std::string> lines;
+  std::vector<std::string> lines = replaced_hosts(states);
   for (const FarCounter& one : far) {
     lines.push_back(fmt::format("{}: {}", states[one.node].answer.node, one.text));
   }

@@ -156,6 +156,20 @@ class RosterTest(GroupTest):
         wait_until(lambda: self.holds(node, "held"), "the lock at the node that came back")
         self.end(job)
 
+    def test_a_lost_disk_that_the_node_id_was_on_is_told_what_to_type(self):
+        self.change("create")
+        node = self.group.nodes[1]
+        node.kill()
+        shutil.rmtree(node.folder)
+        os.mkdir(node.folder)
+        node.start()
+        node.await_begun()
+        words = ("replace", self.address(node), self.address(node))
+        self.assertIn(f"`redlock group {' '.join(words)}`", self.redlock("status").stdout)
+        self.change(*words)
+        self.assertEqual(self.roster()["members"][1]["since"], 2)
+        self.assertNotIn("replace", self.redlock("status").stdout)
+
     def test_a_group_that_lost_a_quorum_of_ledgers_is_rescued(self):
         self.change("create")
         token = int(self.acquire("printer", *TTL)["REDLOCK_TOKEN"])
