@@ -59,7 +59,6 @@ int command_acquire(const Options& options, CommandSession& session) {
     fail(exit_code_of(result.error()));
   };
   return session.run([&] {
-    if (interrupted) return;
     operation = session.client().acquire(
         options.name, {.ttl = options.ttl, .wait = options.wait, .fence = options.fence}, done);
   });

@@ -54,7 +54,6 @@ class LockedRun : private GuardedCommand::User {
 
   int run() {
     return session_.run([this] {
-      if (phase_ != Phase::acquiring) return;  // interrupted before
       acquisition_ = session_.client().guard(
           options_.name,
           {.ttl = options_.ttl,

@@ -20,18 +20,23 @@ Result<std::unique_ptr<CommandSession>, Error> CommandSession::begin(const Optio
       new CommandSession(std::move(loop).value(), std::move(client).value()));
 }
 
+// The client's end answers all that still waits, also this, when the command is gone.
 int CommandSession::run(std::function<void()> begin) {
-  client_.when_ready(std::move(begin));
+  client_.when_ready([this, begin = std::move(begin)] {
+    if (!is_over_) begin();
+  });
   loop_->run();
   return exit_code_;
 }
 
 void CommandSession::finish(int exit_code) {
+  is_over_ = true;
   exit_code_ = exit_code;
   loop_->stop();
 }
 
 void CommandSession::finish_when_undone(int exit_code) {
+  is_over_ = true;
   exit_code_ = exit_code;
   client_.finish([this] { loop_->stop(); });
 }

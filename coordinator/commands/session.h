@@ -27,7 +27,8 @@ class CommandSession {
   net::Loop& loop() { return *loop_; }
   Client& client() { return client_; }
 
-  // Runs `begin` when the links are made as far as they will be, and returns what finish() said.
+  // Runs `begin` when the links are made as far as they will be, unless finish() came before, and
+  // returns what finish() said.
   int run(std::function<void()> begin);
   // Ends run(), with this exit code.
   void finish(int exit_code);
@@ -43,9 +44,10 @@ class CommandSession {
       : loop_(std::move(loop)), client_(std::move(client)) {}
 
   std::unique_ptr<net::Loop> loop_;
+  int exit_code_ = 0;
+  bool is_over_ = false;  // also while the client ends
   Client client_;
   std::vector<std::unique_ptr<net::Signal>> signals_;
-  int exit_code_ = 0;
 };
 
 }  // namespace redlock::coordinator
