@@ -28,6 +28,16 @@ class DrillTest(unittest.TestCase):
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("REDLOCK_")}
         # These are never drilled: nodes of them would be killed.
         self.environment.update(TMPDIR=self.temporary, REDLOCK_NODES="redis://127.0.0.1:1")
+        self.reports = os.path.join(self.folder, "reports")
+        os.mkdir(self.reports)
+        self.have_reports_in_files()
+
+    def have_reports_in_files(self, *more):
+        """What sanitizers say of the drill's programs, whose standard error nobody may read."""
+        options = ":".join((f"log_path={self.reports}/of", *more))
+        for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
+            inherited = self.environment.get(name)
+            self.environment[name] = f"{inherited}:{options}" if inherited else options
 
     def start(self, *options, stdout=subprocess.PIPE):
         drill = subprocess.Popen(
@@ -45,6 +55,9 @@ class DrillTest(unittest.TestCase):
         """(exit status, standard output, standard error); nothing of it is left."""
         output, errors = drill.communicate(timeout=PATIENCE_S + lasts_s)
         self.assertEqual(os.listdir(self.temporary), [], "the drill's folder")
+        for name in os.listdir(self.reports):
+            with open(os.path.join(self.reports, name), encoding="utf-8") as file:
+                self.fail(file.read())
         return drill.returncode, output, errors
 
     def judged(self, *options, lasts_s, status):
