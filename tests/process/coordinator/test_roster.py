@@ -1,5 +1,6 @@
 """redlock group: a group of nodes that knows who its members are (rules G)."""
 
+import itertools
 import json
 import os
 import shutil
@@ -7,6 +8,7 @@ import unittest
 
 from group import GroupTest, Node, ask, reserve_ports, wait_until
 
+LONG = os.environ.get("REDLOCK_LONG") == "1"
 MAX_TTL_MS = 1000
 TTL = ("--ttl", f"{MAX_TTL_MS}ms")
 
@@ -171,9 +173,19 @@ class RosterTest(GroupTest):
         self.assertNotIn("replace", self.redlock("status").stdout)
 
     def test_a_group_that_lost_a_quorum_of_ledgers_is_rescued(self):
+        self.lose_and_rescue(2, 3, 4)
+
+    @unittest.skipUnless(LONG, "this takes a minute")
+    def test_it_is_rescued_whichever_three_they_were(self):
+        for lost in itertools.combinations(range(5), 3):
+            with self.subTest(lost=lost):
+                self.setUp()
+                self.lose_and_rescue(*lost)
+
+    def lose_and_rescue(self, *numbers):
         self.change("create")
         token = int(self.acquire("printer", *TTL)["REDLOCK_TOKEN"])
-        lost = self.group.nodes[2:]
+        lost = [self.group.nodes[number] for number in numbers]
         for node in lost:
             node.kill()
             shutil.rmtree(node.folder)
