@@ -48,6 +48,9 @@ class Scripts final : private lua::ScriptHost {
     ScriptWatch* watch;
   };
   Scripts(Parts parts, std::uint64_t hash_seed, std::string redis_version, Instant started_at);
+  // A node that is stopped may leave a script suspended: who watches it looks at its engine at any
+  // instant, and no longer from here on.
+  ~Scripts() override { watch_end(); }
 
   lua::Engine& engine() { return engine_; }
   const lua::Engine& engine() const { return engine_; }

@@ -4,6 +4,8 @@
 #include "server/commands/families.h"
 #include "tests/support/busy_fixture.h"
 
+#include <optional>
+
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
@@ -14,6 +16,12 @@ using Catch::Contains;
 namespace {
 
 constexpr const char* kEndless = "EVAL \"redis.call('INFO') while true do end\" 0";
+
+struct Watch final : ScriptWatch {
+  lua::Engine* watched = nullptr;
+  void script_began(lua::Engine& engine) override { watched = &engine; }
+  void script_ended() override { watched = nullptr; }
+};
 
 }  // namespace
 
@@ -77,6 +85,25 @@ TEST_CASE("a client that leaves while its script overruns does no harm") {
   busy.node.close_session(busy.alice.session().id());
   busy.pass(5s);
   CHECK(busy.ask(busy.bob, "GET k") == "(nil)");
+}
+
+TEST_CASE("a node that ends while a script is suspended is watched no longer") {
+  Settings settings;
+  CollectedLog log;
+  Watch watch;
+  std::optional<Node> node;
+  const auto interrupt = [&] {
+    watch.watched->interrupt();
+    return ProcessFacts{};
+  };
+  node.emplace(all_families(), settings, NodeStart{}, Node::Environment{interrupt, log, &watch});
+  node->begin_run({});
+  TestClient client(*node, {});
+  client.send(kEndless, {});
+  while (!node->has_suspended()) node->do_due_work({});
+  CHECK(watch.watched != nullptr);
+  node.reset();
+  CHECK(watch.watched == nullptr);
 }
 
 TEST_CASE("without the password only HELLO, AUTH, QUIT and RESET are heard") {
