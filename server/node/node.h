@@ -1,7 +1,7 @@
 // Node: one lock node, whole but for sockets, files and clocks.
 //
 // Time comes in as an argument, replies go out as values or into the sessions' output; so tests and
-// the simulator run the very object that ships. The shell (node_server.h) does, in a loop:
+// the simulator run the very object that ships. The shell (session_server.h) does, in a loop:
 //
 //   node.look_ahead().expect_first_of(received);   // of several clients; optional
 //   node.receive(session, bytes, now);             // for what a connection brought

@@ -8,6 +8,7 @@
 #include "server/commands/families.h"
 #include "server/settings/setting_table.h"
 #include "server/shell/process_inspector.h"
+#include "server/sockets/node_host.h"
 
 #include <array>
 #include <thread>
@@ -46,7 +47,8 @@ NodeRun::NodeRun(net::Loop& loop, Settings& settings, LogSink& log, Options opti
       watchdog_(settings.busy_reply_threshold, settings.script_time_limit) {}
 
 Status NodeRun::open() {
-  auto listeners = Listeners::open(loop_, settings_, options_.any_free_port);
+  auto listeners =
+      Listeners::open(loop_, Listeners::places(settings_, options_.any_free_port), settings_);
   if (!listeners) return listeners.error();
   listeners_ = std::move(listeners).value();
   if (options_.any_free_port) settings_.port = listeners_->port();
@@ -96,7 +98,8 @@ Status NodeRun::restore() {
 // thread of its own, while the node answers what touches no lock and keeps the rest
 // (Node::begin_run). Nobody else uses the folder meanwhile.
 Status NodeRun::serve(const Hooks& hooks) {
-  NodeServer server(loop_, *node_, *listeners_);
+  NodeHost host(*node_, now);
+  SessionServer server(loop_, host, *listeners_);
   server_ = &server;
   net::Timer recovered(loop_, net::ClockKind::monotonic, [&] {
     log_.log(LogLevel::notice, "the restart delay is over: locks are granted from now on");
@@ -138,7 +141,7 @@ void NodeRun::look_after_ledger() {
 }
 
 void NodeRun::stop() {
-  if (server_ != nullptr) server_->stop({});
+  if (server_ != nullptr) server_->stop();
 }
 
 void NodeRun::tell_start() {

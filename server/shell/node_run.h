@@ -17,9 +17,10 @@
 #include "base/net/turn/background_task.h"
 #include "base/net/turn/loop.h"
 #include "server/node/node.h"
-#include "server/shell/node_server.h"
 #include "server/shell/script_watchdog.h"
 #include "server/shell/state_folder.h"
+#include "server/sockets/listeners.h"
+#include "server/sockets/session_server.h"
 #include <redlock/result.h>
 
 #include <functional>
@@ -82,7 +83,7 @@ class NodeRun {
   std::optional<StateFolder> folder_;
   Decision decision_;
   std::optional<Node> node_;
-  NodeServer* server_ = nullptr;  // while it serves
+  SessionServer* server_ = nullptr;  // while it serves
   // The write to the ledger's durable part that is under way, or the last one (rule R7).
   std::optional<net::BackgroundTask> ledger_write_;
 };

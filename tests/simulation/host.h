@@ -1,6 +1,6 @@
 // Host: a machine with a clock and a disk, and the lock node on it: the shipped Node, its recovery
 // decision, and the bytes of its ledger and snapshot. The host does what the node's shells do
-// (node_run.h, node_server.h, state_folder.h): reads the clock, carries bytes, writes.
+// (node_run.h, session_server.h, state_folder.h): reads the clock, carries bytes, writes.
 #pragma once
 
 #include "base/random.h"

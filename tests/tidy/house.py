@@ -37,8 +37,9 @@ ROOMS = {
                      "server/grants"},
     "server/node": {*_NODE, *_LUA},
     "server/commands": _NODE - {"server/recovery", "server/observe"},
-    "server/shell": {*_NODE, *_LUA, *_NET, "server/commands"},
-    "server": {*_NODE, *_LUA, *_NET, "server/commands", "server/shell"},
+    "server/sockets": {*_NODE, *_LUA, *_NET},
+    "server/shell": {*_NODE, *_LUA, *_NET, "server/commands", "server/sockets"},
+    "server": {*_NODE, *_LUA, *_NET, "server/commands", "server/sockets", "server/shell"},
     "coordinator/include": {"base"},
     "coordinator/quorum": {"base", "coordinator/include"},
     "coordinator/link": {"base", "protocol/resp", "coordinator/quorum"},
@@ -79,6 +80,7 @@ SHELLS = [
     "server/embedded_node.*",
     "server/include/redlock/embedded_node.h",
     "server/shell/*",
+    "server/sockets/*",
     "coordinator/main.cpp",
     "coordinator/client/*",
     "coordinator/process/*",
@@ -96,7 +98,9 @@ SHELLS = [
 
 # Pure all the same: what a shell's room keeps beside it.
 PURE_IN_SHELLS = [
-    "server/shell/turn_input.h",
+    "server/sockets/node_host.h",
+    "server/sockets/session_host.h",
+    "server/sockets/turn_input.h",
     "coordinator/cli/counter_report.*",
     "coordinator/cli/exit_code.h",
     "coordinator/cli/settings_file.*",

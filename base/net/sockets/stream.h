@@ -49,7 +49,9 @@ class Stream {
   void start_reading();
   void stop_reading();
   void write(std::string_view bytes);
-  // The same, without a copy of what is queued.
+  // What the socket takes at once, behind what is queued: so many bytes. The rest is left.
+  std::size_t send(std::string_view bytes) const;
+  // As write(), without a copy of what is queued.
   void hand_over(std::string bytes);
   // Bytes that wait because the peer does not read, and in how many writes they came.
   std::size_t queued_bytes() const;
@@ -73,7 +75,6 @@ class Stream {
   uv_stream_t* raw() const;
   bool is_open() const;
   void learn_connection();
-  std::size_t send(std::string_view bytes) const;
   void queue(std::string bytes, std::size_t sent);
   void receive();
   void take_received();

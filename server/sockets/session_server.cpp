@@ -1,4 +1,4 @@
-#include "server/shell/node_server.h"
+#include "server/sockets/session_server.h"
 
 #include "base/invariant.h"
 #include "base/net/turn/clock.h"
@@ -28,16 +28,16 @@ constexpr std::size_t kCopiedBytesMax = 16 * 1024;
 }  // namespace
 
 // One client: a stream, and the session behind it.
-class NodeServer::Connection final : public net::Stream::User, public protocol::UnsentOutput {
+class SessionServer::Connection final : public net::Stream::User, public protocol::UnsentOutput {
  public:
-  Connection(NodeServer& server, std::unique_ptr<net::Stream> stream)
+  Connection(SessionServer& server, std::unique_ptr<net::Stream> stream)
       : server_(server),
         stream_(std::move(stream)),
-        session_(server.node_.open_session(peer(), net::read_now())) {
+        session_(server.host_.open_session(peer(), net::read_now())) {
     session_.transport = this;
     session_.unsent = this;
     stream_->set_user(*this);
-    stream_->set_keepalive_seconds(server.node_.settings().tcp_keepalive_seconds);
+    stream_->set_keepalive_seconds(server.host_.settings().tcp_keepalive_seconds);
     if (!session_.is_closing()) stream_->start_reading();
   }
 
@@ -45,18 +45,18 @@ class NodeServer::Connection final : public net::Stream::User, public protocol::
 
   // REQUIRES: `now` was read after the bytes.
   void execute(std::string_view bytes, Now now) {
-    server_.node_.receive(session_, bytes, now);
+    server_.host_.receive(session_, bytes, now);
     if (!may_send_more()) stream_->stop_reading();
   }
 
   // The session may outlive the stream: see Node::has_unfinished_request.
   void on_end(std::string_view) override {
     server_.execute_held();  // what it sent before it went may be among it
-    if (!server_.node_.has_unfinished_request(session_)) return server_.forget(*this);
+    if (!server_.host_.has_unfinished_request(session_)) return server_.forget(*this);
     stream_.reset();
   }
 
-  void on_drained() override { server_.node_.note_unsent(session_, 0); }
+  void on_drained() override { server_.host_.note_unsent(session_, 0); }
 
   std::size_t unsent_bytes() const override { return stream_ ? stream_->queued_bytes() : 0; }
   std::size_t unsent_pieces() const override { return stream_ ? stream_->queued_pieces() : 0; }
@@ -65,9 +65,13 @@ class NodeServer::Connection final : public net::Stream::User, public protocol::
   void flush() {
     if (!stream_) return flush_to_nobody();
     if (session_.cut() != Session::Cut::no) return cut_off();
-    send_output();
+    if (const auto end = server_.host_.send_by(session_)) {
+      if (!send_output_by(*end)) return cut_off();
+    } else {
+      send_output();
+    }
     if (leaves_too_much_unread()) {
-      server_.node_.client_log().log(
+      server_.host_.client_log().log(
           ClientLog::Kind::slow_reader, LogLevel::warning,
           fmt::format("closing {}: it left more than client-output-buffer-limit unread",
                       session_.peer().address),
@@ -75,7 +79,7 @@ class NodeServer::Connection final : public net::Stream::User, public protocol::
       return server_.forget(*this);
     }
     if (session_.is_closing()) return end();
-    server_.node_.note_unsent(session_, stream_->queued_bytes());
+    server_.host_.note_unsent(session_, stream_->queued_bytes());
     if (may_send_more()) stream_->start_reading();
   }
 
@@ -103,10 +107,22 @@ class NodeServer::Connection final : public net::Stream::User, public protocol::
 
   void send_output() {
     protocol::OutputBuffer& output = session_.output();
-    server_.node_.stats().bytes_out += output.size();
+    server_.host_.note_sent(session_, output.size());
     if (output.size() > kCopiedBytesMax) return stream_->hand_over(output.take());
     stream_->write(output.view());
     output.clear();
+  }
+
+  // Rule D2. What a stopped process has queued the kernel takes whenever it goes on, unlooked at:
+  // so nothing of it is queued. False: there are bytes left.
+  bool send_output_by(Instant end) {
+    protocol::OutputBuffer& output = session_.output();
+    const bool is_in_time = net::read_clock(net::ClockKind::boottime) <= end;
+    const std::size_t sent = is_in_time ? stream_->send(output.view()) : 0;
+    const bool is_all = sent == output.size();
+    output.clear();
+    server_.host_.note_sent(session_, sent);
+    return is_all;
   }
 
   void end() {
@@ -119,14 +135,14 @@ class NodeServer::Connection final : public net::Stream::User, public protocol::
 
   // As at its own end: the session may outlive the stream.
   void cut_off() {
-    if (!server_.node_.has_unfinished_request(session_)) return server_.forget(*this);
+    if (!server_.host_.has_unfinished_request(session_)) return server_.forget(*this);
     stream_.reset();
   }
 
   bool leaves_too_much_unread() {
     const std::size_t queued = stream_->queued_bytes();
     if (queued == 0 && !unread_.is_counting()) return false;
-    const Settings& settings = server_.node_.settings();
+    const Settings& settings = server_.host_.settings();
     return unread_.is_too_much(
         queued, session_.is_listening() ? settings.listener_output_limit : settings.output_limit,
         net::read_clock(net::ClockKind::monotonic));
@@ -134,17 +150,17 @@ class NodeServer::Connection final : public net::Stream::User, public protocol::
 
   void flush_to_nobody() {
     session_.output().clear();
-    if (!server_.node_.has_unfinished_request(session_)) server_.forget(*this);
+    if (!server_.host_.has_unfinished_request(session_)) server_.forget(*this);
   }
 
   protocol::Peer peer() const {
     const bool is_unix = stream_->peer().host.empty();
-    return {is_unix ? server_.node_.settings().unixsocket + ":0" : stream_->peer().text(),
-            is_unix ? server_.node_.settings().unixsocket + ":0" : stream_->local().text(),
+    return {is_unix ? server_.host_.settings().unixsocket + ":0" : stream_->peer().text(),
+            is_unix ? server_.host_.settings().unixsocket + ":0" : stream_->local().text(),
             stream_->descriptor(), stream_->peer_is_loopback()};
   }
 
-  NodeServer& server_;
+  SessionServer& server_;
   std::unique_ptr<net::Stream> stream_;
   Session& session_;
   UnreadWatch unread_;
@@ -152,69 +168,20 @@ class NodeServer::Connection final : public net::Stream::User, public protocol::
   bool is_leaving_ = false;
 };
 
-Result<std::unique_ptr<Listeners>> Listeners::open(net::Loop& loop, const Settings& settings,
-                                                   bool any_free_port) {
-  auto listeners = std::make_unique<Listeners>();
-  std::vector<std::string> bind = settings.bind;
-  const std::uint16_t port = any_free_port ? 0 : settings.port;
-  if (port == 0 && !any_free_port) bind.clear();
-  std::string problems;
-  for (const std::string& name : bind) {
-    const bool optional = name.starts_with('-');
-    const auto added = listeners->add(loop, {name.substr(optional ? 1 : 0), port}, settings);
-    if (!added && !optional) return added.error();
-    if (!added) problems = added.error().text;
-  }
-  if (!settings.unixsocket.empty()) {
-    const auto added = listeners->add(loop, {settings.unixsocket, 0}, settings);
-    if (!added) return added.error();
-  }
-  if (listeners->listeners_.empty()) {
-    return Failure{problems.empty() ? "nowhere to listen: set port or unixsocket" : problems};
-  }
-  return listeners;
-}
-
-Result<bool> Listeners::add(net::Loop& loop, const net::Address& address,
-                            const Settings& settings) {
-  const auto on_connection = [this](auto stream) {
-    if (on_connection_) on_connection_(std::move(stream));
-  };
-  auto listener = net::Listener::listen(loop, address, settings.tcp_backlog, on_connection,
-                                        settings.unixsocketperm);
-  if (!listener) return listener.error();
-  listeners_.push_back(std::move(listener).value());
-  return true;
-}
-
-std::uint16_t Listeners::port() const {
-  for (const auto& listener : listeners_) {
-    if (!listener->local().is_unix()) return listener->local().port;
-  }
-  return 0;
-}
-
-std::string Listeners::addresses() const {
-  std::string text;
-  for (const auto& listener : listeners_) {
-    if (!text.empty()) text += ", ";
-    text += listener->local().text();
-  }
-  return text;
-}
-
-NodeServer::NodeServer(net::Loop& loop, Node& node, Listeners& listeners)
+SessionServer::SessionServer(net::Loop& loop, SessionHost& host, Listeners& listeners,
+                             std::function<void()> before_output)
     : loop_(loop),
-      node_(node),
+      host_(host),
+      before_output_(std::move(before_output)),
       timer_(loop, net::ClockKind::monotonic, [this] { do_due_work(); }),
       after_wait_(loop, [this] { execute_held(); }),
       before_wait_(loop, [this] { end_turn(); }) {
   listeners.admit_to([this](auto stream) { accept(std::move(stream)); });
 }
 
-NodeServer::~NodeServer() = default;
+SessionServer::~SessionServer() = default;
 
-void NodeServer::accept(std::unique_ptr<net::Stream> stream) {
+void SessionServer::accept(std::unique_ptr<net::Stream> stream) {
   auto connection = std::make_unique<Connection>(*this, std::move(stream));
   const Session::Id id = connection->session().id();
   connections_.emplace(id, std::move(connection));
@@ -222,24 +189,24 @@ void NodeServer::accept(std::unique_ptr<net::Stream> stream) {
 
 // The connection may be gone after this. Many that end together, each with much that it listens to,
 // end in pieces.
-void NodeServer::forget(Connection& connection) {
+void SessionServer::forget(Connection& connection) {
   INVARIANT(!connection.is_held, "a connection ends whose input is yet to be executed");
   if (connection.is_leaving()) return;
   const Session::Id id = connection.session().id();
-  const std::size_t wishes = node_.subscriptions_of(connection.session());
+  const std::size_t wishes = host_.subscriptions_of(connection.session());
   if (wishes == 0 || forgotten_ + wishes <= kForgottenAtOnce) return end_session(id);
   connection.leave();
   leaving_.push_back(id);
 }
 
-void NodeServer::end_session(Session::Id id) {
+void SessionServer::end_session(Session::Id id) {
   const auto connection = connections_.find(id);
-  forgotten_ += node_.subscriptions_of(connection->second->session());
-  node_.close_session(id);
+  forgotten_ += host_.subscriptions_of(connection->second->session());
+  host_.close_session(id);
   connections_.erase(connection);
 }
 
-void NodeServer::let_some_leave() {
+void SessionServer::let_some_leave() {
   while (!leaving_.empty() && forgotten_ < kForgottenAtOnce) {
     end_session(leaving_.front());
     leaving_.pop_front();
@@ -248,7 +215,7 @@ void NodeServer::let_some_leave() {
 
 // A connection is held once: what it sends behind comes behind. The connection may be gone after
 // this.
-void NodeServer::take(Connection& connection, std::string_view bytes) {
+void SessionServer::take(Connection& connection, std::string_view bytes) {
   if (connection.is_held) execute_held();
   if (bytes.size() > TurnInput<Connection>::kBytesMax) {
     return connection.execute(bytes, net::read_now());
@@ -260,9 +227,9 @@ void NodeServer::take(Connection& connection, std::string_view bytes) {
   write_output();
 }
 
-void NodeServer::execute_held() {
+void SessionServer::execute_held() {
   if (held_.is_empty()) return;
-  if (held_.bytes().size() > 1) node_.look_ahead().expect_first_of(held_.bytes());
+  if (held_.bytes().size() > 1) host_.expect(held_.bytes());
   const Now now = net::read_now();
   for (std::size_t i = 0; i < held_.bytes().size(); ++i) {
     Connection& connection = *held_.connections()[i];
@@ -272,7 +239,7 @@ void NodeServer::execute_held() {
   held_.clear();
 }
 
-void NodeServer::drop_last_words(Instant now) {
+void SessionServer::drop_last_words(Instant now) {
   while (!ending_.empty() && ending_.front().end <= now) {
     const auto connection = connections_.find(ending_.front().session);
     ending_.pop_front();
@@ -283,41 +250,40 @@ void NodeServer::drop_last_words(Instant now) {
 // What was answered before goes out before: the work may be a script, and take its time. The timer
 // may come among the reads, and what was read executes first: a connection that ends in
 // write_output() must not stand in the turn's input.
-void NodeServer::do_due_work() {
+void SessionServer::do_due_work() {
   execute_held();
   write_output();
   const Now now = net::read_now();
   let_some_leave();
   drop_last_words(now.monotonic);
-  const auto last_deadline = node_.do_due_work(now);
-  if (!last_deadline) return;
-  node_.stats().reclaim_lag = net::read_clock(net::ClockKind::monotonic) - *last_deadline;
+  host_.do_due_work(now);
 }
 
-void NodeServer::write_output() {
-  node_.sessions().for_each_touched(
+void SessionServer::write_output() {
+  host_.sessions().for_each_touched(
       [](Session& session) { static_cast<Connection*>(session.transport)->flush(); });
 }
 
-void NodeServer::end_turn() {
+void SessionServer::end_turn() {
+  if (before_output_) before_output_();
   write_output();
-  if (node_.stop_request()) return loop_.stop();
+  if (host_.is_stopped()) return loop_.stop();
   forgotten_ = 0;
   set_timer();
 }
 
 // An earlier instant sets the timer anew; a later one leaves it: it then fires once for nothing,
 // which is cheaper than a system call for every lock that comes and goes.
-void NodeServer::set_timer() {
-  auto next = node_.next_work();
+void SessionServer::set_timer() {
+  auto next = host_.next_work();
   if (!ending_.empty()) next = std::min(next.value_or(kNever), ending_.front().end);
   if (!leaving_.empty()) next = Instant{};
   if (next && (!timer_.when() || *next < *timer_.when())) timer_.set(next);
 }
 
-void NodeServer::stop(StopRequest request) {
+void SessionServer::stop() {
   execute_held();
-  node_.stop(request);
+  host_.stop();
   end_turn();  // what was answered goes out
 }
 

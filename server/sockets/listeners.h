@@ -1,0 +1,48 @@
+// What listens before there is anybody to serve: so that an address in use ends a start before it
+// touched anything else.
+#pragma once
+
+#include "base/net/sockets/listener.h"
+#include "base/net/sockets/stream.h"
+#include "base/net/turn/loop.h"
+#include "server/settings/settings.h"
+#include <redlock/result.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redlock::server {
+
+class Listeners {
+ public:
+  using OnConnection = std::function<void(std::unique_ptr<net::Stream>)>;
+  struct Place {
+    net::Address address;
+    bool may_fail = false;
+  };
+
+  // The places of bind, port and unixsocket. An address marked optional may fail. any_free_port: at
+  // a port that the system chooses instead of the setting's; for one TCP address.
+  static std::vector<Place> places(const Settings& settings, bool any_free_port = false);
+
+  // At every place. Of the settings only what a socket is opened with.
+  static Result<std::unique_ptr<Listeners>> open(net::Loop& loop, const std::vector<Place>& places,
+                                                 const Settings& settings);
+
+  // Nothing is accepted before the loop runs. REQUIRES: called before that.
+  void admit_to(OnConnection on_connection) { on_connection_ = std::move(on_connection); }
+
+  std::uint16_t port() const;     // of the first TCP address; 0: none
+  std::string addresses() const;  // for the log
+
+ private:
+  Status add(net::Loop& loop, const net::Address& address, const Settings& settings);
+
+  OnConnection on_connection_;
+  std::vector<std::unique_ptr<net::Listener>> listeners_;
+};
+
+}  // namespace redlock::server
