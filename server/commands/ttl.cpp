@@ -27,6 +27,9 @@ TtlReading invalid(const Call& call) {
 
 // Advice to raise max-ttl is for a TTL that it can be raised to.
 TtlReading above_max_ttl(const Call& call, std::int64_t ms) {
+  if (const std::string* bound = call.node.ttl_bound()) {
+    return refused(Reply::error(fmt::format("ERR a TTL of {} ms is above {}", ms, *bound)));
+  }
   if (ms > kDurationTextMax / 1ms) {
     return refused(Reply::error(fmt::format(
         "ERR a TTL of {} ms is above this node's max-ttl ({} ms), and above any that a node can "

@@ -1,12 +1,14 @@
 // KeyNotes: what became of keys, kept until whoever wants to know of it takes it.
 //
 // The lock table adds to the notes, as it alone sees a key's end where it happens: by a release, by
-// a look at a lock that is over, or by the wheel. Three kinds are wanted by three readers:
+// a look at a lock that is over, or by the wheel. Four kinds are wanted by four readers:
 //
 //   given_up   hashes of keys that are free now          Waiters (LOCK.WAIT)
 //   changed    hashes of keys that got a value or a      Watches (WATCH)
 //              deadline, or are free now
 //   expired    keys whose locks ended by their deadline  KeyspaceEvents
+//   touched    keys that were looked for or ended,       a front door's scratch node
+//              whether there was such a lock or not
 //
 // A kind that nobody wants is not kept: then a note costs one branch, and takes no memory.
 //
@@ -22,7 +24,12 @@ namespace redlock::server {
 
 class KeyNotes {
  public:
-  enum Kind : std::uint8_t { given_up = 1u << 0, changed = 1u << 1, expired = 1u << 2 };
+  enum Kind : std::uint8_t {
+    given_up = 1u << 0,
+    changed = 1u << 1,
+    expired = 1u << 2,
+    touched = 1u << 3,
+  };
 
   // What was kept of a kind that is wanted no more is dropped.
   void want(Kind kind, bool on) {
@@ -47,6 +54,11 @@ class KeyNotes {
     if (wants(expired)) expired_.emplace_back(key);
   }
 
+  // It was looked for. A key that is looked for many times is noted as often.
+  void add_touch(std::string_view key) {
+    if (wants(touched)) touched_.emplace_back(key);
+  }
+
   bool has_given_up() const { return !given_up_.empty(); }
   bool has_changed() const { return !changed_.empty(); }
   bool has_expired() const { return any_wanted() && !expired_.empty(); }
@@ -54,6 +66,7 @@ class KeyNotes {
   void take_given_up(std::vector<std::uint32_t>& hashes) { take(given_up_, hashes); }
   void take_changed(std::vector<std::uint32_t>& hashes) { take(changed_, hashes); }
   void take_expired(std::vector<std::string>& keys) { take(expired_, keys); }
+  void take_touched(std::vector<std::string>& keys) { take(touched_, keys); }
 
  private:
   template <class Note>
@@ -65,12 +78,14 @@ class KeyNotes {
     if (kind == given_up) given_up_.clear();
     if (kind == changed) changed_.clear();
     if (kind == expired) expired_.clear();
+    if (kind == touched) touched_.clear();
   }
 
   std::uint8_t wanted_ = 0;  // Kinds
   std::vector<std::uint32_t> given_up_;
   std::vector<std::uint32_t> changed_;
   std::vector<std::string> expired_;
+  std::vector<std::string> touched_;
 };
 
 }  // namespace redlock::server

@@ -8,6 +8,7 @@
 namespace redlock::server {
 
 const Lock* LockLookup::find(std::string_view key, Instant now) {
+  notes_.add_touch(key);
   const std::uint32_t hash = hash_of(key);
   const LockRef ref = find_ref(key, hash);
   if (ref == 0) return nullptr;
@@ -87,6 +88,7 @@ void LockTable::set_token(std::string_view key, std::uint64_t token) {
 }
 
 bool LockTable::erase(std::string_view key, Instant now) {
+  notes_.add_touch(key);
   const std::uint32_t hash = hash_of(key);
   const LockRef ref = find_ref(key, hash);
   if (ref == 0) return false;

@@ -38,6 +38,24 @@ struct Command {
   Reply (*run)(Call&);  // nullptr: a container, whose subcommands run
 };
 
+// Who executes the commands whose locks are not this node's own. A front door's sessions are those
+// of a node, and their locks are at the nodes of its group:
+//
+//   {{"get", 2, …}, run_elsewhere}        // in the families that such a node is given
+//
+// The same checks come before as before any command: words, password, MULTI, pauses.
+class Elsewhere {
+ public:
+  // Kind::later: the reply comes by Node::answer(). The call and its words end with this call.
+  virtual Reply execute(Call& call) = 0;
+
+ protected:
+  ~Elsewhere() = default;
+};
+
+// A command's function. REQUIRES: the node was given an Elsewhere.
+Reply run_elsewhere(Call& call);
+
 // A session's command (protocol/session/session_commands.h) as one of the node's.
 template <Reply (*SessionCommand)(protocol::SessionCall&)>
 Reply of_session(Call& call) {

@@ -177,6 +177,26 @@ Reply Node::run(Session& session, Request request, Now now, CommandTable::Entry&
   return reply;
 }
 
+Reply run_elsewhere(Call& call) {
+  INVARIANT(call.node.elsewhere() != nullptr, "a command that nobody executes");
+  return call.node.elsewhere()->execute(call);
+}
+
+void Node::answer(Session& session, const Reply& reply, Now now) {
+  if (reply.is_error()) stats_.count_error(reply.text());
+  turns_.begin();
+  grants_.observe_clock(now.monotonic);
+  session.resume(reply, now, *this);
+  finish_turn(now);
+}
+
+Reply Node::run_queued(Session& session, Request request, Now now) {
+  CommandTable::Entry* entry = commands_.find(request).entry;
+  INVARIANT(entry != nullptr, "a queued command that is unknown");
+  ++stats_.commands_processed;
+  return run(session, request, now, *entry, Origin::transaction);
+}
+
 // A script may take any time, but for one that was quick so far. Decided before the command begins,
 // as a monitor sees scripts when they begin.
 bool Node::may_take_long(const Session& session, const protocol::CommandSpec& spec,

@@ -58,6 +58,7 @@
 #include <deque>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace redlock::server {
@@ -85,6 +86,9 @@ class Node final : public protocol::Service, private CommandRunner {
     LatestDeadlinePage* ledger = nullptr;  // nullptr: nothing outlives the node
     void (*sleep)(Duration) = nullptr;     // DEBUG SLEEP; nullptr: the time of a test stands
     Stopwatch stopwatch = nullptr;         // empty: nothing is timed
+    Elsewhere* elsewhere = nullptr;        // of a front door: who executes run_elsewhere's commands
+    // "this node's max-ttl …": why a TTL is refused where max-ttl is no setting of its own.
+    const std::string* ttl_bound = nullptr;
   };
 
   // CONFIG SET changes the settings in place; they outlive the node.
@@ -108,6 +112,11 @@ class Node final : public protocol::Service, private CommandRunner {
   // back and has room again goes on in its next turn.
   void note_unsent(protocol::Session& session, std::size_t bytes);
   const LookAhead& look_ahead() const { return look_ahead_; }
+  // The reply that Elsewhere promised by a Kind::later. REQUIRES: nobody answered it yet.
+  void answer(protocol::Session& session, const protocol::Reply& reply, Now now);
+  // A command of the session's own that stood between its MULTI and EXEC, where the EXEC is
+  // executed elsewhere. REQUIRES: it was queued.
+  protocol::Reply run_queued(protocol::Session& session, protocol::Request request, Now now);
 
   // Work that no request brings: expiry, a slice of a suspended script, the next turn of a session
   // that gave way, idle clients.
@@ -182,6 +191,8 @@ class Node final : public protocol::Service, private CommandRunner {
 
   Settings& settings() { return settings_; }
   const Settings& settings() const { return settings_; }
+  const std::string* ttl_bound() const { return environment_.ttl_bound; }
+  Elsewhere* elsewhere() const { return environment_.elsewhere; }
   // CONFIG SET changed something that is also kept elsewhere.
   void apply_settings();
   CommandTable& commands() { return commands_; }

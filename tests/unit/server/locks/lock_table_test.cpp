@@ -182,3 +182,21 @@ TEST_CASE("a lock is a text or a hash, and a hash is held by no value") {
   table.put("hash", "alice", kStart + 10s, 3, kStart);
   CHECK(table.find("hash", kStart)->holds("alice"));
 }
+
+TEST_CASE("touched keys are noted while somebody wants it, whether there is a lock or not") {
+  LockTable table(1);
+  std::vector<std::string> touched;
+  table.put("printer", "alice", kStart + 10s, 0, kStart);
+  CHECK(table.find("printer", kStart) != nullptr);
+  table.notes().want(KeyNotes::touched, true);
+  table.find("printer", kStart);
+  table.find("scanner", kStart);
+  table.erase("plotter", kStart);
+  table.notes().take_touched(touched);
+  CHECK(touched == std::vector<std::string>{"printer", "scanner", "plotter"});
+  table.find("printer", kStart);
+  table.notes().want(KeyNotes::touched, false);
+  table.find("printer", kStart);
+  table.notes().take_touched(touched);
+  CHECK(touched.empty());
+}
