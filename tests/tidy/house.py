@@ -47,6 +47,8 @@ ROOMS = {
     "coordinator/group": _GROUP - {"coordinator/group"},
     "coordinator/results": {"base", "coordinator/include", "coordinator/quorum",
                             "coordinator/group"},
+    "coordinator/front_door": {*_GROUP, *_NODE, *_LUA, "coordinator/include",
+                               "coordinator/results", "server/commands"},
     "coordinator/client": {*_CLIENT, *_GROUP, "coordinator/results"},
     "coordinator/process": {*_NET, "protocol/resp"},
     "coordinator/bench": {"base", "coordinator/include"},

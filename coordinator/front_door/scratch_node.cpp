@@ -1,0 +1,113 @@
+#include "coordinator/front_door/scratch_node.h"
+
+#include "base/invariant.h"
+#include "coordinator/front_door/door_commands.h"
+#include "server/recovery/snapshot.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace redlock::coordinator {
+
+using protocol::Reply;
+using protocol::Transaction;
+using server::KeyNotes;
+using server::Node;
+
+namespace {
+
+server::NodeStart start_of(std::uint64_t hash_seed, Instant started_at) {
+  server::NodeStart start;
+  start.node_id = start.run_id = std::string(40, '0');  // told to nobody
+  start.hash_seed = hash_seed;
+  start.started_at = started_at;
+  return start;
+}
+
+// A record without a deadline would be outside every promise; nodes keep none (rule L2).
+SeenRecord seen(const server::Lock& lock) {
+  return {lock.kind(), std::string(lock.value()), lock.deadline};
+}
+
+}  // namespace
+
+ScratchNode::ScratchNode(Parts parts, std::uint64_t hash_seed, Instant started_at)
+    : node_(scratch_families(), parts.settings, start_of(hash_seed, started_at),
+            Node::Environment{.inspect = [] { return server::ProcessFacts{}; },
+                              .log = parts.log,
+                              .script_watch = parts.watch,
+                              .ttl_bound = &parts.ttl_bound}),
+      session_(node_.sessions().open({}, true, started_at)) {}
+
+RunResult ScratchNode::run(Transaction& requests, std::span<const KnownRecord> records, Now now) {
+  INVARIANT(node_.locks().size() == 0, "a run has left something behind");
+  load(records);
+  RunResult result;
+  node_.locks().notes().want(KeyNotes::touched, true);
+  result.replies = execute(requests, now);
+  node_.locks().notes().take_touched(names_);
+  node_.locks().notes().want(KeyNotes::touched, false);
+  result.is_cut_short = node_.scripts().engine().was_aborted();
+  result.touched = take_touched(records, now.monotonic);
+  clear(records, result.touched, now.monotonic);
+  return result;
+}
+
+void ScratchNode::load(std::span<const KnownRecord> records) {
+  for (const KnownRecord& known : records) {
+    if (!known.record) continue;
+    const SeenRecord& record = *known.record;
+    const bool has_memory =
+        node_.grants().restore({known.key, record.payload, record.deadline, 0, record.kind});
+    INVARIANT(has_memory, "no memory for a handful of records");
+  }
+}
+
+std::vector<Reply> ScratchNode::execute(Transaction& requests, Now now) {
+  std::vector<Reply> replies;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (is_sessions_own(node_.commands(), requests.request(i))) {
+      replies.push_back(Reply::none());
+      continue;
+    }
+    Reply reply = node_.run_queued(session_, requests.request(i), now).owned();
+    INVARIANT(!reply.is(Reply::Kind::later), "a run that goes on later");
+    bytes += reply.memory_bytes();
+    if (bytes <= protocol::kTransactionBytesMax) replies.push_back(std::move(reply));
+  }
+  if (bytes > protocol::kTransactionBytesMax) {
+    replies.clear();
+    replies.push_back(Reply::too_large());
+  }
+  return replies;
+}
+
+std::vector<TouchedKey> ScratchNode::take_touched(std::span<const KnownRecord> records,
+                                                  Instant now) {
+  std::vector<TouchedKey> touched;
+  for (std::string& name : names_) {
+    const auto is_it = [&](const auto& known) { return known.key == name; };
+    if (std::any_of(touched.begin(), touched.end(), is_it)) continue;
+    const auto before = std::find_if(records.begin(), records.end(), is_it);
+    std::optional<SeenRecord> after = look(name, now);
+    touched.push_back({std::move(name), before == records.end() ? std::nullopt : before->record,
+                       std::move(after)});
+  }
+  return touched;
+}
+
+std::optional<SeenRecord> ScratchNode::look(const std::string& key, Instant now) {
+  const server::Lock* lock = node_.locks().find(key, now);
+  return lock == nullptr ? std::nullopt : std::optional(seen(*lock));
+}
+
+void ScratchNode::clear(std::span<const KnownRecord> records,
+                        const std::vector<TouchedKey>& touched, Instant now) {
+  for (const KnownRecord& known : records) node_.grants().release(known.key, now);
+  for (const TouchedKey& key : touched) node_.grants().release(key.key, now);
+  node_.grants().uncovered().clear();
+  node_.grants().count_imposed_ttls();
+}
+
+}  // namespace redlock::coordinator

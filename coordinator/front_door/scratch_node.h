@@ -1,0 +1,89 @@
+// ScratchNode: runs what a client sends on the records of its keys, and tells the difference (rule
+// D4).
+//
+// It is a lock node whole, so every reply and every error text is the node's own; but its table
+// holds nothing except the records that a run is given, and nothing once the run is over. So a run
+// leaves nothing behind, and may be thrown away and done again on other records.
+//
+//   RunResult run = scratch.run(requests, records, now);
+//   for (const TouchedKey& key : run.touched) change_between(key.before, key.after) …
+//
+// Keys are found by running: one that was touched and not given counted as free.
+//
+// Pure but for the script watch that it is handed. Thread safety: none.
+#pragma once
+
+#include "base/time.h"
+#include "coordinator/front_door/record_change.h"
+#include "protocol/resp/reply.h"
+#include "protocol/session/transaction.h"
+#include "server/node/node.h"
+#include "server/settings/settings.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace redlock::coordinator {
+
+// A run may be done again and again, and nobody else is served meanwhile: a script gets so long,
+// then it is ended with an error.
+inline constexpr Duration kScriptTimeMax = 100ms;
+
+struct KnownRecord {
+  std::string key;
+  std::optional<SeenRecord> record;  // nullopt: the key is free
+};
+
+struct TouchedKey {
+  std::string key;
+  std::optional<SeenRecord> before;
+  std::optional<SeenRecord> after;
+
+  ChangeKind change() const { return change_between(before, after); }
+};
+
+struct RunResult {
+  // One for each request. Kind::none for what is the session's own (door_commands.h): it runs in
+  // the session's node, once. Beyond kTransactionBytesMax all are dropped, and too_large is alone.
+  std::vector<protocol::Reply> replies = {};
+  std::vector<TouchedKey> touched = {};  // each once, in the order in which they were
+  // A script was ended in the middle: the reply says so, and none of its changes counts.
+  bool is_cut_short = false;
+};
+
+class ScratchNode {
+ public:
+  // All outlive it. watch: ends a script that has run for kScriptTimeMax, and never suspends one;
+  // nullptr: scripts may run for ever. ttl_bound: see Node::Environment.
+  struct Parts {
+    server::Settings& settings;
+    LogSink& log;
+    server::ScriptWatch* watch;
+    const std::string& ttl_bound;
+  };
+  ScratchNode(Parts parts, std::uint64_t hash_seed, Instant started_at);
+  ScratchNode(const ScratchNode&) = delete;
+  ScratchNode& operator=(const ScratchNode&) = delete;
+
+  // The requests one after the other, at one instant (rule C4). REQUIRES: the sessions' node has
+  // found them well formed.
+  RunResult run(protocol::Transaction& requests, std::span<const KnownRecord> records, Now now);
+
+  server::Node& node() { return node_; }
+
+ private:
+  void load(std::span<const KnownRecord> records);
+  std::vector<protocol::Reply> execute(protocol::Transaction& requests, Now now);
+  std::vector<TouchedKey> take_touched(std::span<const KnownRecord> records, Instant now);
+  std::optional<SeenRecord> look(const std::string& key, Instant now);
+  void clear(std::span<const KnownRecord> records, const std::vector<TouchedKey>& touched,
+             Instant now);
+
+  server::Node node_;
+  protocol::Session& session_;
+  std::vector<std::string> names_;  // of touched keys; kept for its memory
+};
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,131 @@
+#include "coordinator/front_door/scratch_node.h"
+
+#include "base/text/quoted_words.h"
+#include "tests/support/node_fixture.h"
+
+#include <map>
+#include <string>
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+using namespace redlock;
+using namespace redlock::coordinator;
+
+namespace {
+
+// A scratch node that is told records and lines, and tells what a run changed.
+class Scratch {
+ public:
+  explicit Scratch(server::Settings settings = {})
+      : settings_(std::move(settings)),
+        node_({settings_, log_, nullptr, bound_}, 1, now_.monotonic) {}
+
+  void hold(const std::string& key, const std::string& value, Duration left = 10s) {
+    records_[key] = SeenRecord{server::LockKind::text, value, now_.monotonic + left};
+  }
+  void forget(const std::string& key) { records_.erase(key); }
+
+  std::string operator()(const std::vector<std::string>& lines) {
+    protocol::Transaction requests;
+    for (const std::string& line : lines) {
+      const auto words = *split_quoted_words(line);
+      const std::vector<std::string_view> views(words.begin(), words.end());
+      REQUIRE(requests.add(views, 0));
+    }
+    std::vector<KnownRecord> known;
+    for (const auto& [key, record] : records_) known.push_back({key, record});
+    last = node_.run(requests, known, now_);
+    std::string told;
+    for (const auto& reply : last.replies) told += reply.to_string() + " ";
+    return told;
+  }
+  std::string operator()(const std::string& line) { return (*this)(std::vector{line}); }
+
+  std::string changes() const {
+    static constexpr const char* kNames[] = {"none",    "create",  "extend",
+                                             "shorten", "replace", "release"};
+    std::string text;
+    for (const TouchedKey& key : last.touched) {
+      text += fmt::format("{}:{} ", key.key, kNames[static_cast<int>(key.change())]);
+    }
+    return text;
+  }
+  server::Node& node() { return node_.node(); }
+
+  RunResult last;
+
+ private:
+  server::Settings settings_;
+  server::CollectedLog log_;
+  std::string bound_ = "this front door's max-ttl (57903 ms)";
+  Now now_{Instant(24h), WallTime(std::chrono::seconds(1'700'000'000))};
+  ScratchNode node_;
+  std::map<std::string, SeenRecord> records_;
+};
+
+constexpr const char* kRelease =
+    "EVAL \"if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else "
+    "return 0 end\" 1 k ";
+
+}  // namespace
+
+TEST_CASE("a run tells the reply, and the difference to each key that it touched (rule D4)") {
+  Scratch run;
+  CHECK(run("SET k alice NX PX 5000") == "+OK ");
+  CHECK(run.changes() == "k:create ");
+  CHECK(run("GET k") == "(nil) ");  // nothing is left behind
+  CHECK(run.changes() == "k:none ");
+  run.hold("k", "alice");
+  CHECK(run("SET k bob NX PX 5000") == "(nil) ");
+  CHECK(run.changes() == "k:none ");
+  CHECK(run("SET k bob PX 5000") == "+OK ");
+  CHECK(run.changes() == "k:replace ");
+  CHECK(run("PEXPIRE k 20000") == "(integer) 1 ");
+  CHECK(run.changes() == "k:extend ");
+  CHECK(run("SET k alice XX PX 2000") == "+OK ");
+  CHECK(run.changes() == "k:shorten ");
+  CHECK(run(kRelease + std::string("alice")) == "(integer) 1 ");
+  CHECK(run.changes() == "k:release ");
+  CHECK(run(kRelease + std::string("bob")) == "(integer) 0 ");
+  CHECK(run.changes() == "k:none ");
+  CHECK(run.node().locks().size() == 0);
+}
+
+TEST_CASE("keys that no declaration names are found by running") {
+  Scratch run;
+  CHECK(run("EVAL \"redis.call('set','a','1','PX','9') return redis.call('exists','b','c')\" 0") ==
+        "(integer) 0 ");
+  CHECK(run.changes() == "a:create b:none c:none ");
+}
+
+TEST_CASE("the requests of a transaction run at one instant; the session's own do not run here") {
+  Scratch run;
+  CHECK(run({"SET k alice PX 5000", "CLIENT SETNAME alice", "GET k", "DEL k"}) ==
+        "+OK (nothing) \"alice\" (integer) 1 ");
+  CHECK(run.changes() == "k:none ");
+}
+
+TEST_CASE("what a front door does not serve is refused in scripts, too") {
+  Scratch run;
+  CHECK(run("EVAL \"return redis.call('PUBLISH','c','m')\" 0")
+            .starts_with("-ERR not served by a front door"));
+  CHECK(run("EVAL \"return redis.call('DBSIZE')\" 0").find("ask a node") != std::string::npos);
+  CHECK(run("EVAL \"return redis.call('LOCK.ACQUIRE','k','v','PX','5')\" 0")
+            .find("not allowed from script") != std::string::npos);
+}
+
+TEST_CASE("a TTL above the door's is told with the door's words") {
+  server::Settings settings;
+  settings.max_ttl = 57'903ms;
+  Scratch run(settings);
+  CHECK(run("SET k v NX PX 60000") ==
+        "-ERR a TTL of 60000 ms is above this front door's max-ttl (57903 ms) ");
+  CHECK(run("SET k v NX").starts_with("-ERR a lock needs a TTL: add PX milliseconds"));
+}
+
+TEST_CASE("scripts stay known from run to run") {
+  Scratch run;
+  CHECK(run("SCRIPT LOAD 'return 7'") == "\"59b6ab2fbe0ee4b25733de0f62e6cda4899ef8e9\" ");
+  CHECK(run("EVALSHA 59b6ab2fbe0ee4b25733de0f62e6cda4899ef8e9 0").starts_with("(integer) 7"));
+}
