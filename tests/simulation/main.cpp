@@ -1,5 +1,6 @@
 // redlock-sim: the shipped nodes and coordinators in a simulated world. See docs/proof.md.
 #include "base/text/number.h"
+#include "tests/simulation/memory.h"
 #include "tests/simulation/shrink.h"
 #include "tests/simulation/sweep.h"
 
@@ -320,5 +321,6 @@ int main(int argc, char** argv) {
 }  // namespace redlock::simulation
 
 int main(int argc, char** argv) {
+  redlock::simulation::settle_memory();
   return redlock::simulation::main(argc, argv);
 }
