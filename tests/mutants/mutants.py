@@ -1,9 +1,13 @@
 """Mechanical mutation of what decides safety: mutants.py BUILD [FILE…]   (./dev mutants)
 
-Each mutant is one small edit of one source (mutate.py tells which there are). It is compiled,
-linked into the unit tests of its room and into the simulator, and judged by each apart. One that
-does not compile does not count. Results go to BUILD/mutants/results.jsonl; a run goes on where the
-last one was: what is the same, and was judged by the same, is not judged again.
+Each mutant is one small edit of one source (mutate.py tells which there are). All of a source are
+compiled at once, each behind its number (switched.py), and linked into the unit tests of its room
+and into the simulator. Each of both nets judges each mutant apart, by those of its tests and seeds
+that meet it. One that does not compile does not count.
+
+Results go to BUILD/mutants/results.jsonl; a run goes on where the last one was. What was noticed
+stays noticed for as long as its source is the same; what survived is judged again by nets that
+changed. Without that file all is judged anew.
 
 Exit 0: unit tests and simulator together noticed 95 % of them, those left out that survivors.txt
 explains; 1: less.
@@ -32,16 +36,24 @@ ROOT = HERE.parents[1]
 # left out (fence.h, validity.h, witnesses.h): what they define inline stands in dozens of objects,
 # so one compile would break it in one of them and leave it whole in the rest.
 FILES = ("server/recovery/recovery.cpp", "server/recovery/ledger.cpp",
-         "server/recovery/ledger_keeper.cpp", "server/locks/latest_deadline.cpp",
-         "server/locks/fence.cpp", "server/grants/grants.cpp", "server/grants/coverage.cpp",
-         "server/commands/quorum.cpp", "coordinator/quorum/acquisition.cpp",
+         "server/recovery/ledger_keeper.cpp", "server/recovery/roster_record.cpp",
+         "server/recovery/snapshot.cpp", "server/locks/latest_deadline.cpp",
+         "server/locks/fence.cpp", "server/locks/release_marks.cpp", "server/grants/grants.cpp",
+         "server/grants/coverage.cpp", "server/group/membership.cpp", "server/commands/quorum.cpp",
+         "server/commands/group.cpp", "coordinator/quorum/acquisition.cpp",
          "coordinator/quorum/extension.cpp", "coordinator/quorum/release.cpp",
-         "coordinator/quorum/admission.cpp", "coordinator/quorum/ballot.cpp",
-         "coordinator/quorum/tally.cpp", "coordinator/group/group.cpp",
-         "coordinator/group/operation.cpp", "coordinator/group/keeper.cpp")
+         "coordinator/quorum/admission.cpp", "coordinator/quorum/answer.cpp",
+         "coordinator/quorum/ballot.cpp", "coordinator/quorum/floor.cpp",
+         "coordinator/quorum/tally.cpp", "coordinator/roster/rosters.cpp",
+         "coordinator/roster/roster_change.cpp", "coordinator/group/group.cpp",
+         "coordinator/group/group_operations.cpp", "coordinator/group/group_roster.cpp",
+         "coordinator/group/operation.cpp", "coordinator/group/admission_schedule.cpp",
+         "coordinator/group/admit_operation.cpp", "coordinator/group/keeper.cpp")
 
 NETS = ("unit", "simulator")
-SEEDS = 1000  # of the simulator, for each mutant that it does not notice before
+SEEDS = 1000  # of the simulator's first mix, and of the others in proportion
+NUMBERS_A_FILE = 1000  # so that a file that changes leaves the others' numbers as they are
+MOST = 200    # of those that meet a mutant judge it, if none before notices it
 
 
 def all_mutants(files):
@@ -64,12 +76,13 @@ def deal(by_file, count, seed):
 class Run:
     """Judges mutants, each once for a state of sources, tests and simulator."""
 
-    def __init__(self, shop, results, seeds):
-        self.shop, self.results, self.seeds = shop, results, seeds
+    def __init__(self, shop, results):
+        self.shop, self.results = shop, results
         self.scratch = shop.build / "mutants"
         self.lock = threading.Lock()
-        self.numbers = itertools.count()
-        self.units = {}
+        self.scratch_numbers = itertools.count()
+        self.numbers = {}   # {key: number} of those that have a switch; the others stand alone
+        self.units = {}     # by program
         self.simulator = None
         self.judged_by, self.by = {}, {}  # of each file
         self.known = report.read(results)
@@ -78,22 +91,66 @@ class Run:
     def _clean(self):
         """What runs that were killed have left."""
         for folder in self.scratch.glob("*-*"):
-            if not pathlib.Path("/proc", folder.name.partition("-")[0]).exists():
+            process = folder.name.partition("-")[0]
+            if process.isdigit() and not pathlib.Path("/proc", process).exists():
                 shutil.rmtree(folder)
 
-    def prepare(self, files):
-        """Builds what judges, and looks whether it passes without a mutant."""
+    def prepare(self, by_file, files, seeds, most, jobs):
+        """Makes the programs that judge, with all mutants of these files in them, and looks whom
+        their tests and seeds meet."""
         self.judged_by = {file: [program for program in judges.unit_tests(file)
-                                 if self.shop.has(program, file)] for file in files}
-        programs = {program for chosen in self.judged_by.values() for program in chosen}
-        for program in sorted(programs):
-            self.units[program] = judges.UnitTests(self.shop.build / program, self.scratch / "tmp")
-        self.simulator = judges.Simulator(self.shop.build / judges.SIMULATOR, self.scratch / "tmp",
-                                          self.seeds)
+                                 if self.shop.has(program, file)] for file in by_file}
+        self.by = {file: self._judges_of(file, seeds, most) for file in by_file}
+        objects = self._switched(by_file, jobs)
+        programs = sorted({program for file in files for program in self.judged_by[file]})
+        tasks = [lambda program=program: self._prepare_unit(program, objects)
+                 for program in programs]
+        tasks.append(lambda: self._prepare_simulator(objects, seeds, most))
+        with ThreadPoolExecutor(jobs) as pool:
+            for done in [pool.submit(task) for task in tasks]:
+                done.result()
+
+    def _judges_of(self, file, seeds, most):
+        """What each net's verdict depends on, besides the mutant itself."""
+        unit = [self.shop.build / program for program in self.judged_by[file]]
+        simulator = self.shop.build / judges.SIMULATOR
+        return {"unit": judges.fingerprint(*unit),
+                "simulator": judges.fingerprint(simulator, seeds, most)}
+
+    def _switched(self, by_file, jobs):
+        """{file: object with its mutants in it}"""
+        folder = self.scratch / "switched"
+        first = {file: 1 + index * NUMBERS_A_FILE for index, file in enumerate(sorted(by_file))}
+
+        def make(file):
+            numbered = list(enumerate(by_file[file], first[file]))
+            made, kept = self.shop.compile_switched(file, numbered, folder)
+            print(f"{file}: {len(kept)} of {len(numbered)} mutants have a switch", flush=True)
+            return made, {mutant.key: number for number, mutant in numbered if number in kept}
+
+        with ThreadPoolExecutor(jobs) as pool:
+            made = dict(zip(by_file, pool.map(make, by_file)))
+        for _, kept in made.values():
+            self.numbers.update(kept)
+        return {file: target for file, (target, _) in made.items()}
+
+    def _prepare_unit(self, program, objects):
+        besides = [self.shop.object_of(f"tests/mutants/{name}.cpp")
+                   for name in ("listener", "switches")]
+        whole = self._link(program, objects, besides)
+        self.units[program] = judges.UnitTests(whole, self.scratch / f"tmp-{program}")
+
+    def _prepare_simulator(self, objects, seeds, most):
+        whole = self._link(judges.SIMULATOR, objects, [])
+        self.simulator = judges.Simulator(whole, self.scratch / "tmp-simulator", seeds, most)
+
+    def _link(self, program, objects, besides):
+        target = self.scratch / program
+        self.shop.link(program, {file: made for file, made in objects.items()
+                                 if self.shop.has(program, file)}, target, *besides)
+        return target
 
     def judge_all(self, mutants, jobs):
-        files = {mutant.file for mutant in mutants}
-        self.by = {file: self._judges_of(file) for file in files}
         pending = [mutant for mutant in mutants if not self._is_judged(mutant)]
         print(f"{len(mutants)} mutants, {len(mutants) - len(pending)} of them judged before",
               flush=True)
@@ -104,25 +161,20 @@ class Run:
         finally:
             pool.shutdown(cancel_futures=True)  # Ctrl-C waits for those in hand alone
 
-    def _judges_of(self, file):
-        """What each net's verdict depends on, besides the mutant itself."""
-        unit = [self.shop.build / program for program in self.judged_by[file]]
-        simulator = self.shop.build / judges.SIMULATOR
-        return {"unit": judges.fingerprint(*unit),
-                "simulator": judges.fingerprint(simulator, self.simulator.commands)}
-
     def _is_judged(self, mutant):
         known = self.known.get(mutant.key, {"compiles": True})
         return not known["compiles"] or all(self._known(mutant, net) for net in NETS)
 
     def _known(self, mutant, net):
-        """This net's verdict, if the same programs gave it."""
+        """This net's verdict: for as long as the source is the same, if it was noticed; if not, as
+        long as the net is the same, too."""
         verdict = self.known.get(mutant.key, {}).get(net, {})
-        return verdict if verdict.get("by") == self.by[mutant.file][net] else None
+        is_noticed = verdict.get("verdict") in judges.NOTICED
+        return verdict if is_noticed or verdict.get("by") == self.by[mutant.file][net] else None
 
     def _judge_one(self, mutant):
         with self.lock:
-            folder = self.scratch / f"{os.getpid()}-{next(self.numbers)}"
+            folder = self.scratch / f"{os.getpid()}-{next(self.scratch_numbers)}"
         folder.mkdir(parents=True)
         try:
             entry = {"key": mutant.key, "file": mutant.file, "line": mutant.line,
@@ -130,35 +182,44 @@ class Run:
                      **self._verdicts(mutant, folder)}
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        with self.lock, open(self.results, "a", encoding="utf-8") as file:
-            file.write(json.dumps(entry) + "\n")
+        with self.lock:
+            with open(self.results, "a", encoding="utf-8") as file:
+                file.write(json.dumps(entry) + "\n")
             self.known[mutant.key] = entry
         return report.line(entry)
 
     def _verdicts(self, mutant, folder):
-        source = folder / pathlib.Path(mutant.file).name
-        source.write_text(mutant.mutated, encoding="utf-8")
-        made = folder / "mutant.o"
-        if not self.shop.compile(mutant.file, source, made):
+        number = self.numbers.get(mutant.key)
+        if number is None and not self._compile_alone(mutant, folder):
             return {"compiles": False}
         entry = {"compiles": True}
         for net, judge in zip(NETS, (self._by_unit_tests, self._by_simulator)):
             entry[net] = self._known(mutant, net) or {
-                **judge(mutant.file, made, folder), "by": self.by[mutant.file][net]}
+                **judge(mutant, number, folder), "by": self.by[mutant.file][net]}
         return entry
 
-    def _by_unit_tests(self, file, made, folder):
-        found = {"verdict": "unchanged", "what": ""}
-        for program in self.judged_by[file]:
-            self.shop.link(program, file, made, folder / program)
-            found = self.units[program].judge(folder / program, folder / "tmp")
-            if found["verdict"] in judges.NOTICED:
-                break
-        return found
+    def _compile_alone(self, mutant, folder):
+        source = folder / pathlib.Path(mutant.file).name
+        source.write_text(mutant.mutated, encoding="utf-8")
+        return not self.shop.compile(mutant.file, source, folder / "mutant.o")
 
-    def _by_simulator(self, file, made, folder):
-        self.shop.link(judges.SIMULATOR, file, made, folder / judges.SIMULATOR)
-        return self.simulator.judge(folder / judges.SIMULATOR, folder / "tmp")
+    def _by_unit_tests(self, mutant, number, folder):
+        verdict = judges.SURVIVED
+        for program in self.judged_by[mutant.file]:
+            verdict = self._ask(self.units[program], program, mutant, number, folder)
+            if verdict["verdict"] in judges.NOTICED:
+                break
+        return verdict
+
+    def _by_simulator(self, mutant, number, folder):
+        return self._ask(self.simulator, judges.SIMULATOR, mutant, number, folder)
+
+    def _ask(self, net, program, mutant, number, folder):
+        if number is not None:
+            return net.judge(number, folder / "tmp")
+        alone = folder / program
+        self.shop.link(program, {mutant.file: folder / "mutant.o"}, alone)
+        return net.judge_alone(alone, folder / "tmp")
 
 
 def options(words):
@@ -171,7 +232,9 @@ def options(words):
                         help="so many, evenly of all files; a larger N goes on from a smaller one")
     parser.add_argument("--seed", type=int, default=1, help="another sample (1)")
     parser.add_argument("--seeds", type=int, default=SEEDS,
-                        help=f"of the simulator, for each mutant ({SEEDS})")
+                        help=f"of the simulator, that are looked at for whom they meet ({SEEDS})")
+    parser.add_argument("--most", type=int, default=MOST,
+                        help=f"of those that meet a mutant, so many judge it ({MOST})")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(),
                         help="so many mutants at a time (as many as there are cores)")
     parser.add_argument("--survivors", action="store_true",
@@ -179,13 +242,13 @@ def options(words):
     return parser.parse_intermixed_args(words)
 
 
-def judge(given, chosen):
+def judge(given, by_file, chosen):
     shop = Workshop(ROOT, given.build)
     files = sorted({mutant.file for mutant in chosen})
-    shop.make({judges.SIMULATOR, *(program for file in files
-                                   for program in judges.unit_tests(file))})
-    run = Run(shop, given.build / "mutants" / "results.jsonl", given.seeds)
-    run.prepare(files)
+    programs = {program for file in by_file for program in judges.unit_tests(file)}
+    shop.make({judges.SIMULATOR, "redlock_mutants_listener", *programs})
+    run = Run(shop, given.build / "mutants" / "results.jsonl")
+    run.prepare(by_file, files, given.seeds, given.most, given.jobs)
     run.judge_all(chosen, given.jobs)
     entries = [run.known[mutant.key] for mutant in chosen]
     print(f"\n{report.scores(entries)}\n{report.told_survivors(entries)}")
@@ -212,7 +275,7 @@ def main():
         entries = [known[mutant.key] for mutant in chosen if mutant.key in known]
         print(f"{report.scores(entries)}\n{report.table_of_survivors(entries)}")
         return 0
-    return judge(given, chosen)
+    return judge(given, by_file, chosen)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,11 @@
     compare    < is <=, > is >=, == is !=, and back
     negate     the condition of an if, a while or a ?: is its opposite
     drop       a statement that is an expression is gone, or the return or continue of an early
-               refusal; not an INVARIANT, which whole code never sees fail
+               refusal
     constant   a whole number is larger by one
     extreme    std::min is std::max, and back
+
+An INVARIANT is left as it is: code that is right otherwise never sees it fail.
 """
 
 import hashlib
@@ -75,10 +77,18 @@ def _squeezed(text):
 
 def mutants(file, text):
     source = Source(text)
+    invariants = list(_invariants(source))
     edits = {edit for operator in (_compare, _negate, _drop, _constant, _extreme)
-             for edit in operator(source)}
+             for edit in operator(source)
+             if not any(begin <= edit.at < end for begin, end in invariants)}
     return [Mutant(file, edit, text)
             for edit in sorted(edits, key=lambda e: (e.at, e.end, e.operator, e.new))]
+
+
+def _invariants(source):
+    for number, token in enumerate(source.tokens):
+        if token.text in ("INVARIANT", "static_assert") and number + 1 in source.partner:
+            yield token.at, source.tokens[source.partner[number + 1]].end
 
 
 def _compare(source):

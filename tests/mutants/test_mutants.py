@@ -75,6 +75,10 @@ class OperatorsTest(unittest.TestCase):
             self.assertEqual(changes(f"T x = {old};"), [f"constant: {old} → {new}"])
         self.assertEqual(changes("double x = 0.5;"), [])
 
+    def test_what_is_asserted_stays(self):
+        for text in ('INVARIANT(a < 3 && f(1), "never");', 'static_assert(sizeof(T) == 24);'):
+            self.assertEqual(changes(text), [], text)
+
     def test_min_is_max(self):
         self.assertEqual(changes("T x = std::min(a, b);"), ["extreme: min → max"])
         self.assertEqual(changes("T x = std::max<T>(a, b);"), ["extreme: max → min"])
@@ -125,7 +129,13 @@ class SampleTest(unittest.TestCase):
         self.assertEqual(len(mutants.deal(self.by_file, 99, 1)), 18)
 
 
+# Whatever an operator changes, in every place that a switch has to fit in.
 TINY = """\
+#include <algorithm>
+struct Word {
+  const char* first;
+  bool operator==(const Word& other) const { return *first == *other.first; }
+};
 int least(int a) {
   if (a > 3) return 3;
   return a;
@@ -134,19 +144,41 @@ int down(int a) {
   while (a > 3) --a;
   return a;
 }
+static const int kTwo = 1 + 1;
+int all(int a, int b) {
+  enum { kNone, kFour = 4 };
+  int four[4] = {0, 0, 0, 0};
+  if (const int* x = a < b ? &a : nullptr) four[0] = *x;
+  else
+    four[0] = std::min(a, b);
+  if (Word{"x"} == Word{"xy"} && !(a > b || b != a)) four[1] = std::max<int>(a, kFour);
+  for (int i = 2; i <= 3; ++i) four[i] += kTwo;
+  switch (a) {
+    case 7:
+      four[2] = std::min({a, b, 5});
+      break;
+    default:
+      four[3] = [&](auto y) { return y == b ? y : a; }(a);
+  }
+  return four[0] + 10 * four[1] + 100 * four[2] + 1000 * four[3];
+}
 """
 TINY_TEST = """\
 int least(int);
 int down(int);
-int main() { return least(5) == 3 && least(1) == 1 && down(5) == 3 ? 0 : 1; }
+int all(int, int);
+int main() {
+  if (least(5) != 3 || least(1) != 1 || down(5) != 3) return 1;
+  return all(1, 2) == 1201 && all(7, 6) == 2506 && all(2, 2) == 2242 ? 0 : 2;
+}
 """
 NINJA = """\
 rule run
   command = $do
 build tiny.dir/main.o: run
-  do = {compiler} -O0 -o tiny.dir/main.o -c ../main.cpp
+  do = {compiler} -std=c++20 -O0 -o tiny.dir/main.o -c ../main.cpp
 build CMakeFiles/tiny.dir/tiny.cpp.o: run
-  do = {compiler} -O0 -o CMakeFiles/tiny.dir/tiny.cpp.o -c ../tiny.cpp
+  do = {compiler} -std=c++20 -O0 -o CMakeFiles/tiny.dir/tiny.cpp.o -c ../tiny.cpp
 build libtiny.a: run CMakeFiles/tiny.dir/tiny.cpp.o
   do = ar rc libtiny.a CMakeFiles/tiny.dir/tiny.cpp.o
 build tiny_test: run tiny.dir/main.o libtiny.a
@@ -167,66 +199,95 @@ class TinyTest(unittest.TestCase):
         (cls.root / "tiny.cpp").write_text(TINY, encoding="utf-8")
         (cls.root / "main.cpp").write_text(TINY_TEST, encoding="utf-8")
         (cls.build / "build.ninja").write_text(NINJA.format(compiler=COMPILER), encoding="utf-8")
-        command = f"{COMPILER} -O0 -o CMakeFiles/tiny.dir/tiny.cpp.o -c {cls.root}/tiny.cpp"
+        command = (f"{COMPILER} -std=c++20 -O0 -o CMakeFiles/tiny.dir/tiny.cpp.o "
+                   f"-c {cls.root}/tiny.cpp")
         (cls.build / "compile_commands.json").write_text(json.dumps(
             [{"directory": str(cls.build), "file": f"{cls.root}/tiny.cpp", "command": command}]))
         os.system(f"ninja -C {cls.build} tiny_test >{cls.root}/log")
         cls.shop = Workshop(cls.root, cls.build)
-        cls.tests = judges.UnitTests(cls.build / "tiny_test", cls.root / "tmp")
-        cls.tests.cpu_s = 1
+        cls.mutants = dict(enumerate(mutate.mutants("tiny.cpp", TINY), 1))
+        made, cls.switched = cls.shop.compile_switched("tiny.cpp", list(cls.mutants.items()),
+                                                       cls.root / "switched")
+        switches = cls.root / "switches.o"
+        os.system(f"{COMPILER} -std=c++20 -I{mutants.ROOT} -o {switches} "
+                  f"-c {mutants.HERE}/switches.cpp")
+        cls.shop.link("tiny_test", {"tiny.cpp": made}, cls.root / "all", switches)
 
-    def verdict(self, text):
+    def status(self, program, number=0):
+        return judges.run([program], self.root / "tmp", 1, REDLOCK_MUTANT=str(number))[0]
+
+    def status_alone(self, text):
         source = self.root / "mutant.cpp"
         source.write_text(text, encoding="utf-8")
-        if not self.shop.compile("tiny.cpp", source, self.root / "mutant.o"):
+        if self.shop.compile("tiny.cpp", source, self.root / "mutant.o"):
             return "does not compile"
-        self.shop.link("tiny_test", "tiny.cpp", self.root / "mutant.o", self.root / "mutant")
-        return self.tests.judge(self.root / "mutant", self.root / "tmp")["verdict"]
+        self.shop.link("tiny_test", {"tiny.cpp": self.root / "mutant.o"}, self.root / "mutant")
+        return self.status(self.root / "mutant")
 
-    def mutant(self, diff):
-        return next(one.mutated for one in mutate.mutants("tiny.cpp", TINY) if one.diff == diff)
+    def number(self, diff):
+        return next(number for number, one in self.mutants.items() if one.diff == diff)
 
     def test_the_program_has_the_file(self):
         self.assertTrue(self.shop.has("tiny_test", "tiny.cpp"))
 
-    def test_one_survives(self):
-        diff = "- if (a > 3) return 3; + if (a >= 3) return 3;"
-        self.assertEqual(self.verdict(self.mutant(diff)), "unchanged")
+    def test_behind_its_number_each_does_what_it_does_alone(self):
+        self.assertEqual(self.status(self.root / "all"), 0)
+        for number in sorted(self.switched):
+            with self.subTest(self.mutants[number].diff):
+                self.assertEqual(self.status(self.root / "all", number),
+                                 self.status_alone(self.mutants[number].mutated))
 
-    def test_one_is_noticed(self):
-        diff = "- if (a > 3) return 3; + if (a > 3) ;"
-        self.assertEqual(self.verdict(self.mutant(diff)), "failed")
+    def test_what_must_be_constant_has_no_switch(self):
+        for number, one in self.mutants.items():
+            is_constant = "enum" in one.diff or "case 7" in one.diff
+            self.assertEqual(number not in self.switched, is_constant, one.diff)
 
-    def test_one_hangs(self):
-        diff = "- while (a > 3) --a; + while (a > 3) ;"
-        self.assertEqual(self.verdict(self.mutant(diff)), "hung")
+    def test_verdicts(self):
+        for diff, status in (("- if (a > 3) return 3; + if (a >= 3) return 3;", 0),
+                             ("- if (a > 3) return 3; + if (a > 3) ;", 1),
+                             ("- while (a > 3) --a; + while (a > 3) ;", None)):
+            self.assertEqual(self.status(self.root / "all", self.number(diff)), status, diff)
 
-    def test_one_crashes(self):
-        self.assertEqual(self.verdict(TINY.replace("return 3", "__builtin_trap()")), "crashed")
+    def test_a_crash_is_told(self):
+        self.assertLess(self.status_alone(TINY.replace("return 3", "__builtin_trap()")), 0)
 
     def test_one_does_not_compile(self):
-        self.assertEqual(self.verdict(TINY.replace("return 3", "return x")), "does not compile")
+        self.assertEqual(self.status_alone(TINY.replace("return 3", "return x")),
+                         "does not compile")
 
     def test_an_object_that_is_not_taken_is_refused(self):
         with self.assertRaises(Refused):
-            self.verdict("int other() { return 1; }\n")
+            self.status_alone("int other() { return 1; }\n")
+
+
+class MetTest(unittest.TestCase):
+    def test_who_meets_whom(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "met"
+            file.write_text("one\t0.5\tpassed\t1 2 \ntwo, \"2\"\t0.25\tpassed\t2 \nno\t0\tp\t\n")
+            met = judges.MetBy(file)
+        self.assertEqual([one.name for one in met.of(2)], ["one", 'two, "2"'])
+        self.assertEqual([one.name for one in met.of(1)], ["one"])
+        self.assertEqual(met.of(3), [])
+        self.assertEqual(len(met.all), 3)
+        self.assertEqual(judges.quoted('a, "b" [c]'), r'a\, \"b\" \[c]')
 
 
 class Asked(mutants.Run):
     """Judges that note what they are asked, in place of programs."""
 
-    def __init__(self, build):
-        shop = types.SimpleNamespace(build=build, compile=lambda *_: True)
-        super().__init__(shop, build / "results.jsonl", 10)
-        self.judged_by = {"a.cpp": ["unit_test"]}
-        self.simulator = types.SimpleNamespace(commands=[])
+    def __init__(self, build, unit, verdict="failed"):
+        super().__init__(types.SimpleNamespace(build=build, compile=lambda *_: ""),
+                         build / "results.jsonl")
+        self.by = {"a.cpp": {"unit": unit, "simulator": "s"}}
+        self.verdict = verdict
         self.asked = []
 
-    def _by_unit_tests(self, file, made, folder):
+    def _by_unit_tests(self, mutant, number, folder):
         self.asked.append("unit")
-        return {"verdict": "failed", "what": ""}
+        return {"verdict": self.verdict, "what": ""}
 
-    def _by_simulator(self, file, made, folder):
+    def _by_simulator(self, mutant, number, folder):
         self.asked.append("simulator")
         return {"verdict": "found", "what": ""}
 
@@ -236,11 +297,10 @@ class GoesOnTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.build = pathlib.Path(folder.name)
-        for program in ("unit_test", judges.SIMULATOR):
-            (self.build / program).write_text("as it was")
+        (self.build / "mutants").mkdir()
 
-    def asked(self, text):
-        run = Asked(self.build)
+    def asked(self, text, unit="u", verdict="failed"):
+        run = Asked(self.build, unit, verdict)
         with contextlib.redirect_stdout(io.StringIO()):
             run.judge_all(mutate.mutants("a.cpp", text), 1)
         return run.asked
@@ -250,11 +310,11 @@ class GoesOnTest(unittest.TestCase):
         self.assertEqual(self.asked("int a = 1;"), [])
         self.assertEqual(self.asked("int a = 2;"), ["unit", "simulator"])
 
-    def test_a_net_that_changed_judges_anew(self):
-        self.asked("int a = 1;")
-        (self.build / "unit_test").write_text("with another test")
-        self.assertEqual(self.asked("int a = 1;"), ["unit"])
-        self.assertEqual(self.asked("int a = 1;"), [])
+    def test_what_survived_is_judged_again_by_a_net_that_changed(self):
+        self.asked("int a = 1;", verdict="unchanged")
+        self.assertEqual(self.asked("int a = 1;", verdict="unchanged"), [])
+        self.assertEqual(self.asked("int a = 1;", unit="with another test"), ["unit"])
+        self.assertEqual(self.asked("int a = 1;", unit="with a third"), [])
 
 
 def entry(line, unit, simulator):

@@ -1,8 +1,8 @@
-"""Compiles one source anew and links it in place of the one that a program of the build has.
+"""Compiles sources anew and links them in place of those that a program of the build has.
 
-One compile and one link: flags come from build/compile_commands.json, the link line from ninja. The
-object stands on that line before the libraries, whose member of the same content is then never
-asked for. The linker's trace shows which it took, and a link that took both or neither is refused.
+Flags come from build/compile_commands.json, link lines from ninja. The objects stand on that line
+before the libraries, whose members of the same content are then never asked for. The linker's trace
+shows which it took, and a link that took both or neither is refused.
 """
 
 import json
@@ -10,6 +10,10 @@ import pathlib
 import re
 import shlex
 import subprocess
+
+import switched
+
+HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Refused(Exception):
@@ -25,35 +29,59 @@ class Workshop:
         self._links = {}    # program: its link line
         self._members = {}  # program: (archive, member) of what it has from our libraries
 
-    def sources(self):
-        return {str(pathlib.Path(file).relative_to(self.root)) for file in self._commands
-                if pathlib.Path(file).is_relative_to(self.root)}
-
     def make(self, programs):
         subprocess.run(["cmake", "--build", self.build, "--target", *programs], check=True,
                        stdout=subprocess.DEVNULL)
 
-    def compile(self, file, source, target):
-        """Whether it compiles. A mutant may leave a name unused: no warnings."""
+    def object_of(self, file):
+        """The object that the build makes of a source."""
+        entry = self._commands[str(self.root / file)]
+        words = shlex.split(entry["command"])
+        return pathlib.Path(entry["directory"]) / words[words.index("-o") + 1]
+
+    def compile(self, file, source, target, *options):
+        """What the compiler complains of; empty: it compiles. A mutant may leave a name unused: no
+        warnings."""
         entry = self._commands[str(self.root / file)]
         command = shlex.split(entry["command"])
-        if pathlib.Path(command[0]).name == "ccache":
-            command = command[1:]
         command[command.index("-o") + 1] = str(target)
         command[command.index("-c") + 1] = str(source)
-        ended = subprocess.run([*command, "-w"], cwd=entry["directory"], check=False,
-                               capture_output=True)
-        return ended.returncode == 0
+        ended = subprocess.run([*command, "-w", *options], cwd=entry["directory"], check=False,
+                               capture_output=True, text=True)
+        return "" if ended.returncode == 0 else ended.stderr or "it does not compile"
+
+    def compile_switched(self, file, numbered, folder):
+        """(object, numbers) of a source that has these mutants in it, as many as can be."""
+        source = folder / file
+        source.parent.mkdir(parents=True, exist_ok=True)
+        target, known = source.with_suffix(".o"), source.with_suffix(".alone")
+        alone = set(known.read_text(encoding="utf-8").split("\n") if known.exists() else [])
+        numbered = [(number, mutant) for number, mutant in numbered if mutant.key not in alone]
+        text = (self.root / file).read_text(encoding="utf-8")
+        while True:
+            source.write_text(switched.with_switches(text, numbered), encoding="utf-8")
+            errors = self.compile(file, source, target, "-include", str(HERE / "switches.h"),
+                                  "-Wno-narrowing", "-fmax-errors=0")
+            if not errors:
+                known.write_text("\n".join(sorted(alone)), encoding="utf-8")
+                return target, {number for number, _ in numbered}
+            lines = {int(line) for line in re.findall(rf"{re.escape(str(source))}:(\d+)", errors)}
+            blamed = switched.blamed(numbered, lines)
+            if not blamed:
+                raise Refused(f"{file} does not compile with switches: {errors[:2000]}")
+            alone |= {mutant.key for number, mutant in numbered if number in blamed}
+            numbered = [(number, mutant) for number, mutant in numbered if number not in blamed]
 
     def has(self, program, file):
         """Whether the program runs code of that file at all."""
         return self._member(file) in self._members_of(program)
 
-    def link(self, program, file, mutated, target):
-        """REQUIRES: has(program, file)."""
-        taken = self._link(program, [str(mutated)], target)
-        if self._member(file) in taken:
-            raise Refused(f"{program} took the {file} that ships")
+    def link(self, program, objects, target, *besides):
+        """objects: {file: object in its place}. REQUIRES: has(program, file) for each."""
+        taken = self._link(program, [*map(str, objects.values()), *map(str, besides)], target)
+        for file in objects:
+            if self._member(file) in taken:
+                raise Refused(f"{program} took the {file} that ships")
 
     # --- link lines
 
@@ -78,7 +106,7 @@ class Workshop:
 
     def _members_of(self, program):
         if program not in self._members:
-            scratch = self.build / "mutants" / "whole"
+            scratch = self.build / "mutants" / f"whole-{program}"
             scratch.parent.mkdir(parents=True, exist_ok=True)
             self._members[program] = self._link(program, [], scratch)
             scratch.unlink()
