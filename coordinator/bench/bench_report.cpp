@@ -1,11 +1,11 @@
 // What `redlock bench` tells: for people, and as JSON.
 #include "base/text/duration_text.h"
+#include "base/text/json.h"
 #include "coordinator/bench/bench_figures.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace redlock::coordinator {
 namespace {
@@ -99,24 +99,27 @@ std::string node_lines(const std::vector<NodeFigures>& nodes) {
   return text;
 }
 
-nlohmann::json json_of(const LatencyHistogram& latency) {
-  nlohmann::json bars = nlohmann::json::array();
+JsonObject json_of(const LatencyHistogram& latency) {
+  JsonArray bars;
   for (const auto& bar : latency.bars()) {
-    bars.push_back({{"up_to_us", us(bar.up_to)}, {"count", bar.count}});
+    bars.add(JsonObject{{"up_to_us", us(bar.up_to)}, {"count", bar.count}});
   }
-  return {{"count", latency.count()},         {"p50_us", us(latency.at(0.5))},
-          {"p90_us", us(latency.at(0.9))},    {"p99_us", us(latency.at(0.99))},
-          {"p999_us", us(latency.at(0.999))}, {"max_us", us(latency.max())},
-          {"histogram", std::move(bars)}};
+  return {{"count", latency.count()},
+          {"p50_us", us(latency.at(0.5))},
+          {"p90_us", us(latency.at(0.9))},
+          {"p99_us", us(latency.at(0.99))},
+          {"p999_us", us(latency.at(0.999))},
+          {"max_us", us(latency.max())},
+          {"histogram", bars}};
 }
 
-nlohmann::json json_of(const OperationFigures& operation) {
-  nlohmann::json told = json_of(operation.latency);
-  told["failed"] = operation.failed;
+JsonObject json_of(const OperationFigures& operation) {
+  JsonObject told = json_of(operation.latency);
+  told.add("failed", operation.failed);
   return told;
 }
 
-nlohmann::json json_of(const NodeFigures& node) {
+JsonObject json_of(const NodeFigures& node) {
   return {{"node", node.node},
           {"state", node.state},
           {"asked", node.asked},
@@ -174,21 +177,21 @@ std::string bench_text(const BenchFigures& figures) {
 }
 
 std::string bench_json(const BenchFigures& figures) {
-  nlohmann::json nodes = nlohmann::json::array();
-  for (const NodeFigures& node : figures.nodes) nodes.push_back(json_of(node));
-  const nlohmann::json all = {{"seconds", us(figures.passed) / 1e6},
-                              {"in_flight", figures.in_flight},
-                              {"ttl_ms", ceil_ms(figures.ttl)},
-                              {"fence", figures.fence},
-                              {"pairs", figures.pair.count()},
-                              {"pairs_per_second", figures.pairs_per_second()},
-                              {"cpu_us_per_pair", cpu_us_per_pair(figures)},
-                              {"second_rounds", figures.second_rounds},
-                              {"acquire", json_of(figures.acquire)},
-                              {"release", json_of(figures.release)},
-                              {"pair", json_of(figures.pair)},
-                              {"nodes", std::move(nodes)}};
-  return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  JsonArray nodes;
+  for (const NodeFigures& node : figures.nodes) nodes.add(json_of(node));
+  const JsonObject all = {{"seconds", us(figures.passed) / 1e6},
+                          {"in_flight", figures.in_flight},
+                          {"ttl_ms", ceil_ms(figures.ttl)},
+                          {"fence", figures.fence},
+                          {"pairs", figures.pair.count()},
+                          {"pairs_per_second", figures.pairs_per_second()},
+                          {"cpu_us_per_pair", cpu_us_per_pair(figures)},
+                          {"second_rounds", figures.second_rounds},
+                          {"acquire", json_of(figures.acquire)},
+                          {"release", json_of(figures.release)},
+                          {"pair", json_of(figures.pair)},
+                          {"nodes", nodes}};
+  return all.text();
 }
 
 }  // namespace redlock::coordinator

@@ -7,8 +7,6 @@
 namespace redlock::coordinator {
 namespace {
 
-constexpr Duration kLengthMin = 1s;
-constexpr Duration kLengthMax = std::chrono::hours(24);
 // Each has a request at every node at a time, and a link takes no more than a few thousand.
 constexpr int kInFlightMax = 1000;
 
@@ -26,9 +24,7 @@ void add_bench(CLI::App& app, Flags& flags, Options& options) {
 }
 
 Problem read_bench(const GivenSettings& settings, Options& options) {
-  if (Problem problem = read_duration(settings, "for", options.bench.length)) return problem;
-  if (options.bench.length >= kLengthMin && options.bench.length <= kLengthMax) return {};
-  return mistake(*settings.find("for"), "from 1s to 1d");
+  return read_length(settings, options.bench.length);
 }
 
 }  // namespace redlock::coordinator

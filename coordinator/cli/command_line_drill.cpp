@@ -17,8 +17,6 @@ constexpr Duration kChaosTtl = 2s;
 constexpr Duration kReplaceTtl = 500ms;
 // Within it a process is killed and another one started, on a busy machine too.
 constexpr Duration kTtlMin = 1s;
-constexpr Duration kLengthMin = 1s;
-constexpr Duration kLengthMax = std::chrono::hours(24);
 constexpr int kClientsMax = 64;
 constexpr int kLocksMax = 1000;
 
@@ -83,7 +81,7 @@ void add_clock(CLI::App& subcommand, Flags& flags, Options& options) {
   add_clients_at_work(drill, flags, options);
 }
 
-void add_run(CLI::App& subcommand, Flags& flags, Options& options) {
+void add_command_runs(CLI::App& subcommand, Flags& flags, Options& options) {
   CLI::App& drill = *subcommand.add_subcommand(
       "run",
       "`redlock run`, its guard process and nodes are killed and stopped while it runs "
@@ -180,10 +178,7 @@ Problem read_clients_at_work(const GivenSettings& settings, CommandLine& line) {
   }
   if (options.drill.minutes != 0)
     options.drill.length = std::chrono::minutes(options.drill.minutes);
-  if (Problem problem = read_duration(settings, "for", options.drill.length)) return problem;
-  if (options.drill.length < kLengthMin || options.drill.length > kLengthMax) {
-    return mistake(*settings.find("for"), "from 1s to 1d");
-  }
+  if (Problem problem = read_length(settings, options.drill.length)) return problem;
   return read_ttl(settings, options.drill.replace ? kReplaceTtl : kChaosTtl, options);
 }
 
@@ -218,7 +213,7 @@ constexpr std::array kDrills = {
     DrillSubcommand{"chaos", Drill::chaos, add_chaos, read_clients_at_work},
     DrillSubcommand{"partition", Drill::partition, add_partition, read_clients_at_work},
     DrillSubcommand{"clock", Drill::clock, add_clock, read_clients_at_work},
-    DrillSubcommand{"run", Drill::run, add_run, read_clients_at_work},
+    DrillSubcommand{"run", Drill::run, add_command_runs, read_clients_at_work},
     DrillSubcommand{"check", Drill::check, add_check, read_check},
     DrillSubcommand{"client", Drill::client, add_client, read_client},
     DrillSubcommand{"command", Drill::command, add_command, read_command},

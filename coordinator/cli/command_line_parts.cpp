@@ -13,6 +13,9 @@
 namespace redlock::coordinator {
 namespace {
 
+constexpr Duration kLengthMin = 1s;
+constexpr Duration kLengthMax = std::chrono::hours(24);
+
 constexpr std::string_view kHowToNameNodes =
     "no nodes are named: use --nodes redis://host:port,…, or set REDLOCK_NODES, or write a line "
     "`nodes redis://host:port,…` into /etc/redlock/redlock.conf (for a try: `redlock up`)";
@@ -31,6 +34,12 @@ Problem read_duration(const GivenSettings& settings, std::string_view name, Dura
   if (!parsed) return mistake(*setting, parsed.error().text);
   value = parsed.value();
   return {};
+}
+
+Problem read_length(const GivenSettings& settings, Duration& length) {
+  if (Problem problem = read_duration(settings, "for", length)) return problem;
+  if (length >= kLengthMin && length <= kLengthMax) return {};
+  return mistake(*settings.find("for"), "from 1s to 1d");
 }
 
 Problem read_drift(const GivenSettings& settings, double& drift) {

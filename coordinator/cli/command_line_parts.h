@@ -40,6 +40,8 @@ CLI::Option* add_setting(CLI::App& app, Flags& flags, const std::string& names,
 
 // Each leaves the value as it is where the setting is not given.
 Problem read_duration(const GivenSettings& settings, std::string_view name, Duration& value);
+// --for: how long a bench or a drill goes on.
+Problem read_length(const GivenSettings& settings, Duration& length);
 Problem read_drift(const GivenSettings& settings, double& drift);
 Problem read_nodes(const GivenSettings& settings, CommandLine& line);
 // What depends on more than one setting.

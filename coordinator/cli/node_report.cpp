@@ -1,11 +1,11 @@
 #include "coordinator/cli/node_report.h"
 
+#include "base/text/json.h"
 #include "coordinator/cli/messages.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace redlock::coordinator {
 namespace {
@@ -22,19 +22,18 @@ void print_error(const std::string& text) {
 }
 
 void print_json(const Options& options, const Error& error) {
-  nlohmann::json nodes = nlohmann::json::array();
+  JsonArray nodes;
   for (const NodeAnswer& answer : error.nodes) {
-    nodes.push_back({{"node", answer.node},
-                     {"answer", answer_name(answer.kind)},
-                     {"text", answer.text},
-                     {"took_ms", milliseconds(answer.took)}});
+    nodes.add(JsonObject{{"node", answer.node},
+                         {"answer", answer_name(answer.kind)},
+                         {"text", answer.text},
+                         {"took_ms", milliseconds(answer.took)}});
   }
-  const nlohmann::json all = {{"name", options.name},
-                              {"outcome", error_name(error.code)},
-                              {"message", error.text},
-                              {"nodes", nodes}};
-  say(MessageStream::output,
-      all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  const JsonObject all = {{"name", options.name},
+                          {"outcome", error_name(error.code)},
+                          {"message", error.text},
+                          {"nodes", nodes}};
+  say(MessageStream::output, all.text() + "\n");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // redlock acquire NAME: prints what `eval` in a shell needs, also when it fails (shell_lines.h).
+#include "base/text/json.h"
 #include "base/time.h"
 #include "coordinator/cli/node_report.h"
 #include "coordinator/cli/shell_lines.h"
@@ -8,7 +9,6 @@
 #include <cstdio>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace redlock::coordinator {
 namespace {
@@ -17,15 +17,15 @@ namespace {
 bool print_lock(const Options& options, const Lock& lock) {
   const Duration left = lock.validity_left();
   if (options.json) {
-    const nlohmann::json token = lock.token > 0 ? nlohmann::json(lock.token) : nullptr;
-    const nlohmann::json all = {{"name", options.name},
-                                {"outcome", "acquired"},
-                                {"value", lock.value},
-                                {"validity_ms", floor_ms(left)},
-                                {"token", token},
-                                {"round_trips", lock.round_trips},
-                                {"valid_until", uptime_seconds(lock.valid_until)}};
-    fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    const Json token = lock.token > 0 ? Json(lock.token) : Json();
+    const JsonObject all = {{"name", options.name},
+                            {"outcome", "acquired"},
+                            {"value", lock.value},
+                            {"validity_ms", floor_ms(left)},
+                            {"token", token},
+                            {"round_trips", lock.round_trips},
+                            {"valid_until", uptime_seconds(lock.valid_until)}};
+    fmt::print("{}\n", all.text());
   } else {
     fmt::print("{}", lock_lines(lock, left));
   }

@@ -1,4 +1,5 @@
 // redlock admit: gives unfenced nodes their part in tokens again, and says what became of each.
+#include "base/text/json.h"
 #include "coordinator/cli/node_report.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
@@ -6,7 +7,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace redlock::coordinator {
 namespace {
@@ -17,18 +17,18 @@ bool is_any_new(const Admitted& admitted) {
 }
 
 void print_json(const Admitted& admitted) {
-  nlohmann::json nodes = nlohmann::json::array();
+  JsonArray nodes;
   for (const NodeAdmission& node : admitted.nodes) {
-    nodes.push_back({{"node", node.answer.node},
-                     {"answer", answer_name(node.answer.kind)},
-                     {"text", node.answer.text},
-                     {"fenced", node.fenced},
-                     {"admitted", node.admitted}});
+    nodes.add(JsonObject{{"node", node.answer.node},
+                         {"answer", answer_name(node.answer.kind)},
+                         {"text", node.answer.text},
+                         {"fenced", node.fenced},
+                         {"admitted", node.admitted}});
   }
-  nlohmann::json all = {{"outcome", is_any_new(admitted) ? "admitted" : "nothing to do"},
-                        {"nodes", nodes}};
-  if (is_any_new(admitted)) all["floor"] = admitted.floor;
-  fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  JsonObject all = {{"outcome", is_any_new(admitted) ? "admitted" : "nothing to do"},
+                    {"nodes", nodes}};
+  if (is_any_new(admitted)) all.add("floor", admitted.floor);
+  fmt::print("{}\n", all.text());
 }
 
 void print_lines(const Admitted& admitted) {

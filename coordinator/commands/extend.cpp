@@ -1,5 +1,6 @@
 // redlock extend NAME: gives a lock that another process acquired a later deadline, and prints what
 // `eval` in a shell needs, also when it fails (shell_lines.h).
+#include "base/text/json.h"
 #include "base/time.h"
 #include "coordinator/cli/node_report.h"
 #include "coordinator/cli/shell_lines.h"
@@ -9,7 +10,6 @@
 #include <cstdio>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace redlock::coordinator {
 namespace {
@@ -18,10 +18,10 @@ namespace {
 bool print_validity(const Options& options, const Lock& lock) {
   const Duration left = lock.validity_left();
   if (options.json) {
-    const nlohmann::json all = {{"outcome", "extended"},
-                                {"validity_ms", floor_ms(left)},
-                                {"valid_until", uptime_seconds(lock.valid_until)}};
-    fmt::print("{}\n", all.dump());
+    const JsonObject all = {{"outcome", "extended"},
+                            {"validity_ms", floor_ms(left)},
+                            {"valid_until", uptime_seconds(lock.valid_until)}};
+    fmt::print("{}\n", all.text());
   } else {
     fmt::print("{}", validity_lines(lock, left));
   }

@@ -3,6 +3,7 @@
 // Each change can be repeated after whatever ended it: one that was chosen is found done, one that
 // was begun is finished first.
 #include "base/text/duration_text.h"
+#include "base/text/json.h"
 #include "coordinator/cli/group_plans.h"
 #include "coordinator/cli/node_report.h"
 #include "coordinator/client/node_address.h"
@@ -16,7 +17,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace redlock::coordinator {
 namespace {
@@ -71,20 +71,20 @@ std::string standing_text(const States& states, const GroupMember& member) {
   return node->fenced.value_or(true) ? "votes" : "votes, without tokens yet";
 }
 
-nlohmann::json json_of(const GroupRoster& roster, const States& states) {
-  nlohmann::json members = nlohmann::json::array();
+JsonObject json_of(const GroupRoster& roster, const States& states) {
+  JsonArray members;
   for (const GroupMember& member : roster.members) {
-    members.push_back({{"node", member.node},
-                       {"id", member.id},
-                       {"ledger", member.ledger},
-                       {"since", member.since},
-                       {"standing", standing_text(states, member)}});
+    members.add(JsonObject{{"node", member.node},
+                           {"id", member.id},
+                           {"ledger", member.ledger},
+                           {"since", member.since},
+                           {"standing", standing_text(states, member)}});
   }
   return {{"epoch", roster.epoch}, {"members", members}};
 }
 
 void print(const Options& options, const GroupRoster& roster, const States& states) {
-  if (options.json) return fmt::print("{}\n", json_of(roster, states).dump());
+  if (options.json) return fmt::print("{}\n", json_of(roster, states).text());
   if (roster.epoch == 0) {
     return fmt::print("no roster yet: `redlock group create` makes these {} nodes a group\n",
                       states.size());

@@ -1,6 +1,8 @@
 // redlock holder NAME: which value a quorum holds, and for how long.
+#include "base/text/json.h"
 #include "base/text/printable.h"
 #include "base/time.h"
+#include "base/token.h"
 #include "coordinator/cli/node_report.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
@@ -8,14 +10,13 @@
 #include <optional>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace redlock::coordinator {
 namespace {
 
 // What a group without tokens does not have is null, and "-".
-nlohmann::json token_json(const Holder& holder) {
-  return holder.token == 0 ? nlohmann::json() : nlohmann::json(holder.token);
+std::optional<Token> token_of(const Holder& holder) {
+  return holder.token == 0 ? std::nullopt : std::optional(holder.token);
 }
 
 // Of what never ends, as a key that somebody set without a time to live: none.
@@ -24,18 +25,13 @@ std::optional<std::int64_t> left_ms(const Holder& holder) {
   return floor_ms(holder.left);
 }
 
-nlohmann::json left_json(const Holder& holder) {
-  const auto left = left_ms(holder);
-  return left ? nlohmann::json(*left) : nlohmann::json();
-}
-
 void print_holder(const Options& options, const Holder& holder) {
   if (options.json) {
-    const nlohmann::json all = {{"name", options.name},        {"held", true},
-                                {"value", holder.value},       {"left_ms", left_json(holder)},
-                                {"token", token_json(holder)}, {"nodes", holder.nodes},
-                                {"of", options.node_count}};
-    fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    const JsonObject all = {{"name", options.name},      {"held", true},
+                            {"value", holder.value},     {"left_ms", left_ms(holder)},
+                            {"token", token_of(holder)}, {"nodes", holder.nodes},
+                            {"of", options.node_count}};
+    fmt::print("{}\n", all.text());
     return;
   }
   const auto left = left_ms(holder);
@@ -47,8 +43,8 @@ void print_holder(const Options& options, const Holder& holder) {
 
 void print_free(const Options& options) {
   if (!options.json) return fmt::print("free\n");
-  const nlohmann::json all = {{"name", options.name}, {"held", false}};
-  fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  const JsonObject all = {{"name", options.name}, {"held", false}};
+  fmt::print("{}\n", all.text());
 }
 
 int tell(const Options& options, const Result<std::optional<Holder>, Error>& result) {

@@ -2,6 +2,7 @@
 #include "base/net/turn/clock.h"
 #include "base/net/turn/timer.h"
 #include "base/text/duration_text.h"
+#include "base/text/json.h"
 #include "coordinator/cli/counter_report.h"
 #include "coordinator/cli/group_plans.h"
 #include "coordinator/commands/commands.h"
@@ -16,7 +17,6 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace redlock::coordinator {
 namespace {
@@ -91,20 +91,20 @@ void print_table(const States& states) {
   }
 }
 
-nlohmann::json json_of(const NodeState& node) {
-  nlohmann::json told = {{"node", node.answer.node},
-                         {"state", node.state},
-                         {"answers", answers(node)},
-                         {"grants", node.grants}};
+JsonObject json_of(const NodeState& node) {
+  JsonObject told = {{"node", node.answer.node},
+                     {"state", node.state},
+                     {"answers", answers(node)},
+                     {"grants", node.grants}};
   if (!answers(node)) return told;
   const auto add = [&](const char* name, const auto& value) {
-    if (value) told[name] = *value;
+    if (value) told.add(name, *value);
   };
   const auto add_ms = [&](const char* name, const std::optional<Duration>& value) {
-    if (value) told[name] = ceil_ms(*value);
+    if (value) told.add(name, ceil_ms(*value));
   };
   const auto add_text = [&](const char* name, const std::string& value) {
-    if (!value.empty()) told[name] = value;
+    if (!value.empty()) told.add(name, value);
   };
   add_text("cause", node.cause);
   add_ms("delay_left_ms", node.delay_left);
@@ -115,7 +115,7 @@ nlohmann::json json_of(const NodeState& node) {
   add("bound", node.bound);
   add("fenced", node.fenced);
   add_ms("admit_in_ms", node.admit_in);
-  told["round_trip_ms"] = round_trip_ms(node);
+  told.add("round_trip_ms", round_trip_ms(node));
   add_text("clock", node.clock);
   add_text("unsafe", node.unsafe);
   add_text("node_id", node.node_id);
@@ -199,17 +199,17 @@ std::vector<std::string> complaints(const States& states, const FarCounters& far
 }
 
 void print_json(const States& states, const FarCounters& far, int exit_code) {
-  nlohmann::json nodes = nlohmann::json::array();
+  std::vector<JsonObject> nodes;
   for (const NodeState& node : states) nodes.push_back(json_of(node));
   for (const FarCounter& one : far) {
-    nodes[one.node]["counter_is_far"] = one.side == FarCounter::Side::above ? "above" : "below";
-    nodes[one.node]["warning"] = one.text;
+    nodes[one.node].add("counter_is_far", one.side == FarCounter::Side::above ? "above" : "below");
+    nodes[one.node].add("warning", one.text);
   }
-  const nlohmann::json all = {{"quorum_grants", exit_code == exit_code::kDone},
-                              {"epoch", newest(states).epoch},
-                              {"group", group_text(states)},
-                              {"nodes", nodes}};
-  fmt::print("{}\n", all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  const JsonObject all = {{"quorum_grants", exit_code == exit_code::kDone},
+                          {"epoch", newest(states).epoch},
+                          {"group", group_text(states)},
+                          {"nodes", nodes}};
+  fmt::print("{}\n", all.text());
 }
 
 // Whether a quorum grants, and if not, why.

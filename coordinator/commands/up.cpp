@@ -2,6 +2,7 @@
 #include "base/net/process/spare_descriptors.h"
 #include "base/net/turn/clock.h"
 #include "base/net/turn/timer.h"
+#include "base/text/json.h"
 #include "coordinator/cli/group_plans.h"
 #include "coordinator/cli/node_report.h"
 #include "coordinator/commands/commands.h"
@@ -16,7 +17,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace redlock::coordinator {
 namespace {
@@ -156,8 +156,8 @@ void Up::on_changed(const GroupRoster& wanted, const Result<GroupChange, Error>&
 void Up::tell_ready() {
   if (std::exchange(is_ready_told_, true)) return;
   if (options_.json) {
-    const nlohmann::json all = {{"REDLOCK_NODES", nodes_.addresses()}};
-    fmt::print("{}\n", all.dump());
+    const JsonObject all = {{"REDLOCK_NODES", nodes_.addresses()}};
+    fmt::print("{}\n", all.text());
   } else {
     fmt::print(
         "{} nodes are ready. In another terminal:\n\n  export REDLOCK_NODES={}\n"

@@ -1,12 +1,13 @@
 #include "coordinator/drill/report.h"
 
+#include "base/text/json.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace redlock::coordinator {
 namespace {
@@ -64,15 +65,17 @@ void DrillReport::end_drill(bool as_told) {
 }
 
 void DrillReport::print_json(const DrillStep& step, const std::vector<std::string>* differences) {
-  nlohmann::json line = {{"ms", floor_ms(step.at.value_or(stage_.elapsed()))}, {"step", step.name}};
-  if (!half_.empty()) line["half"] = half_;
-  if (!step.text.empty()) line["text"] = step.text;
-  for (const auto& [name, value] : step.facts) line[name] = value;
-  if (differences != nullptr) line["differences"] = *differences;
+  JsonObject line = {{"ms", floor_ms(step.at.value_or(stage_.elapsed()))}, {"step", step.name}};
+  if (!half_.empty()) line.add("half", half_);
+  if (!step.text.empty()) line.add("text", step.text);
+  for (const auto& [name, value] : step.facts) line.add(name, value);
+  if (differences != nullptr) line.add("differences", *differences);
+  JsonArray nodes;
   for (const auto& [node, text] : step.nodes) {
-    line["nodes"].push_back({{"node", node}, {"says", text}});
+    nodes.add(JsonObject{{"node", node}, {"says", text}});
   }
-  print_line(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (!nodes.is_empty()) line.add("nodes", nodes);
+  print_line(line.text());
 }
 
 std::string DrillReport::coloured(std::string_view text, std::string_view colour) const {

@@ -1,6 +1,7 @@
 // redlock-differential: generated requests to redlock-node and redis-server side by side; every
 // reply must be the same but for the list in docs/differences.md. See docs/proof.md.
 #include "base/invariant.h"
+#include "base/text/json.h"
 #include "base/text/number.h"
 #include "server/commands/families.h"
 #include "server/node/command_table.h"
@@ -19,7 +20,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace redlock::differential {
 namespace {
@@ -199,10 +199,10 @@ class Sweep {
     clear_line();
     const Match& match = arena_.match();
     if (options_.json) {
-      const nlohmann::json json = {{"seeds", seed_ - range_.first}, {"requests", match.requests()},
-                                   {"seconds", seconds()},          {"differences", differences_},
-                                   {"calls", match.calls()},        {"wanted", wanted()}};
-      fmt::print("{}\n", json.dump());
+      const JsonObject json = {{"seeds", seed_ - range_.first}, {"requests", match.requests()},
+                               {"seconds", seconds()},          {"differences", differences_},
+                               {"calls", match.calls()},        {"wanted", wanted()}};
+      fmt::print("{}\n", json.text());
       return;
     }
     fmt::print("{} seeds, {} requests of {} commands in {:.1f} s ({:.0f}/s), {}\n",

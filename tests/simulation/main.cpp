@@ -1,4 +1,5 @@
 // redlock-sim: the shipped nodes and coordinators in a simulated world. See docs/proof.md.
+#include "base/text/json.h"
 #include "base/text/number.h"
 #include "tests/simulation/memory.h"
 #include "tests/simulation/shrink.h"
@@ -14,7 +15,6 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace redlock::simulation {
 namespace {
@@ -99,18 +99,19 @@ int tell(const Options& options, const Scenario& scenario, const Violation& viol
 
 // --- one run
 
-nlohmann::json json_of(const Outcome& outcome) {
-  nlohmann::json json = {{"hash", hash_text(outcome.hash)},
-                         {"steps", outcome.steps},
-                         {"faults", outcome.faults},
-                         {"acquired", outcome.acquired},
-                         {"extended", outcome.extended},
-                         {"overlaps", outcome.overlaps},
-                         {"simulated_ms", floor_ms(outcome.simulated)}};
+JsonObject json_of(const Outcome& outcome) {
+  JsonObject json = {{"hash", hash_text(outcome.hash)},
+                     {"steps", outcome.steps},
+                     {"faults", outcome.faults},
+                     {"acquired", outcome.acquired},
+                     {"extended", outcome.extended},
+                     {"overlaps", outcome.overlaps},
+                     {"simulated_ms", floor_ms(outcome.simulated)}};
   if (outcome.violation) {
-    json["violation"] = {{"breach", breach_name(outcome.violation->breach)},
-                         {"text", outcome.violation->text},
-                         {"true_time_ns", outcome.violation->when.time_since_epoch().count()}};
+    json.add("violation",
+             JsonObject{{"breach", breach_name(outcome.violation->breach)},
+                        {"text", outcome.violation->text},
+                        {"true_time_ns", outcome.violation->when.time_since_epoch().count()}});
   }
   return json;
 }
@@ -119,7 +120,7 @@ int run_one(const Options& options, const Scenario& scenario) {
   const Outcome outcome = run(scenario, options.telling());
   print_story(outcome);
   if (options.json) {
-    fmt::print("{}\n", json_of(outcome).dump());
+    fmt::print("{}\n", json_of(outcome).text());
   } else {
     fmt::print("{} steps, {} faults, {} locks acquired, {} extensions, hash {}\n", outcome.steps,
                outcome.faults, outcome.acquired, outcome.extended, hash_text(outcome.hash));
@@ -171,23 +172,23 @@ void show_progress(const SweepResult& result) {
 void print_sums(const Options& options, const SweepResult& result) {
   const double hours = result.simulated.count() / 3600;
   if (options.json) {
-    nlohmann::json json = {{"seeds", result.seeds},
-                           {"seconds", result.took.count()},
-                           {"simulated_hours", hours},
-                           {"faults", result.faults},
-                           {"acquired", result.acquired},
-                           {"extended", result.extended},
-                           {"runs_with_two_holders", result.runs_with_overlap},
-                           {"stuck", result.stuck},
-                           {"hash", hash_text(result.hash)}};
+    JsonObject json = {{"seeds", result.seeds},
+                       {"seconds", result.took.count()},
+                       {"simulated_hours", hours},
+                       {"faults", result.faults},
+                       {"acquired", result.acquired},
+                       {"extended", result.extended},
+                       {"runs_with_two_holders", result.runs_with_overlap},
+                       {"stuck", result.stuck},
+                       {"hash", hash_text(result.hash)}};
     if (result.first_failing) {
       const auto found =
           run(make_scenario(*result.first_failing, options.mix), Story::Telling::nothing);
-      json["seed"] = *result.first_failing;
-      json["breach"] = breach_name(found.violation->breach);
-      json["text"] = found.violation->text;
+      json.add("seed", *result.first_failing);
+      json.add("breach", breach_name(found.violation->breach));
+      json.add("text", found.violation->text);
     }
-    fmt::print("{}\n", json.dump());
+    fmt::print("{}\n", json.text());
     return;
   }
   if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");

@@ -1,14 +1,12 @@
 #include "coordinator/drill/history/check_report.h"
 
+#include "base/text/json.h"
 #include "coordinator/drill/history/figures.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace redlock::coordinator {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, kFindingKinds> kTitles = {
     "two holders at once", "tokens out of order",     "tokens given twice",
@@ -151,49 +149,72 @@ Figure changes_figure(const Story& story, const GroupChanges& changes) {
   return figure;
 }
 
-Json figures_json(const Summary& summary) {
+void add_faults(JsonObject& json, const Summary& summary) {
+  JsonObject nodes;
+  JsonObject clients;
+  for (What what = What::killed; what <= What::clock_jumped;
+       what = static_cast<What>(static_cast<int>(what) + 1)) {
+    const auto index = static_cast<std::size_t>(what);
+    nodes.add(name_of(what), summary.faults_of_nodes.at(index));
+    clients.add(name_of(what), summary.faults_of_clients.at(index));
+  }
+  clients.add("stopped_over_an_end", summary.pauses_over_an_end);
+  json.add("nodes", nodes);
+  json.add("clients", clients);
+}
+
+JsonObject figures_json(const Summary& summary) {
   const auto ms = [](Duration d) { return std::chrono::duration<double, std::milli>(d).count(); };
   const auto optional_ms = [&](const std::optional<Duration>& d) {
     return d ? Json(ms(*d)) : Json();
   };
   const auto& [latency, availability, losses, writes] =
       std::tie(summary.latency, summary.availability, summary.losses, summary.writes);
-  Json json = {{"events", summary.events},           {"attempts", attempts_of(summary)},
-               {"acquired", summary.acquired},       {"fenced", summary.fenced},
-               {"without_ttl", summary.without_ttl}, {"refused", summary.refused},
-               {"unanswered", summary.unanswered},   {"extended", summary.extended},
-               {"released", summary.released}};
-  json["latency_ms"] = {
-      {"median", ms(latency.median)}, {"p99", ms(latency.p99)}, {"max", ms(latency.max)}};
-  json["availability"] = {{"share", availability.share()},
-                          {"longest_gap_ms", ms(availability.longest.length())}};
-  json["losses"] = {{"in_time", losses.in_time},
-                    {"least_ahead_ms", optional_ms(losses.least_ahead)},
-                    {"by_paused", losses.by_paused},
-                    {"slowest_after_pause_ms", optional_ms(losses.slowest_after_pause)},
-                    {"by_killed", losses.by_killed}};
-  json["writes"] = {{"accepted", writes.accepted},
-                    {"refused", writes.refused},
-                    {"late_accepted", writes.late_accepted},
-                    {"late_refused", writes.late_refused},
-                    {"late_after_next", writes.late_after_next}};
+  JsonObject json = {{"events", summary.events},           {"attempts", attempts_of(summary)},
+                     {"acquired", summary.acquired},       {"fenced", summary.fenced},
+                     {"without_ttl", summary.without_ttl}, {"refused", summary.refused},
+                     {"unanswered", summary.unanswered},   {"extended", summary.extended},
+                     {"released", summary.released}};
+  json.add("latency_ms",
+           JsonObject{
+               {"median", ms(latency.median)}, {"p99", ms(latency.p99)}, {"max", ms(latency.max)}});
+  json.add("availability", JsonObject{{"share", availability.share()},
+                                      {"longest_gap_ms", ms(availability.longest.length())}});
+  json.add("losses", JsonObject{{"in_time", losses.in_time},
+                                {"least_ahead_ms", optional_ms(losses.least_ahead)},
+                                {"by_paused", losses.by_paused},
+                                {"slowest_after_pause_ms", optional_ms(losses.slowest_after_pause)},
+                                {"by_killed", losses.by_killed}});
+  json.add("writes", JsonObject{{"accepted", writes.accepted},
+                                {"refused", writes.refused},
+                                {"late_accepted", writes.late_accepted},
+                                {"late_refused", writes.late_refused},
+                                {"late_after_next", writes.late_after_next}});
   const GroupChanges& changes = summary.changes;
-  json["changes"] = {{"replaced", changes.replaced},
-                     {"added", changes.added},
-                     {"removed", changes.removed},
-                     {"kills", changes.kills},
-                     {"longest_gap_ms", ms(changes.longest_gap)},
-                     {"undisturbed", changes.undisturbed},
-                     {"longest_undisturbed_gap_ms", ms(changes.longest_undisturbed.length())},
-                     {"longest_without_quorum_ms", ms(changes.longest_without.length())}};
-  for (What what = What::killed; what <= What::clock_jumped;
-       what = static_cast<What>(static_cast<int>(what) + 1)) {
-    const auto index = static_cast<std::size_t>(what);
-    json["nodes"][std::string(name_of(what))] = summary.faults_of_nodes.at(index);
-    json["clients"][std::string(name_of(what))] = summary.faults_of_clients.at(index);
-  }
-  json["clients"]["stopped_over_an_end"] = summary.pauses_over_an_end;
+  json.add("changes",
+           JsonObject{{"replaced", changes.replaced},
+                      {"added", changes.added},
+                      {"removed", changes.removed},
+                      {"kills", changes.kills},
+                      {"longest_gap_ms", ms(changes.longest_gap)},
+                      {"undisturbed", changes.undisturbed},
+                      {"longest_undisturbed_gap_ms", ms(changes.longest_undisturbed.length())},
+                      {"longest_without_quorum_ms", ms(changes.longest_without.length())}});
+  add_faults(json, summary);
   return json;
+}
+
+JsonObject json_of(const History& history, const Story& story, const Finding& finding) {
+  JsonArray places;
+  for (const std::size_t event : finding.events) {
+    places.add(place_of(history, history.events[event]));
+  }
+  return {{"kind", name_of(finding.kind)},
+          {"lock", story.locks[finding.lock]},
+          {"t", finding.time.from.time_since_epoch().count()},
+          {"until", finding.time.to.time_since_epoch().count()},
+          {"places", places},
+          {"text", finding.text}};
 }
 
 }  // namespace
@@ -260,30 +281,22 @@ std::string report_text(const History& history, const Story& story, const Report
 }
 
 std::string report_json(const History& history, const Story& story, const Report& report) {
-  Json json = {{"title", history.header.title},
-               {"clean", report.is_clean()},
-               {"seconds", std::chrono::duration<double>(story.time.length()).count()},
-               {"clients", story.clients},
-               {"nodes", story.parties.size() - story.clients},
-               {"locks", story.locks.size()}};
+  JsonObject json = {{"title", history.header.title},
+                     {"clean", report.is_clean()},
+                     {"seconds", std::chrono::duration<double>(story.time.length()).count()},
+                     {"clients", story.clients},
+                     {"nodes", story.parties.size() - story.clients},
+                     {"locks", story.locks.size()}};
+  JsonObject counts;
   for (std::size_t i = 0; i < kFindingKinds; ++i) {
-    json["counts"][std::string(name_of(static_cast<FindingKind>(i)))] = report.counts[i];
+    counts.add(name_of(static_cast<FindingKind>(i)), report.counts[i]);
   }
-  json["figures"] = figures_json(report.summary);
-  json["findings"] = Json::array();
-  for (const Finding& finding : report.findings) {
-    Json& line = json["findings"].emplace_back();
-    line = {{"kind", name_of(finding.kind)},
-            {"lock", story.locks[finding.lock]},
-            {"t", finding.time.from.time_since_epoch().count()},
-            {"until", finding.time.to.time_since_epoch().count()},
-            {"places", Json::array()},
-            {"text", finding.text}};
-    for (const std::size_t event : finding.events) {
-      line["places"].push_back(place_of(history, history.events[event]));
-    }
-  }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  JsonArray findings;
+  for (const Finding& finding : report.findings) findings.add(json_of(history, story, finding));
+  json.add("counts", counts);
+  json.add("figures", figures_json(report.summary));
+  json.add("findings", findings);
+  return json.text() + "\n";
 }
 
 }  // namespace redlock::coordinator

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include <nlohmann/json.hpp>
+
 namespace redlock::coordinator {
 namespace {
 
@@ -54,26 +56,26 @@ constexpr std::string_view kTimeIs = "a whole number of nanoseconds, from 0 to 2
 constexpr std::string_view kDirectionIs = R"("both", "in" or "out")";
 constexpr std::int64_t kMsMax = std::int64_t{100} * 365 * 24 * 3600 * 1000;
 
-bool read_ms(const Json& value, std::int64_t& ms) {
+bool read_ms(const ReadJson& value, std::int64_t& ms) {
   if (!value.is_number_integer()) return false;
   if (value.is_number_unsigned() && value.get<std::uint64_t>() > kMsMax) return false;
   ms = value.get<std::int64_t>();
   return ms >= -kMsMax && ms <= kMsMax;
 }
 
-bool read_token(const Json& value, std::uint64_t& token) {
+bool read_token(const ReadJson& value, std::uint64_t& token) {
   if (!value.is_number_unsigned()) return false;
   token = value.get<std::uint64_t>();
   return token <= kHistoryTokenMax;
 }
 
-bool read_bool(const Json& value, bool& is) {
+bool read_bool(const ReadJson& value, bool& is) {
   if (!value.is_boolean()) return false;
   is = value.get<bool>();
   return true;
 }
 
-bool read_names(const Json& value, std::vector<std::string>& names) {
+bool read_names(const ReadJson& value, std::vector<std::string>& names) {
   if (!value.is_array()) return false;
   names.resize(value.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -82,7 +84,7 @@ bool read_names(const Json& value, std::vector<std::string>& names) {
   return true;
 }
 
-bool read_direction(const Json& value, Direction& direction) {
+bool read_direction(const ReadJson& value, Direction& direction) {
   if (!value.is_string()) return false;
   for (const Direction candidate : {Direction::both, Direction::in, Direction::out}) {
     direction = candidate;
@@ -99,7 +101,7 @@ bool always(const Event& /*event*/) {
   return true;
 }
 
-using In = const Json&;
+using In = const ReadJson&;
 using Of = const Event&;
 
 constexpr std::array kFields = {
@@ -160,7 +162,7 @@ const KindOfEvent* find_kind(std::string_view name) {
   return found == kKinds.end() ? nullptr : found;
 }
 
-bool read_time(const Json& value, Instant& time) {
+bool read_time(const ReadJson& value, Instant& time) {
   if (!value.is_number_unsigned()) return false;
   const auto ns = value.get<std::uint64_t>();
   if (ns > static_cast<std::uint64_t>(kHistoryTimeMax)) return false;
@@ -168,13 +170,13 @@ bool read_time(const Json& value, Instant& time) {
   return true;
 }
 
-bool read_text(const Json& value, std::string& text) {
+bool read_text(const ReadJson& value, std::string& text) {
   if (!value.is_string()) return false;
   text = value.get<std::string>();
   return true;
 }
 
-bool read_name(const Json& value, std::string& name) {
+bool read_name(const ReadJson& value, std::string& name) {
   return read_text(value, name) && !name.empty() && name.size() <= kHistoryNameMax;
 }
 

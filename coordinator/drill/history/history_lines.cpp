@@ -1,3 +1,4 @@
+#include "base/text/json.h"
 #include "coordinator/drill/history/history.h"
 #include "coordinator/drill/history/history_fields.h"
 
@@ -8,9 +9,8 @@
 namespace redlock::coordinator {
 namespace {
 
-// What is no UTF-8 is written with the replacement character: a history is always read again.
-std::string line_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string line_of(const JsonObject& json) {
+  return json.text() + "\n";
 }
 
 }  // namespace
@@ -43,21 +43,22 @@ bool is_node(std::string_view who) {
 }
 
 std::string header_line(const HistoryHeader& header) {
-  Json json = {{"format", "redlock-history"}, {"version", 1}};
-  if (!header.title.empty()) json["title"] = header.title;
-  if (header.clock_drift > 0) json["clock_drift"] = header.clock_drift;
-  if (!header.nodes.empty()) json["nodes"] = header.nodes;
-  if (!header.clients.empty()) json["clients"] = header.clients;
-  if (!header.about.empty()) json["about"] = header.about;
+  JsonObject json = {{"format", "redlock-history"}, {"version", 1}};
+  if (!header.title.empty()) json.add("title", header.title);
+  if (header.clock_drift > 0) json.add("clock_drift", header.clock_drift);
+  if (!header.nodes.empty()) json.add("nodes", header.nodes);
+  if (!header.clients.empty()) json.add("clients", header.clients);
+  if (!header.about.empty()) json.add("about", header.about);
   return line_of(json);
 }
 
 std::string event_line(const Event& event) {
   const KindOfEvent& kind = kind_of(event.what);
-  Json json = {{"t", event.at.time_since_epoch().count()}, {"who", event.who}, {"what", kind.name}};
+  JsonObject json = {
+      {"t", event.at.time_since_epoch().count()}, {"who", event.who}, {"what", kind.name}};
   for (const EventField& field : event_fields()) {
     const bool is_optional = (kind.optional & field.bit) != 0 && field.is_told(event);
-    if (is_optional || (kind.required & field.bit) != 0) json[field.name] = field.write(event);
+    if (is_optional || (kind.required & field.bit) != 0) json.add(field.name, field.write(event));
   }
   return line_of(json);
 }

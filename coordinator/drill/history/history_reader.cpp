@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace redlock::coordinator {
 namespace {
@@ -29,10 +30,10 @@ std::string kinds_text() {
 }
 
 // Reads one value into place, or says what it must be.
-Problem read_header_field(const std::string& name, const Json& value, HistoryHeader& header) {
+Problem read_header_field(const std::string& name, const ReadJson& value, HistoryHeader& header) {
   const auto read_list = [&](std::vector<std::string>& list) {
     list.clear();
-    return value.is_array() && std::all_of(value.begin(), value.end(), [&](const Json& one) {
+    return value.is_array() && std::all_of(value.begin(), value.end(), [&](const ReadJson& one) {
              return read_name(one, list.emplace_back());
            });
   };
@@ -59,10 +60,10 @@ Problem read_header_field(const std::string& name, const Json& value, HistoryHea
   return fmt::format("a header has no \"{}\"; begin names of your own with x_", name);
 }
 
-Problem read_header(const Json& json, HistoryHeader& header) {
-  if (json.value("format", Json()) != "redlock-history")
+Problem read_header(const ReadJson& json, HistoryHeader& header) {
+  if (json.value("format", ReadJson()) != "redlock-history")
     return R"("format" must be "redlock-history": is this a history?)";
-  if (json.value("version", Json()) != 1)
+  if (json.value("version", ReadJson()) != 1)
     return R"("version" must be 1: this program knows no other one)";
   for (const auto& [name, value] : json.items()) {
     if (Problem problem = read_header_field(name, value, header)) return problem;
@@ -70,7 +71,7 @@ Problem read_header(const Json& json, HistoryHeader& header) {
   return {};
 }
 
-Problem read_common(const Json& json, Event& event) {
+Problem read_common(const ReadJson& json, Event& event) {
   const auto what = json.find("what");
   const auto time = json.find("t");
   const auto who = json.find("who");
@@ -87,7 +88,7 @@ Problem read_common(const Json& json, Event& event) {
   return {};
 }
 
-Problem read_field(const KindOfEvent& kind, const std::string& name, const Json& value,
+Problem read_field(const KindOfEvent& kind, const std::string& name, const ReadJson& value,
                    Event& event, unsigned& seen) {
   if (name == "t" || name == "who" || name == "what") return {};
   const auto fields = event_fields();
@@ -103,7 +104,7 @@ Problem read_field(const KindOfEvent& kind, const std::string& name, const Json&
   return {};
 }
 
-Problem read_event(const Json& json, Event& event) {
+Problem read_event(const ReadJson& json, Event& event) {
   if (Problem problem = read_common(json, event)) return problem;
   const KindOfEvent& kind = kind_of(event.what);
   unsigned seen = 0;
@@ -163,7 +164,7 @@ Problem HistoryReader::read_file(const HistoryText& file) {
     // Its writer was killed while it wrote; the event did not come to be told. What has no header
     // yet may be anything.
     const bool has_header = line_ > 1 || history_.files.size() > 1;
-    if (!is_whole && has_header && !Json::accept(line)) {
+    if (!is_whole && has_header && !ReadJson::accept(line)) {
       ++history_.unfinished_lines;
       return {};
     }
@@ -175,7 +176,7 @@ Problem HistoryReader::read_file(const HistoryText& file) {
 Problem HistoryReader::read_line(std::string_view line, bool is_first) {
   if (line.size() > kHistoryLineMax)
     return fmt::format("a line of {} bytes; at most {}", line.size(), kHistoryLineMax);
-  const Json json = Json::parse(line, nullptr, false);
+  const ReadJson json = ReadJson::parse(line, nullptr, false);
   if (json.is_discarded() || !json.is_object())
     return fmt::format("this is no JSON object: {:.40}", line);
   const bool is_header = json.contains("format");

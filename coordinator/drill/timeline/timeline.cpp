@@ -1,5 +1,6 @@
 #include "coordinator/drill/timeline/timeline.h"
 
+#include "base/text/json.h"
 #include "coordinator/drill/history/check_report.h"
 #include "coordinator/drill/history/figures.h"
 #include "coordinator/drill/timeline/timeline_page.h"
@@ -7,28 +8,34 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace redlock::coordinator {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Tables of many rows go as columns of numbers: half the size, and quick to search.
 class Columns {
  public:
   explicit Columns(std::initializer_list<const char*> names) {
-    for (const char* name : names) columns_[name] = Json::array();
+    for (const char* name : names) columns_.push_back({name, {}});
   }
   template <class... Values>
   void add(const Values&... values) {
     auto column = columns_.begin();
-    ((column++)->push_back(values), ...);
+    ((column++)->values.add(values), ...);
   }
-  Json take() { return std::move(columns_); }
+  JsonObject json() const {
+    JsonObject object;
+    for (const auto& [name, values] : columns_) object.add(name, values);
+    return object;
+  }
 
  private:
-  Json columns_ = Json::object();
+  struct Column {
+    const char* name;
+    JsonArray values;
+  };
+
+  std::vector<Column> columns_;
 };
 
 // How a hold ended for its client, as the page numbers it. A client that was killed believes in
@@ -42,18 +49,18 @@ class Picture {
  public:
   Picture(const History& history, const Story& story, const Report& report)
       : history_(history), story_(story), report_(report), running_(story) {}
-  Json json() const;
+  JsonObject json() const;
 
  private:
-  Json about() const;
-  Json nodes() const;
+  JsonArray about() const;
+  JsonArray nodes() const;
   HoldEnd end_of(const Hold& hold) const;
-  Json holds() const;
-  Json writes() const;
-  Json spells() const;
-  Json jumps() const;
-  Json findings() const;
-  void add_attempts(Json& page) const;
+  JsonObject holds() const;
+  JsonObject writes() const;
+  JsonArray spells() const;
+  JsonArray jumps() const;
+  JsonArray findings() const;
+  void add_attempts(JsonObject& page) const;
 
   const Event& event(std::size_t number) const { return history_.events[number]; }
   // Microseconds since the history began: exact in a browser's numbers, and short.
@@ -67,45 +74,47 @@ class Picture {
   const RunningTimes running_;
 };
 
-Json Picture::json() const {
-  Json page = {{"title", history_.header.title},
-               {"scale", scale_text(story_)},
-               {"about", about()},
-               {"length", us(story_.time.to)},
-               {"clean", report_.is_clean()},
-               {"verdict", verdict_text(report_)},
-               {"locks", story_.locks},
-               {"nodes", nodes()},
-               {"holds", holds()},
-               {"writes", writes()},
-               {"spells", spells()},
-               {"jumps", jumps()},
-               {"findings", findings()}};
-  page["clients"] = std::vector<std::string>(
-      story_.parties.begin(), story_.parties.begin() + static_cast<std::ptrdiff_t>(story_.clients));
-  page["figures"] = Json::array();
+JsonObject Picture::json() const {
+  JsonObject page = {{"title", history_.header.title},
+                     {"scale", scale_text(story_)},
+                     {"about", about()},
+                     {"length", us(story_.time.to)},
+                     {"clean", report_.is_clean()},
+                     {"verdict", verdict_text(report_)},
+                     {"locks", story_.locks},
+                     {"nodes", nodes()},
+                     {"holds", holds()},
+                     {"writes", writes()},
+                     {"spells", spells()},
+                     {"jumps", jumps()},
+                     {"findings", findings()}};
+  JsonArray clients;
+  for (std::size_t i = 0; i < story_.clients; ++i) clients.add(story_.parties[i]);
+  page.add("clients", clients);
+  JsonArray figures;
   for (const Figure& figure : figures_of(history_, story_, report_)) {
-    page["figures"].push_back({figure.name, figure.value, figure.note});
+    figures.add(JsonArray{figure.name, figure.value, figure.note});
   }
+  page.add("figures", figures);
   add_attempts(page);
   return page;
 }
 
-Json Picture::about() const {
-  Json lines = Json::array();
+JsonArray Picture::about() const {
+  JsonArray lines;
   for (const auto& [name, value] : history_.header.about) {
-    lines.push_back(fmt::format("{}: {}", name, value));
+    lines.add(fmt::format("{}: {}", name, value));
   }
   return lines;
 }
 
-Json Picture::nodes() const {
-  Json nodes = Json::array();
+JsonArray Picture::nodes() const {
+  JsonArray nodes;
   for (std::size_t i = story_.clients; i < story_.parties.size(); ++i) {
     const std::size_t number = i - story_.clients;
     const auto& addresses = history_.header.nodes;
-    nodes.push_back({{"name", story_.parties[i]},
-                     {"address", number < addresses.size() ? addresses[number] : ""}});
+    nodes.add(JsonObject{{"name", story_.parties[i]},
+                         {"address", number < addresses.size() ? addresses[number] : ""}});
   }
   return nodes;
 }
@@ -123,26 +132,26 @@ HoldEnd Picture::end_of(const Hold& hold) const {
   return {to, hold.lost && event(*hold.lost).at <= to ? 2 : 0};
 }
 
-Json Picture::holds() const {
+JsonObject Picture::holds() const {
   Columns columns{"client", "lock",  "asked", "from",  "to",
                   "valid",  "token", "end",   "place", "gaps"};
   for (const Hold& hold : story_.holds) {
     const Event& acquired = event(hold.acquired);
     const auto& believed = hold.believed;
-    Json gaps = Json::array();
+    JsonArray gaps;
     for (std::size_t i = 1; i < believed.size(); ++i) {
-      gaps.push_back({us(believed[i - 1].to), us(believed[i].from)});
+      gaps.add(JsonArray{us(believed[i - 1].to), us(believed[i].from)});
     }
     const HoldEnd end = end_of(hold);
     columns.add(hold.client, hold.lock, us(acquired.asked), us(acquired.at), us(end.at),
                 us(hold.valid_until), hold.token, end.how, place_of(history_, acquired),
-                gaps.empty() ? Json(0) : gaps);
+                gaps.is_empty() ? Json(0) : Json(gaps));
   }
-  return columns.take();
+  return columns.json();
 }
 
 // How: 1 accepted, 2 late.
-Json Picture::writes() const {
+JsonObject Picture::writes() const {
   Columns columns{"hold", "at", "how"};
   for (std::size_t i = 0; i < history_.events.size(); ++i) {
     const Event& write = event(i);
@@ -151,10 +160,10 @@ Json Picture::writes() const {
     const bool was_late = is_late(history_, story_.holds[hold], write.at);
     columns.add(hold, us(write.at), (write.accepted ? 1 : 0) + (was_late ? 2 : 0));
   }
-  return columns.take();
+  return columns.json();
 }
 
-void Picture::add_attempts(Json& page) const {
+void Picture::add_attempts(JsonObject& page) const {
   constexpr std::int64_t kUnanswered = -1;
   constexpr std::int64_t kGranted = -2;
   std::map<std::string, std::int64_t> whys;
@@ -167,12 +176,12 @@ void Picture::add_attempts(Json& page) const {
     }
     columns.add(attempt.client, attempt.lock, us(attempt.time.from), us(attempt.time.to), why);
   }
-  page["attempts"] = columns.take();
+  page.add("attempts", columns.json());
   std::vector<std::string> names(whys.size());
   for (const auto& [name, index] : whys) {
     names[static_cast<std::size_t>(index)] = name.empty() ? "no reason told" : name;
   }
-  page["whys"] = names;
+  page.add("whys", names);
 }
 
 std::string note_of(const Event& event) {
@@ -185,43 +194,43 @@ std::string note_of(const Event& event) {
   return note;
 }
 
-Json Picture::spells() const {
-  Json spells = Json::array();
+JsonArray Picture::spells() const {
+  JsonArray spells;
   for (const Spell& spell : story_.spells) {
-    spells.push_back({{"party", spell.party},
-                      {"what", name_of(spell.what)},
-                      {"from", us(spell.time.from)},
-                      {"to", us(spell.time.to)},
-                      {"note", note_of(event(spell.begin))}});
+    spells.add(JsonObject{{"party", spell.party},
+                          {"what", name_of(spell.what)},
+                          {"from", us(spell.time.from)},
+                          {"to", us(spell.time.to)},
+                          {"note", note_of(event(spell.begin))}});
   }
   return spells;
 }
 
-Json Picture::jumps() const {
-  Json jumps = Json::array();
+JsonArray Picture::jumps() const {
+  JsonArray jumps;
   for (const Event& event : history_.events) {
     if (event.what != What::clock_jumped) continue;
     const auto party = std::find(story_.parties.begin(), story_.parties.end(), event.who);
-    jumps.push_back(
-        {{"party", party - story_.parties.begin()}, {"at", us(event.at)}, {"by", event.by_ms}});
+    jumps.add(JsonObject{
+        {"party", party - story_.parties.begin()}, {"at", us(event.at)}, {"by", event.by_ms}});
   }
   return jumps;
 }
 
-Json Picture::findings() const {
-  Json findings = Json::array();
+JsonArray Picture::findings() const {
+  JsonArray findings;
   for (const Finding& finding : report_.findings) {
     std::vector<std::size_t> holds;
     for (const std::size_t number : finding.events) {
       const std::size_t hold = *story_.hold_of[number];
       if (std::find(holds.begin(), holds.end(), hold) == holds.end()) holds.push_back(hold);
     }
-    findings.push_back({{"kind", name_of(finding.kind)},
-                        {"lock", finding.lock},
-                        {"from", us(finding.time.from)},
-                        {"to", us(finding.time.to)},
-                        {"holds", holds},
-                        {"text", finding.text}});
+    findings.add(JsonObject{{"kind", name_of(finding.kind)},
+                            {"lock", finding.lock},
+                            {"from", us(finding.time.from)},
+                            {"to", us(finding.time.to)},
+                            {"holds", holds},
+                            {"text", finding.text}});
   }
   return findings;
 }
@@ -247,8 +256,7 @@ std::string harmless_in_html(const std::string& json) {
 }  // namespace
 
 std::string timeline_html(const History& history, const Story& story, const Report& report) {
-  const std::string json =
-      Picture(history, story, report).json().dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string json = Picture(history, story, report).json().text();
   std::string html(kPageBegin);
   html += harmless_in_html(json);
   html += kPageEnd;
