@@ -107,6 +107,9 @@ Reply set(Call& call) {
   }
   if (!holds(options, old)) {
     if (options.only_if_absent) ++node.stats().refused_held;
+    // Coordinators set a deadline by SET … IFEQ: a nil would be a vote (rules R10, D8).
+    const bool is_recovering = node.grants().is_recovering(call.instant());
+    if (options.only_if_equals && is_recovering) return node.grants().refuse(call.instant());
     return old_value;
   }
   Instant deadline = kNever;

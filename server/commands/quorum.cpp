@@ -216,8 +216,15 @@ Reply confirm(Call& call) {
   return Reply::integer(1);
 }
 
-// LOCK.HOLDER key: [value, ms, token].
+// LOCK.HOLDER key [VOTE]: [value, ms, token]. VOTE: a reading that is counted with others of the
+// group's (rule D3). Members of two epochs together tell nothing of either: those that left may
+// never have heard of a lock that their successors hold.
 Reply holder(Call& call) {
+  const bool is_vote = call.words.size() == 3 && equals_ignoring_case(call.word(2), "VOTE");
+  if (call.words.size() > 2 && !is_vote) return Reply::error_view(kSyntaxError);
+  if (is_vote) {
+    if (Refusal no = refuse_vote(call)) return no;
+  }
   if (Refusal no = refuse_recovering(call)) return no;
   const Lock* lock = call.node.locks().find(call.word(1), call.instant());
   if (lock == nullptr) return Reply::null();
@@ -344,8 +351,9 @@ constexpr Command kCommands[] = {
     {{"lock.confirm", 4, kWrite | kFast | kMayBePostponed, 1, 1, 1, "lock", "1.0.0",
       "Makes a number the fencing token of a lock that holds this value.", "key value token"},
      confirm},
-    {{"lock.holder", 2, kReadOnly | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
-      "Answers value, milliseconds left and token of a lock.", "key"},
+    {{"lock.holder", -2, kReadOnly | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
+      "Answers value, milliseconds left and token of a lock; VOTE: to this epoch's coordinators.",
+      "key [VOTE]"},
      holder},
     {{"lock.status", 1, kLoading | kStale | kFast | kNoScript, 0, 0, 0, "lock", "1.0.0",
       "Answers the state of the node.", ""},

@@ -383,7 +383,8 @@ TEST_CASE("a recovering node refuses all of it but its state and its counter (ru
   NodeFixture node({}, start);
   for (const char* line :
        {"LOCK.ACQUIRE k v PX 100", "LOCK.EXTEND k v PX 100", "LOCK.EXTEND k v PX 100 TOKEN 7",
-        "LOCK.RELEASE k v", "LOCK.CONFIRM k v 7", "LOCK.HOLDER k"}) {
+        "LOCK.RELEASE k v", "LOCK.CONFIRM k v 7", "LOCK.HOLDER k", "LOCK.HOLDER k VOTE",
+        "SET k v IFEQ v PX 100"}) {
     CAPTURE(line);
     CHECK(node(line) == "-ERR recovering after a restart, no new locks for 10000 ms");
   }
