@@ -1,5 +1,8 @@
 #include "coordinator/group/group.h"
 
+#include "coordinator/group/door/deadline_operation.h"
+#include "coordinator/group/door/read_operation.h"
+#include "coordinator/group/door/wait_operation.h"
 #include "coordinator/group/operation.h"
 
 #include <algorithm>
@@ -36,6 +39,24 @@ OperationId Group::acquire(AcquireRequest request, Instant now,
 OperationId Group::extend(const HeldLock& lock, Instant now,
                           std::function<void(ExtendResult)> done) {
   return begin(std::make_unique<ExtendOperation>(parts_, lock, std::move(done)), now);
+}
+
+OperationId Group::extend(ExtendRequest request, Instant now,
+                          std::function<void(ExtendResult)> done) {
+  return begin(std::make_unique<DeadlineOperation>(parts_, std::move(request), std::move(done)),
+               now);
+}
+
+OperationId Group::read(ReadRequest request, Instant now, std::function<void(ReadResult)> done) {
+  return begin(std::make_unique<ReadOperation>(parts_, std::move(request), std::move(done)), now);
+}
+
+OperationId Group::wait_for_free(const WaitRequest& request, Instant now,
+                                 std::function<void(WaitOutcome)> done) {
+  const OperationId id =
+      begin(std::make_unique<WaitOperation>(parts_, request, now, std::move(done)), now);
+  carry_out_waits(now);
+  return id;
 }
 
 OperationId Group::release(const HeldLock& lock, Instant now,

@@ -53,8 +53,13 @@ class Group {
   OperationId acquire(AcquireRequest request, Instant now, std::function<void(AcquireResult)> done);
   // The extension leaves `lock` as it was: the result has the new end of validity.
   OperationId extend(const HeldLock& lock, Instant now, std::function<void(ExtendResult)> done);
+  // Another deadline for whoever holds exactly this value.
+  OperationId extend(ExtendRequest request, Instant now, std::function<void(ExtendResult)> done);
   // The release goes on in the background at the nodes that did not answer: releases_pending().
   OperationId release(const HeldLock& lock, Instant now, std::function<void(ReleaseResult)> done);
+  OperationId read(ReadRequest request, Instant now, std::function<void(ReadResult)> done);
+  OperationId wait_for_free(const WaitRequest& request, Instant now,
+                            std::function<void(WaitOutcome)> done);
   // Asks every node these questions (a name for those about a lock) and waits for all,
   // at most for the node timeout.
   OperationId survey(std::span<const RequestKind> questions, std::string name, Instant now,

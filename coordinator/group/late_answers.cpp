@@ -4,6 +4,16 @@
 
 namespace redlock::coordinator {
 
+std::optional<NodeRequest> TopUp::request(NodeIdentity node, Instant now) const {
+  if (now >= ends_at) return std::nullopt;
+  return NodeRequest{.kind = RequestKind::extend,
+                     .claim = claim,
+                     .ttl = ends_at - now,
+                     .tops_up = true,
+                     .token = token,
+                     .meant_for = node};
+}
+
 void LateAnswers::expect_grants(OperationId operation, const HeldLock& lock,
                                 const NodeSet& missing) {
   if (missing.none()) return;
@@ -41,6 +51,10 @@ bool LateAnswers::is_newest_extension(OperationId operation, const std::string& 
   return found != extensions_.end() && found->second.newest == operation;
 }
 
+void LateAnswers::expect_lacks(OperationId operation, const TopUp& top_up, const NodeSet& missing) {
+  if (missing.any()) lacks_[operation] = {top_up, missing};
+}
+
 void LateAnswers::close_extension(const std::string& value) {
   const auto found = extensions_.find(value);
   INVARIANT(found != extensions_.end(), "an extension ends that was not begun");
@@ -50,7 +64,8 @@ void LateAnswers::close_extension(const std::string& value) {
 std::optional<NodeRequest> LateAnswers::on_answer(NodeIndex node, std::uint64_t connection,
                                                   const Completion& completion, Instant now) {
   const auto found = entries_.find(completion.operation);
-  if (found == entries_.end() || found->second.question != completion.kind) return std::nullopt;
+  if (found == entries_.end()) return top_up_late(node, completion, now);
+  if (found->second.question != completion.kind) return std::nullopt;
   Entry& entry = found->second;
   if (!entry.missing.test(node)) return std::nullopt;
   entry.missing.reset(node);
@@ -60,6 +75,19 @@ std::optional<NodeRequest> LateAnswers::on_answer(NodeIndex node, std::uint64_t 
   if (entry.missing.any()) return request;
   if (entry.question == RequestKind::extend) close_extension(entry.lock.claim->value);
   entries_.erase(found);
+  return request;
+}
+
+std::optional<NodeRequest> LateAnswers::top_up_late(NodeIndex node, const Completion& completion,
+                                                    Instant now) {
+  const auto found = lacks_.find(completion.operation);
+  if (found == lacks_.end() || !found->second.missing.test(node)) return std::nullopt;
+  std::optional<NodeRequest> request;
+  if (completion.answer.kind == AnswerKind::no) {
+    request = found->second.top_up.request(completion.answer.from, now);
+  }
+  found->second.missing.reset(node);
+  if (found->second.missing.none()) lacks_.erase(found);
   return request;
 }
 

@@ -6,6 +6,8 @@
 //   - A late top-up of an extension that failed: it is released (rule Q4). But not when a newer
 //     extension of the same lock was begun meanwhile: that one may count on it. Then whoever
 //     releases the lock releases it there, or its TTL does.
+//   - A node that says late that it lacks what an extension of rule D8 has extended: it is topped
+//     up, over the connection that said so.
 //
 // A node that was topped up by an extension that has not succeeded says to the next that it holds
 // the lock. That is no sign that it still held it (rule Q4), so its yes is taken for a top-up.
@@ -25,6 +27,16 @@
 
 namespace redlock::coordinator {
 
+// A lock for a node that lacks it, after an extension that nobody topped up for (rule D8).
+struct TopUp {
+  SharedClaim claim;
+  Token token;
+  Instant ends_at;  // as the extension's quorum was told
+
+  // nullopt: it is over.
+  std::optional<NodeRequest> request(NodeIdentity node, Instant now) const;
+};
+
 class LateAnswers {
  public:
   // An acquired lock, when the nodes `missing` have yet to answer its first question.
@@ -41,6 +53,9 @@ class LateAnswers {
   void forget_top_up(NodeIdentity node, const std::string& value);
   // Whether no later extension of the lock was begun, which might count on this one's top-ups.
   bool is_newest_extension(OperationId operation, const std::string& value) const;
+
+  // An extension of rule D8 that succeeded, when the nodes `missing` have yet to answer it.
+  void expect_lacks(OperationId operation, const TopUp& top_up, const NodeSet& missing);
 
   // An answer of an operation that is over. Returns what the node is to be sent.
   std::optional<NodeRequest> on_answer(NodeIndex node, std::uint64_t connection,
@@ -68,7 +83,15 @@ class LateAnswers {
   void note_late_extension(const Entry& entry, const Answer& answer);
   void close_extension(const std::string& value);
 
+  std::optional<NodeRequest> top_up_late(NodeIndex node, const Completion& completion, Instant now);
+
+  struct Lacks {
+    TopUp top_up;
+    NodeSet missing;
+  };
+
   std::unordered_map<OperationId, Entry> entries_;
+  std::unordered_map<OperationId, Lacks> lacks_;
   std::map<std::string, Extensions> extensions_;  // by the lock's value
 };
 

@@ -20,6 +20,10 @@ bool NextAttempt::after(AcquisitionOutcome outcome, bool split_vote, OperationId
                         Instant now, Random& random) {
   took_ = now - began_;
   when_ = retry_.after(outcome, split_vote, now, random);
+  if (when_ && retry_.is_for_splits_only()) {
+    when_ = retry_.after_wake(now, took_, random);
+    return true;
+  }
   if (!when_ || outcome != AcquisitionOutcome::held) {
     leave(now);
     return when_.has_value();

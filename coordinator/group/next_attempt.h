@@ -30,6 +30,8 @@ class NextAttempt {
 
   // nullopt: an attempt is under way, or there will be none. kNever: when a wake comes.
   std::optional<Instant> when() const { return when_; }
+  // The next attempt is made on the nodes' word.
+  bool has_turn() const { return has_turn_; }
 
  private:
   LockWaits& waits_;

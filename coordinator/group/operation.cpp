@@ -63,6 +63,15 @@ void Operation::undo(NodeIndex node, const NodeRequest& request, Instant now) {
                           now);
 }
 
+bool Operation::is_change_under_way(const std::vector<Answer>& answers) const {
+  if (!group_.rosters.refusal().empty()) return false;
+  for (NodeIndex node = 0; node < group_.links.size(); ++node) {
+    const bool refuses = answers[node].kind == AnswerKind::other_group;
+    if (refuses && group_.rosters.is_welcome(group_.links[node])) return true;
+  }
+  return false;
+}
+
 // --- acquire
 
 AcquireOperation::AcquireOperation(GroupParts& group, AcquireRequest wanted, Instant now, Done done)
@@ -82,14 +91,24 @@ NodeRequest AcquireOperation::request() const {
           .token = attempt_->token()};
 }
 
+Terms AcquireOperation::terms() const {
+  Terms terms = group().terms(wanted_.ttl, wanted_.fence);
+  if (wanted_.acquire_within) {
+    terms.acquire_within = *wanted_.acquire_within;
+    terms.node_timeout = std::min(terms.node_timeout, terms.acquire_within);
+  }
+  return terms;
+}
+
 // A new attempt has a new value (rule Q6): an undo of the last one can never hit it.
 void AcquireOperation::start(Instant now) {
   next_.begin(now);
   next_attempt();
   began_ = now;
-  claim_ = std::make_shared<const Claim>(Claim{wanted_.name, group().values()});
+  std::string value = wanted_.make_value ? wanted_.make_value() : group().values();
+  claim_ = std::make_shared<const Claim>(Claim{wanted_.name, std::move(value)});
   witnesses_ = std::make_shared<Witnesses>(group().links.size());
-  attempt_.emplace(group().terms(wanted_.ttl, wanted_.fence));
+  attempt_.emplace(terms());
   attempt_->start(now, actions_);
   after_machine(now);
 }
@@ -155,7 +174,7 @@ void AcquireOperation::after_machine(Instant now) {
   gave_up_ =
       !next_.after(attempt_->outcome(), attempt_->is_split_vote(), id(), now, group().random);
   if (!gave_up_ && wanted_.on_retry) {
-    wanted_.on_retry({attempt_->outcome(), {}, attempt_->answers(), plain_nodes()});
+    wanted_.on_retry({attempt_->outcome(), {}, attempt_->answers(), plain_nodes(), began_});
   }
   if (gave_up_) stay_for_admission(now);
   if (gave_up_) stay_for_change(now);
@@ -175,16 +194,9 @@ void AcquireOperation::stay_for_admission(Instant now) {
   stays_until_ = later(now, group().options.node_timeout);
 }
 
-// Nodes that go by the next roster refuse votes for this one (rule G1). Whoever asks just then does
-// not fail for that.
 void AcquireOperation::stay_for_change(Instant now) {
   if (attempt_->outcome() != AcquisitionOutcome::no_quorum || has_stayed_for_change_) return;
-  bool is_change = false;
-  for (NodeIndex node = 0; node < group().links.size(); ++node) {
-    const bool refuses = attempt_->answers()[node].kind == AnswerKind::other_group;
-    is_change |= refuses && group().rosters.is_welcome(group().links[node]);
-  }
-  if (!is_change || !group().rosters.refusal().empty()) return;
+  if (!is_change_under_way(attempt_->answers())) return;
   has_stayed_for_change_ = true;
   stays_until_ = later(now, kChangeTimeMax);
 }
@@ -236,7 +248,7 @@ void AcquireOperation::tell() {
             .witnesses = witnesses_};
     group().late.expect_grants(id(), lock, missing());
   }
-  done_({attempt_->outcome(), std::move(lock), attempt_->answers(), plain_nodes()});
+  done_({attempt_->outcome(), std::move(lock), attempt_->answers(), plain_nodes(), began_});
 }
 
 // --- extend

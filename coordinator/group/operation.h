@@ -32,6 +32,8 @@ class Operation {
   // Once, when finished and already out of the group's books.
   virtual void tell() = 0;
 
+  // A change of the group's nodes takes so long at most, or it was begun by somebody who is gone.
+  static constexpr Duration kChangeTimeMax = 1s;
   // The group's nodes are about to change: whatever was asked fails.
   virtual void leave_nodes(Instant) {}
   // They are others now: nothing can be withdrawn, and nobody is known at a place.
@@ -69,13 +71,18 @@ class Operation {
   GroupParts& group() { return group_; }
   const GroupParts& group() const { return group_; }
 
+  // If the first question has not been written yet, it will not be.
+  void withdraw(NodeIndex node);
   // Withdraws what a node was asked, or releases it there.
   virtual void undo(NodeIndex node, const NodeRequest& request, Instant now);
+
+  // Nodes that go by the next roster refuse votes for this one (rule G1). Whoever asks just then
+  // does not fail for that, but waits for the group to change, for kChangeTimeMax.
+  bool is_change_under_way(const std::vector<Answer>& answers) const;
 
   Actions actions_;  // kept for its memory
 
  private:
-  void withdraw(NodeIndex node);
   void confirm(NodeIndex node, const NodeRequest& request, Instant now);
 
   GroupParts& group_;
@@ -100,8 +107,6 @@ class AcquireOperation : public Operation {
   void on_wake(Instant now) override { next_.look(now, group().random); }
   void on_admission_ended(const Admission& admission, Instant now) override;
   void cancel(Instant now) override;
-  // A change of the group's nodes takes so long at most, or it was begun by somebody who is gone.
-  static constexpr Duration kChangeTimeMax = 1s;
   // An attempt under way is undone, and begun anew at the new ones.
   void leave_nodes(Instant now) override;
   void on_nodes_changed(Instant now) override;
@@ -113,6 +118,7 @@ class AcquireOperation : public Operation {
   bool is_acquired() const;
   NodeSet plain_nodes() const;
   bool is_hopeless() const;
+  Terms terms() const;
   NodeRequest request() const;
   void after_machine(Instant now);
   void abandon(Instant now);

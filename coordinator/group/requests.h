@@ -6,11 +6,13 @@
 #include "coordinator/quorum/acquisition.h"
 #include "coordinator/quorum/admission.h"
 #include "coordinator/quorum/extension.h"
+#include "coordinator/quorum/quorum_read.h"
 #include "coordinator/quorum/release.h"
 #include "coordinator/roster/roster_change.h"
 #include "protocol/resp/reply.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,7 @@ struct AcquireResult {
   HeldLock lock;                // of outcome acquired
   std::vector<Answer> answers;  // of the last attempt, by node
   NodeSet plain = {};           // the nodes that are plain Redis servers: they have no tokens
+  Instant began = {};           // the last attempt: read before its first byte was written
 };
 
 struct AcquireRequest {
@@ -30,17 +33,69 @@ struct AcquireRequest {
   bool fence = true;  // with a fencing token, or not at all (rule F4)
   // Called after each attempt that failed and that another one follows. It must not call the group.
   std::function<void(const AcquireResult&)> on_retry = {};
+  // Makes the value of each attempt, never the same again (rule Q6); null: the group's values.
+  std::function<std::string()> make_value = {};
+  // An attempt that is decided later than that after it began is undone: `too_late`. nullopt: the
+  // validity alone decides. A node gets no more time for its answer.
+  std::optional<Duration> acquire_within = std::nullopt;
 };
 
 struct ExtendResult {
   ExtensionOutcome outcome;
   Instant valid_until;  // the new one if extended, else the old one
   std::vector<Answer> answers;
+  Instant began = {};  // read before the first byte was written
+  Token token = 0;     // what a quorum stores with the lock; 0: not the same, or not told
+};
+
+// Another deadline for whoever holds exactly this value, by somebody who does not know its validity
+// and is not the only one to act on it (rule D8). It counts where nodes still held it, and nowhere
+// else: a quorum of `yes`. Of the other nodes, those that answer `no` are topped up once it has
+// succeeded, counted by nobody.
+struct ExtendRequest {
+  std::string name;
+  std::string value;
+  Duration ttl = 30s;
+  // The deadline is set, also to an earlier one; nothing is topped up. Otherwise it is never
+  // brought forward.
+  bool shortens = false;
 };
 
 struct ReleaseResult {
   ReleaseOutcome outcome;
   std::vector<Answer> answers;
+};
+
+// Who holds a lock, by a quorum's word (quorum_read.h).
+struct ReadRequest {
+  std::string name;
+  HolderOf holder_of = {};   // the part of a value that tells its holder; null: all of it
+  bool wants_token = false;  // a held lock is told as soon as its token is settled
+};
+
+struct ReadResult {
+  ReadVerdict verdict;
+  // Of verdicts held and possible: see QuorumRead.
+  std::string value = {};
+  Duration left = 0ns;  // from `began` on
+  Token token = 0;
+  Instant began = {};  // what was told counts for no instant before it
+  // By node: what it holds, and how it answered.
+  std::vector<std::optional<NodeReading>> readings = {};
+  std::vector<Answer> answers = {};
+};
+
+// A wait until a lock seems to be free. It is a hint: by the time it comes the lock may be taken
+// again.
+struct WaitRequest {
+  std::string name;
+  Duration wait;
+};
+
+enum class WaitOutcome : std::uint8_t {
+  free,  // a quorum said so; told after a short random time, as all waiters were told at once
+  look,  // too few nodes can tell (plain Redis, broken links): it is time to look
+  over,  // the wait is
 };
 
 struct AdmitResult {

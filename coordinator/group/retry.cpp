@@ -14,7 +14,7 @@ std::optional<Instant> Retry::after(AcquisitionOutcome outcome, bool split_vote,
   if (was_quorum) last_quorum_ = now;
   const Instant patience_end =
       patience_.wait ? last_attempt() : later(last_quorum_, kPatienceWithoutQuorum);
-  if (now >= patience_end) return std::nullopt;
+  if (now >= patience_end || (patience_.splits_only && !split_vote)) return std::nullopt;
   split_votes_ = split_vote ? std::min(split_votes_ + 1, kRetryDoublingsMax) : 0;
   return std::min(later(now, delay(random)), patience_end);
 }

@@ -13,6 +13,8 @@ namespace redlock::coordinator {
 struct Patience {
   // nullopt: for ever. 0: one attempt.
   std::optional<Duration> wait = Duration(0);
+  // Tries again only while the votes are split: a lock that another holds is told at once.
+  bool splits_only = false;
 };
 
 // A wait for ever ends all the same after so long without a quorum, or one of nodes that give
@@ -39,9 +41,11 @@ class Retry {
   // last attempt's outcome.
   std::optional<Instant> after(AcquisitionOutcome outcome, bool split_vote, Instant now,
                                Random& random);
-  // When to make the next attempt now that a quorum of nodes said that the lock is free. took: how
-  // long the last attempt took, so that the window fits these nodes.
+  // When to make the next attempt now that a quorum of nodes said that the lock is free, or that
+  // nobody got a quorum of it. took: how long the last attempt took, so that the window fits these
+  // nodes.
   Instant after_wake(Instant now, Duration took, Random& random);
+  bool is_for_splits_only() const { return patience_.splits_only; }
   // The nodes could be relied on to tell, up to now, and cannot any more: when to look.
   Instant poll(Instant now, Random& random);
   // The last attempt is made when the wait is over, not before; kNever: there is no such time.

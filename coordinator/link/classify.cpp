@@ -83,12 +83,21 @@ Answer classify_extension(const Reply& reply, int most) {
   if (!reply.is(Reply::Kind::array)) return classify_count(reply, reply, most);
   const auto& items = reply.items();
   if (items.empty()) return unexpected(reply);
-  const Answer answer = classify_count(reply, items[0], most);
-  const bool has_shape = answer.kind == AnswerKind::yes
+  Answer answer = classify_count(reply, items[0], most);
+  const bool is_extended = answer.kind == AnswerKind::yes;
+  const bool has_shape = is_extended
                              ? items.size() == 3 && is_token(items[1]) && is_time_left(items[2])
                              : items.size() == 1;
   if (answer.is_vote() && !has_shape) return unexpected(reply);
+  if (is_extended) answer.token = static_cast<Token>(items[1].integer());
   return answer;
+}
+
+// SET … IFEQ: OK or nil; its script: 1 or 0.
+Answer classify_shortening(const Reply& reply) {
+  if (reply.is(Reply::Kind::status) && reply.text() == "OK") return {.kind = AnswerKind::yes};
+  if (reply.is_null()) return {.kind = AnswerKind::no};
+  return classify_count(reply, reply, 1);
 }
 
 // LOCK.HOLDER: [value, ms left, token], with a label two more; its script: [value, ms left]; nil.
@@ -101,7 +110,22 @@ Answer classify_holder(const Reply& reply) {
   return has_shape ? Answer{.kind = AnswerKind::yes} : unexpected(reply);
 }
 
+// A plain Redis says -1 of a key that somebody gave no deadline: it is held for ever.
+Duration time_left(std::int64_t ms) {
+  constexpr auto kMost = std::chrono::floor<std::chrono::milliseconds>(Duration::max());
+  if (ms < 0 || ms > kMost.count()) return Duration::max();
+  return std::chrono::milliseconds(ms);
+}
+
 }  // namespace
+
+std::optional<NodeReading> read_holder(const Reply& reply) {
+  const auto& items = reply.items();
+  if (items.size() < 2) return std::nullopt;
+  return NodeReading{.value = std::string(items[0].text()),
+                     .left = time_left(items[1].integer()),
+                     .token = items.size() > 2 ? static_cast<Token>(items[2].integer()) : 0};
+}
 
 Answer classify(RequestKind kind, const Reply& reply, bool may_top_up) {
   if (reply.is_error()) return classify_error(reply.text());
@@ -113,7 +137,10 @@ Answer classify(RequestKind kind, const Reply& reply, bool may_top_up) {
     case RequestKind::release:
     case RequestKind::confirm:
       return classify_count(reply, reply, 1);
+    case RequestKind::shorten:
+      return classify_shortening(reply);
     case RequestKind::holder:
+    case RequestKind::read:
       return classify_holder(reply);
     default:
       return {.kind = AnswerKind::yes};

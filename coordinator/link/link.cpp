@@ -19,8 +19,16 @@ bool is_unknown_script(const Reply& reply) {
 }
 
 bool is_vote(RequestKind kind) {
-  return kind == RequestKind::acquire || kind == RequestKind::extend ||
-         kind == RequestKind::confirm;
+  switch (kind) {
+    case RequestKind::acquire:
+    case RequestKind::extend:
+    case RequestKind::shorten:
+    case RequestKind::confirm:
+    case RequestKind::read:
+      return true;
+    default:
+      return false;
+  }
 }
 
 // Of the same lock, one to make it and one to end it.

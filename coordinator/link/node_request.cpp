@@ -59,6 +59,8 @@ void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
       }
       return write(
           {"LOCK.EXTEND", claim->name, claim->value, "PX", ttl.view(), "TOKEN", token.view()}, out);
+    case RequestKind::shorten:
+      return write({"SET", claim->name, claim->value, "IFEQ", claim->value, "PX", ttl.view()}, out);
     case RequestKind::release:
       if (!request.is_final) return write({"LOCK.RELEASE", claim->name, claim->value}, out);
       return write({"LOCK.RELEASE", claim->name, claim->value, "FINAL"}, out);
@@ -70,6 +72,8 @@ void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
       return write({"GET", claim->name}, out);
     case RequestKind::holder:
       return write({"LOCK.HOLDER", claim->name}, out);
+    case RequestKind::read:
+      return write({"LOCK.HOLDER", claim->name, "VOTE"}, out);
     case RequestKind::info:
       return write({"INFO"}, out);
     case RequestKind::status:
@@ -96,13 +100,18 @@ void write_for_plain_redis(const NodeRequest& request, ScriptForm form, OutputBu
       const ScriptCall call(request.tops_up ? kTopUpScript : kExtendScript, form);
       return write({call.command, call.script, "1", claim->name, claim->value, ttl.view()}, out);
     }
+    case RequestKind::shorten: {
+      const ScriptCall call(kShortenScript, form);
+      return write({call.command, call.script, "1", claim->name, claim->value, ttl.view()}, out);
+    }
     case RequestKind::release: {
       const ScriptCall call(kReleaseScript, form);
       return write({call.command, call.script, "1", claim->name, claim->value}, out);
     }
     case RequestKind::get:
       return write({"GET", claim->name}, out);
-    case RequestKind::holder: {
+    case RequestKind::holder:
+    case RequestKind::read: {
       const ScriptCall call(kHolderScript, form);
       return write({call.command, call.script, "1", claim->name}, out);
     }

@@ -3,12 +3,14 @@
 
 #include "coordinator/link/node_facts.h"
 #include "coordinator/quorum/answer.h"
+#include "coordinator/quorum/quorum_read.h"
 #include "protocol/resp/output_buffer.h"
 #include "protocol/resp/reply.h"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,11 +20,13 @@ namespace redlock::coordinator {
 enum class RequestKind : std::uint8_t {
   acquire,      // LOCK.ACQUIRE; SET name value NX PX ttl
   extend,       // LOCK.EXTEND; the extension script, or the top-up script
+  shorten,      // SET name value IFEQ value PX ttl; the shortening script
   release,      // LOCK.RELEASE; the release script
   confirm,      // LOCK.CONFIRM; a plain Redis has no fencing tokens
   wait,         // LOCK.WAIT … PUSH; a plain Redis tells nobody
   get,          // GET
   holder,       // LOCK.HOLDER; the holder script
+  read,         // LOCK.HOLDER … VOTE; the holder script
   info,         // INFO
   status,       // LOCK.STATUS; INFO
   fence_read,   // LOCK.FENCE READ; a plain Redis has no fencing tokens
@@ -68,7 +72,7 @@ struct NodeRequest {
   OperationId operation = kNobody;
   RequestKind kind = RequestKind::info;
   SharedClaim claim = {};        // null for what asks the node of itself
-  Duration ttl = 0ns;            // acquire, extend; wait: its timeout, 0 cancels
+  Duration ttl = 0ns;            // acquire, extend, shorten; wait: its timeout, 0 cancels
   Instant worth_until = kNever;  // release: from here on the lock has run out by itself
   bool tops_up = false;          // extend: makes the lock where it is missing (rule Q4)
   bool is_final = false;         // release: the value must not come back (rule Q3)
@@ -103,8 +107,13 @@ void write_node_request(const NodeRequest& request, NodeKind node, ScriptForm fo
 // What a reply to a request of this kind means, in either dialect. Read strictly: what no sound
 // node answers (another shape, a number out of its range, a top-up where none was asked for) is an
 // error and never a vote. Of a survey's questions (get and those after it) only LOCK.HOLDER has a
-// shape to be held to here; the others are answered `yes` by whatever is no error.
+// shape to be held to here (as has a `read`, which is a vote); the others are answered `yes` by
+// whatever is no error.
 Answer classify(RequestKind kind, const protocol::Reply& reply, bool may_top_up = false);
+
+// What a node tells of a lock; nullopt: it holds none of this name. `reply`: to `holder` or `read`,
+// and no error.
+std::optional<NodeReading> read_holder(const protocol::Reply& reply);
 
 }  // namespace redlock::coordinator
 

@@ -36,7 +36,18 @@ end
 return 1)",
     "292ae859fdb9bd3e93974084a05ff1a92420fce6"};
 
-// The same, and makes the lock where it is missing: a top-up, for its valid holder only (rule Q4).
+// Sets the key's deadline, also to an earlier one, if it still holds this value (rule D8).
+// KEYS[1], ARGV: value, TTL in milliseconds. 0: not yours.
+inline constexpr NodeScript kShortenScript = {
+    R"(if redis.call("get",KEYS[1]) == ARGV[1] then
+    return redis.call("pexpire",KEYS[1],ARGV[2])
+else
+    return 0
+end)",
+    "1bfbb99810d66d9ea59b16336fdf07c12b8be9fc"};
+
+// The extension script, which makes the lock where it is missing, too: a top-up
+// (rules Q4, D8).
 // KEYS[1], ARGV: value, TTL in milliseconds. 2: it was missing, and is held now.
 inline constexpr NodeScript kTopUpScript = {
     R"(local held = redis.call("get",KEYS[1])

@@ -156,7 +156,8 @@ void Acquisition::decide_token(Instant now, Actions& actions) {
 }
 
 void Acquisition::conclude(Instant now, Actions& actions) {
-  if (now >= valid_until_) return fail(AcquisitionOutcome::too_late, actions);
+  const bool is_in_time = now <= later(locks_.start(), terms_.acquire_within);
+  if (now >= valid_until_ || !is_in_time) return fail(AcquisitionOutcome::too_late, actions);
   INVARIANT(locks_.votes().yes() >= quorum_of(terms_.nodes), "a lock that no quorum granted");
   INVARIANT(!terms_.fencing || token_ > 0, "a lock without the token that was asked for");
   outcome_ = AcquisitionOutcome::acquired;

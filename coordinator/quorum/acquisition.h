@@ -35,7 +35,7 @@ enum class AcquisitionOutcome : std::uint8_t {
   acquired,
   held,       // too many nodes said no; a quorum of them may well be alive
   no_quorum,  // fewer than a quorum answered at all, or took the token
-  too_late,   // a quorum granted, but nothing of the validity was left
+  too_late,   // a quorum granted, but nothing of the validity, or of the time given, was left
   unfenced,   // a quorum granted, but too few of it give tokens (rule F4)
   abandoned,  // by whoever wanted it
 };

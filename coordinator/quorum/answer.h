@@ -38,7 +38,8 @@ struct Answer {
   // other_group: the nodes that are named are not those of a group, so none is asked for its vote.
   bool is_wrong_list = false;
   bool topped_up = false;  // yes to an extension: it did not have the lock, and has it now
-  Token token = 0;         // yes to an acquisition: the node's proposal; 0: it gives none
+  // yes to an acquisition: the node's proposal; to an extension: what it stores. 0: none.
+  Token token = 0;
   NodeIdentity from = NodeIdentity::unknown;  // of a reply: who gave it (rule Q5)
   Duration took = 0ns;    // from the start of the question; filled in by whoever counts
   std::string text = {};  // for people: the node's own words, or the system's

@@ -91,6 +91,9 @@ struct Terms {
   Duration node_timeout = 0ns;
   double clock_drift = 0;
   bool fencing = true;  // an acquisition wants a token (rule F4)
+  // An acquisition that is decided later than that after its start is too late, whatever its
+  // validity (rule D2).
+  Duration acquire_within = Duration::max();
   // For people: when no quorum can answer any more, wait for what the other nodes say all the same
   // (at most for the node timeout), so that the error tells of every node.
   bool hear_everyone = false;

@@ -41,21 +41,14 @@ std::optional<std::int64_t> keys_of(const Fields& fields) {
   return parse_int64(keyspace.substr(kKeys.size(), keyspace.find(',') - kKeys.size()));
 }
 
-// A plain Redis says -1 of a key that somebody gave no deadline: it is held for ever.
-Duration time_left(std::int64_t ms) {
-  constexpr auto kMost = std::chrono::floor<std::chrono::milliseconds>(Duration::max());
-  if (ms < 0 || ms > kMost.count()) return Duration::max();
-  return std::chrono::milliseconds(ms);
-}
-
 // What the nodes that hold one value say.
 struct Votes {
   std::vector<Duration> left;
-  std::map<std::int64_t, std::size_t> tokens;  // how many store each
+  std::map<Token, std::size_t> tokens;  // how many store each
 
-  std::uint64_t token(std::size_t quorum) const {
+  Token token(std::size_t quorum) const {
     for (const auto& [stored, nodes] : tokens) {
-      if (nodes >= quorum) return static_cast<std::uint64_t>(stored);
+      if (nodes >= quorum) return stored;
     }
     return 0;
   }
@@ -83,21 +76,21 @@ void add_status(NodeStatus status, NodeState& told) {
 }  // namespace
 
 std::optional<Holder> holder_of(const std::vector<NodeFinding>& findings) {
-  std::map<std::string_view, Votes> votes;
+  std::map<std::string, Votes> votes;
   for (const NodeFinding& finding : findings) {
     if (finding.answer.kind != AnswerKind::yes) continue;
-    const auto& told = finding.replies[0].items();  // value, milliseconds, token; none if free
-    if (told.size() < 2) continue;
-    Votes& for_value = votes[told[0].text()];
-    for_value.left.push_back(time_left(told[1].integer()));
-    if (told.size() > 2 && told[2].integer() > 0) ++for_value.tokens[told[2].integer()];
+    const auto told = read_holder(finding.replies[0]);
+    if (!told) continue;
+    Votes& for_value = votes[told->value];
+    for_value.left.push_back(told->left);
+    if (told->token > 0) ++for_value.tokens[told->token];
   }
   const std::size_t quorum = quorum_of(findings.size());
   for (auto& [value, for_value] : votes) {
     auto& left = for_value.left;
     if (left.size() < quorum) continue;
     std::sort(left.rbegin(), left.rend());
-    return Holder{.value = std::string(value),
+    return Holder{.value = value,
                   .left = left[quorum - 1],
                   .nodes = left.size(),
                   .token = for_value.token(quorum)};

@@ -202,6 +202,7 @@ class FakeNode {
     }
     scripts_.insert(called.sha);
     Key* held = find(words[3], now);
+    if (&called == &kHolderScript) return holder(held, now);
     if (held == nullptr && &called == &kTopUpScript) {
       if (recovering) return is_recovering();
       keys_[words[3]] = {words[4], now + milliseconds(words[5])};
@@ -210,14 +211,25 @@ class FakeNode {
     if (held == nullptr || held->value != words[4]) return Reply::integer(0);
     if (&called == &kReleaseScript) {
       keys_.erase(words[3]);
+    } else if (&called == &kShortenScript) {
+      held->deadline = now + milliseconds(words[5]);
     } else {
       held->deadline = std::max(held->deadline, now + milliseconds(words[5]));
     }
     return Reply::integer(1);
   }
 
+  static Reply holder(const Key* held, Instant now) {
+    if (held == nullptr) return Reply::null();
+    Reply reply = Reply::array();
+    reply.add(Reply::bulk(held->value));
+    reply.add(Reply::integer(ceil_ms(held->deadline - now)));
+    return reply;
+  }
+
   static const NodeScript* script_of(std::string_view word) {
-    for (const NodeScript* known : {&kReleaseScript, &kExtendScript, &kTopUpScript}) {
+    for (const NodeScript* known :
+         {&kReleaseScript, &kExtendScript, &kShortenScript, &kTopUpScript, &kHolderScript}) {
       if (word == known->sha || word == known->text) return known;
     }
     return nullptr;
@@ -261,7 +273,9 @@ class FakeNode {
       std::string shown = word;
       if (known == &kReleaseScript) shown = "release";
       if (known == &kExtendScript) shown = "extend";
+      if (known == &kShortenScript) shown = "shorten";
       if (known == &kTopUpScript) shown = "top-up";
+      if (known == &kHolderScript) shown = "holder";
       line += (line.empty() ? "" : " ") + shown;
     }
     log += (log.empty() ? "" : "; ") + line;

@@ -97,4 +97,33 @@ TEST_CASE("a holder is a value with a time and a token in their ranges, or nobod
   CHECK(told(-2, 7) == AnswerKind::error);
   CHECK(told(500, -7) == AnswerKind::error);
   CHECK(classify(RequestKind::holder, items({1, 2, 3})).kind == AnswerKind::error);
+  CHECK(classify(RequestKind::read, items({1, 2, 3})).kind == AnswerKind::error);
+}
+
+TEST_CASE("what a reading tells, also of a key that somebody gave no deadline") {
+  Reply reply = Reply::array();
+  reply.add(Reply::bulk("v")).add(Reply::integer(500)).add(Reply::integer(7));
+  const auto told = read_holder(reply);
+  REQUIRE(told);
+  CHECK(told->value == "v");
+  CHECK(told->left == 500ms);
+  CHECK(told->token == 7);
+  CHECK_FALSE(read_holder(Reply::null()));
+
+  Reply for_ever = Reply::array();
+  for_ever.add(Reply::bulk("v")).add(Reply::integer(-1));
+  CHECK(read_holder(for_ever)->left == Duration::max());
+  CHECK(read_holder(for_ever)->token == 0);
+}
+
+TEST_CASE("a shortening is answered as SET is, or as a script is; else it is no vote") {
+  const auto shortening = [](const Reply& reply) {
+    return classify(RequestKind::shorten, reply).kind;
+  };
+  CHECK(shortening(Reply::ok()) == AnswerKind::yes);
+  CHECK(shortening(Reply::integer(1)) == AnswerKind::yes);
+  CHECK(shortening(Reply::null()) == AnswerKind::no);
+  CHECK(shortening(Reply::integer(0)) == AnswerKind::no);
+  CHECK(shortening(Reply::integer(2)) == AnswerKind::error);
+  CHECK(shortening(Reply::bulk("v")) == AnswerKind::error);
 }

@@ -245,7 +245,7 @@ TEST_CASE("each node is spoken to in its dialect, also by what waited for the co
         "LOCK.EXTEND k v PX 30000; LOCK.EXTEND k v PX 30000 TOKEN 42; LOCK.CONFIRM k v 43; "
         "LOCK.RELEASE k v");
   wire.receive("*1\r\n:0\r\n*3\r\n:2\r\n:42\r\n:30000\r\n:1\r\n:0\r\n");
-  CHECK(wire.completions() == "8 no; 9 yes, topped up; 10 yes; 11 no");
+  CHECK(wire.completions() == "8 no; 9 yes, token 42, topped up; 10 yes; 11 no");
 }
 
 TEST_CASE("a plain Redis is spoken to in SET NX PX and scripts") {

@@ -1,0 +1,89 @@
+#include "coordinator/group/door/deadline_operation.h"
+
+#include "coordinator/quorum/quorum.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace redlock::coordinator {
+
+DeadlineOperation::DeadlineOperation(GroupParts& group, ExtendRequest wanted, Done done)
+    : Operation(group),
+      wanted_(std::move(wanted)),
+      claim_(std::make_shared<const Claim>(Claim{wanted_.name, wanted_.value})),
+      machine_(group.terms(wanted_.ttl), kNever),
+      done_(std::move(done)),
+      connections_(group.links.size()) {}
+
+NodeRequest DeadlineOperation::request() const {
+  return {.kind = wanted_.shortens ? RequestKind::shorten : RequestKind::extend,
+          .claim = claim_,
+          .ttl = wanted_.ttl};
+}
+
+void DeadlineOperation::start(Instant now) {
+  began_ = now;
+  machine_.start(now, actions_);
+  after_machine(now);
+}
+
+void DeadlineOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+  note_answer(node, completion.answer);
+  connections_[node] = group().links[node].connection();
+  machine_.on_answer(node, std::move(completion.answer), now, actions_);
+  after_machine(now);
+}
+
+void DeadlineOperation::on_time(Instant now) {
+  machine_.on_time(now, actions_);
+  after_machine(now);
+}
+
+void DeadlineOperation::cancel(Instant now) {
+  machine_.abandon(actions_);
+  after_machine(now);
+}
+
+void DeadlineOperation::after_machine(Instant now) {
+  perform(actions_, request(), now);
+  actions_.clear();
+  if (machine_.outcome() == ExtensionOutcome::extended && !wanted_.shortens) top_up(now);
+}
+
+// Nodes that answer later are topped up then.
+void DeadlineOperation::top_up(Instant now) {
+  const TopUp top_up{.claim = claim_, .token = token(), .ends_at = later(began_, wanted_.ttl)};
+  for (NodeIndex node = 0; node < machine_.answers().size(); ++node) {
+    const Link& link = group().links[node];
+    const bool is_same =
+        link.state() == Link::State::ready && link.connection() == connections_[node];
+    if (machine_.answers()[node].kind != AnswerKind::no || !is_same) continue;
+    if (auto request = top_up.request(whom(node), now)) {
+      group().links[node].send(std::move(*request), now);
+    }
+  }
+  group().late.expect_lacks(id(), top_up, missing());
+}
+
+Token DeadlineOperation::token() const {
+  const auto& answers = machine_.answers();
+  for (const Answer& answer : answers) {
+    const auto same = std::count_if(answers.begin(), answers.end(), [&](const Answer& other) {
+      return other.kind == AnswerKind::yes && other.token == answer.token;
+    });
+    const bool is_yes = answer.kind == AnswerKind::yes;
+    if (is_yes && static_cast<std::size_t>(same) >= quorum_of(answers.size())) return answer.token;
+  }
+  return 0;
+}
+
+void DeadlineOperation::tell() {
+  const bool is_done = machine_.outcome() == ExtensionOutcome::extended;
+  done_({.outcome = machine_.outcome(),
+         .valid_until = machine_.valid_until(),
+         .answers = machine_.answers(),
+         .began = began_,
+         .token = is_done ? token() : 0});
+}
+
+}  // namespace redlock::coordinator

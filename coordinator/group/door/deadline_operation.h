@@ -1,0 +1,45 @@
+// DeadlineOperation: another deadline for whoever holds exactly these bytes (rule D8), by somebody
+// who does not know the validity and is not the only one to act on the value. extension.h decides,
+// this asks.
+//
+// Nothing is topped up within the vote: each node of the quorum has held the value from its grant
+// until its answer, so nobody else had a quorum meanwhile. Once the vote has succeeded, nodes that
+// say that they lack it are topped up, so that a lock that is held for long does not lose its votes
+// one restart after the other. Nobody counts these top-ups. They go to at most N - q nodes, and
+// each over the connection that said so: one that ended may lead to the node's next life. A top-up
+// runs out with the deadline that was voted, so one that lands late, after a release, is in the way
+// for no longer than that.
+#pragma once
+
+#include "coordinator/group/operation.h"
+
+namespace redlock::coordinator {
+
+class DeadlineOperation : public Operation {
+ public:
+  using Done = std::function<void(ExtendResult)>;
+  DeadlineOperation(GroupParts& group, ExtendRequest wanted, Done done);
+
+  void start(Instant now) override;
+  void on_answer(NodeIndex node, Completion completion, Instant now) override;
+  void on_time(Instant now) override;
+  void cancel(Instant now) override;
+  std::optional<Instant> next_deadline() const override { return machine_.next_deadline(); }
+  bool finished() const override { return machine_.finished(); }
+  void tell() override;
+
+ private:
+  NodeRequest request() const;
+  void after_machine(Instant now);
+  void top_up(Instant now);
+  Token token() const;
+
+  ExtendRequest wanted_;
+  SharedClaim claim_;
+  Extension machine_;
+  Done done_;
+  Instant began_;
+  std::vector<std::uint64_t> connections_;  // by node: the one that it answered on
+};
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,27 @@
+#include "coordinator/group/door/wait_operation.h"
+
+#include <utility>
+
+namespace redlock::coordinator {
+
+WaitOperation::WaitOperation(GroupParts& group, const WaitRequest& wanted, Instant now, Done done)
+    : Operation(group),
+      next_(group.waits, wanted.name, {.wait = wanted.wait}, now),
+      ends_at_(later(now, wanted.wait)),
+      done_(std::move(done)) {}
+
+void WaitOperation::start(Instant now) {
+  next_.begin(now);
+  const bool waits = next_.after(AcquisitionOutcome::held, false, id(), now, group().random);
+  if (!waits) outcome_ = WaitOutcome::over;
+}
+
+void WaitOperation::on_time(Instant now) {
+  if (finished() || now < *next_.when()) return;
+  outcome_ = next_.has_turn() ? WaitOutcome::free
+             : now < ends_at_ ? WaitOutcome::look
+                              : WaitOutcome::over;
+  next_.leave(now);
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,101 @@
+// One reading of a lock at all nodes (a quorum read), as a state machine: who holds it, as far as a
+// quorum can tell (rule D3).
+//
+//   QuorumRead reading({.nodes = 5, .node_timeout = 500ms}, {});
+//   reading.start(now, actions);                      // actions: ask every node
+//   reading.on_answer(node, answer, now, told);       // for each, in any order
+//   if (reading.finished()) … reading.verdict() …
+//
+// A node either tells what it holds, or that it holds nothing, or is silent: down, recovering,
+// erring, too slow. With #X the nodes that hold X's value, and q a quorum:
+//
+//   held       q nodes hold X
+//   free       q nodes answered, and #X + silent < q for every X: no X can be held by a quorum
+//   possible   q nodes answered, and one X alone can be held by a quorum
+//   no_quorum  all else: too few answered, or several could be
+//
+// Whoever relies on X got it from q nodes, and each of those holds it or is silent, as a node that
+// forgot is recovering for as long (rules R). So `free` is never said of a lock that is relied on.
+// `held` says no more than it says: an attempt that will be undone may stand at a quorum for an
+// instant.
+//
+// A reading finishes as soon as nothing that the other nodes may say changes its verdict, so a hung
+// node delays only what hangs on it.
+//
+// Two values are one holder's if `holder_of` makes the same of both; without it, if they are equal.
+#pragma once
+
+#include "coordinator/quorum/ballot.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace redlock::coordinator {
+
+enum class ReadVerdict : std::uint8_t { pending, held, free, possible, no_quorum };
+
+// What one node told of a lock that it holds.
+struct NodeReading {
+  std::string value;
+  Duration left = 0ns;  // when it answered; Duration::max(): it has no deadline
+  Token token = 0;      // stored with the value; 0: none
+};
+
+// The part of a value by which its holder is known. It must not keep the view.
+using HolderOf = std::function<std::string_view(std::string_view value)>;
+
+class QuorumRead {
+ public:
+  // wants_token: a verdict `held` waits until the token is settled, too.
+  explicit QuorumRead(const Terms& terms, HolderOf holder_of = {}, bool wants_token = false);
+
+  void start(Instant now, Actions& actions);
+  // answer: of kind yes when the node told; then `told` is what it holds, or nullopt: nothing.
+  void on_answer(NodeIndex node, Answer answer, std::optional<NodeReading> told, Instant now);
+  void on_time(Instant now);
+  std::optional<Instant> next_deadline() const;
+
+  bool finished() const { return verdict_ != ReadVerdict::pending; }
+  ReadVerdict verdict() const { return verdict_; }
+  // What was told counts for no instant before it.
+  Instant start() const { return ballot_.start(); }
+  const std::vector<Answer>& answers() const { return ballot_.answers(); }
+  // By node; nullopt: it holds nothing, or is silent (answers() tells which).
+  const std::vector<std::optional<NodeReading>>& readings() const { return readings_; }
+
+  // --- of verdicts held and possible
+
+  // X's value, as most of those that hold X have it.
+  const std::string& value() const;
+  // How long a quorum holds X at least, from start() on: the q-th largest of the times that were
+  // told. Of a possible X the least of them.
+  Duration left() const;
+  // What a quorum stores with X; 0: no quorum stores the same.
+  Token token() const;
+
+ private:
+  struct Holder {
+    NodeIndex node;     // the first that holds X
+    std::size_t count;  // #X
+  };
+
+  std::string_view holder_of(NodeIndex node) const;
+  std::vector<Holder> holders() const;
+  std::vector<const NodeReading*> readings_of_holder() const;
+  void decide();
+  ReadVerdict judge();
+  Token token_at(std::size_t nodes) const;  // stored with X by so many
+  bool is_token_settled() const;
+
+  HolderOf holder_of_;
+  bool wants_token_;
+  bool hears_everyone_;
+  Duration node_timeout_;
+  Ballot ballot_;
+  std::vector<std::optional<NodeReading>> readings_;
+  ReadVerdict verdict_ = ReadVerdict::pending;
+  NodeIndex holder_ = 0;  // of held and possible: a node that holds X
+};
+
+}  // namespace redlock::coordinator
