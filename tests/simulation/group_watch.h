@@ -7,6 +7,7 @@
 #include "tests/simulation/roster_judge.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,9 @@ class GroupWatch {
   bool can_change() const;
   // A quorum of them is fenced: else only an operator can help (rule F6).
   bool can_give_tokens() const;
+  // Of a group at rest, as a member's place is given to another node; nullopt: it has no use for
+  // one. Whoever lost its ledger may have accepted a first roster that nobody can finish any more.
+  std::optional<Event> last_change() const;
   // Who does not go by the newest roster, or does not do its work; empty: all is well.
   std::string trouble() const;
 

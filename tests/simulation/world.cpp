@@ -84,6 +84,7 @@ class World {
   bool pass(Duration length);
   bool calm_down();
   bool settle_group();
+  bool come_to_rest();
   void look_after_calm();
   bool probe_all();
   void look_for_leftovers();
@@ -290,8 +291,21 @@ Duration World::largest_max_ttl() const {
 }
 
 // Who wants nothing need not know of a newer roster: so everybody does, and only then has to go by
-// it.
+// it. And an operator, who has time now, must still come to another one.
 bool World::settle_group() {
+  if (!come_to_rest()) return false;
+  const std::uint64_t epoch = rosters_.newest().epoch;
+  const auto last = group_.last_change();
+  if (!last) return true;
+  group_.change(*last);
+  if (!come_to_rest()) return false;
+  if (rosters_.newest().epoch > epoch) return true;
+  referee_.found(Breach::behind,
+                 fmt::format("when all is over nobody can bring the group to epoch {}", epoch + 1));
+  return false;
+}
+
+bool World::come_to_rest() {
   const Event knock{.key = 1, .length = 1ms, .ttl = calm_.probe_ttl(), .wait = kProbeTime};
   for (int delay = 0; delay < kSettlingDelays; ++delay) {
     group_.repeat_first_change();
