@@ -152,6 +152,7 @@ TEST_CASE("a failed attempt is undone behind the SET on the same connection (rul
   world.node(1).hung = world.node(2).hung = world.node(3).hung = true;
   const auto failed = world.acquire("printer");
   CHECK(failed->outcome == Acquired::no_quorum);
+  CHECK(world.group().releases_under_way() == world.group().releases_pending());
   CHECK(world.group().releases_pending() > 0);
   world.node(1).hung = world.node(2).hung = world.node(3).hung = false;
   world.settle();
@@ -183,6 +184,7 @@ TEST_CASE("an undo that cannot be sent is forgotten when the TTL has passed (rul
   world.cut(1);
   world.release(got->lock);
   CHECK(world.group().releases_pending() == 1);
+  CHECK(world.group().releases_under_way() == 0);  // the node cannot be reached
   world.advance(4s);
   CHECK(world.group().releases_pending() == 0);
   world.node(1).down = false;

@@ -78,3 +78,15 @@ TEST_CASE("nodes are in a quorum's way when those that are left are none") {
   CHECK(leave_no_quorum(answers, AnswerKind::error));
   CHECK(is_beyond_limits(answers));
 }
+
+TEST_CASE("a quorum voted when half of the nodes and one more said yes or no") {
+  std::vector<Answer> answers(4);
+  answers[0].kind = AnswerKind::yes;
+  answers[1].kind = AnswerKind::no;
+  answers[2].kind = AnswerKind::error;
+  CHECK(votes(answers) == 2);
+  CHECK_FALSE(quorum_voted(answers));
+  answers[3].kind = AnswerKind::no;
+  CHECK(votes(answers) == 3);
+  CHECK(quorum_voted(answers));
+}

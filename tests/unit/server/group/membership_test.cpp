@@ -128,6 +128,7 @@ TEST_CASE("the first roster: promised, accepted, told") {
   CHECK(node("LOCK.GROUP PREPARE 1 " + ballot(1)) ==
         "[\"done\", \"\", \"\", (integer) 10000, (integer) 100]");
   CHECK(node.record().promised == RosterBallot{1, 1});
+  CHECK_THAT(node("LOCK.GROUP SHOW"), Contains("\"promised\", \"" + ballot(1) + "\""));
   CHECK(node("LOCK.GROUP ACCEPT " + ballot(1) + " '" + kFirst + "'") == kDone);
   CHECK(node.record().accepted == parse_roster(kFirst).value());
   CHECK(node("LOCK.GROUP LEARN '" + kFirst + "' 10000 0") == "+OK");

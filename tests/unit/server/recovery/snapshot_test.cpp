@@ -156,6 +156,9 @@ TEST_CASE("the trouble of a snapshot is told in words") {
   std::string file = written(kHeader, kLocks);
   CHECK(read(file.substr(0, 60)).trouble == "it ends too early");
   CHECK(read("something else that lies there").trouble == "it is not a snapshot");
+  std::string with_another = written(kHeader, {});
+  with_another[with_another.size() - 17] = 'x';  // before a count and the checksum
+  CHECK(read(with_another).trouble == "it holds something that is no lock and no mark");
   file[8] = 9;
   CHECK(read(file).trouble == "it has version 9, and this program reads 1");
 }
