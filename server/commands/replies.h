@@ -5,6 +5,7 @@
 #include "base/token.h"
 #include "protocol/resp/refusal.h"
 #include "protocol/resp/reply.h"
+#include "server/notify/waiters.h"
 
 #include <cstdint>
 #include <string_view>
@@ -34,6 +35,29 @@ inline protocol::Refusal read_token(std::string_view word, std::uint64_t least, 
   }
   token = static_cast<Token>(*number);
   return std::nullopt;
+}
+
+inline constexpr std::string_view kPushNeedsResp3 =
+    "ERR LOCK.WAIT with PUSH needs RESP3: send HELLO 3 first, or leave PUSH out to block this "
+    "connection";
+
+// How long a LOCK.WAIT lasts, or a LOCK.ACQUIRE … WAIT at a front door.
+struct WaitReading {
+  protocol::Refusal refusal;
+  Duration timeout{};
+};
+
+inline WaitReading read_wait(std::string_view word) {
+  using protocol::Reply;
+  const auto ms = parse_int64(word);
+  if (!ms) return {Reply::error_view("ERR timeout is not an integer or out of range")};
+  if (*ms < 0) return {Reply::error_view("ERR timeout is negative")};
+  if (*ms > kWaitMax / 1ms) {
+    return {Reply::error(fmt::format(
+        "ERR timeout is longer than {} ms: wait for so long at most, and again when it is over",
+        kWaitMax / 1ms))};
+  }
+  return {std::nullopt, std::chrono::milliseconds(*ms)};
 }
 
 }  // namespace redlock::server

@@ -6,9 +6,9 @@
 //                                   one connection waits for many keys and stays usable. Armed
 //                                   again, the same key gets the new timeout; with 0 it is
 //                                   cancelled.
-#include "base/text/number.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
+#include "server/commands/replies.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
 #include "server/notify/waiters.h"
@@ -19,27 +19,6 @@ namespace redlock::server {
 namespace {
 
 using namespace protocol;  // flags and error texts
-
-constexpr std::string_view kPushNeedsResp3 =
-    "ERR LOCK.WAIT with PUSH needs RESP3: send HELLO 3 first, or leave PUSH out to block this "
-    "connection";
-
-struct TimeoutReading {
-  Refusal refusal;
-  Duration timeout{};
-};
-
-TimeoutReading read_timeout(std::string_view word) {
-  const auto ms = parse_int64(word);
-  if (!ms) return {Reply::error_view("ERR timeout is not an integer or out of range")};
-  if (*ms < 0) return {Reply::error_view("ERR timeout is negative")};
-  if (*ms > kWaitMax / 1ms) {
-    return {Reply::error(fmt::format(
-        "ERR timeout is longer than {} ms: wait for so long at most, and again when it is over",
-        kWaitMax / 1ms))};
-  }
-  return {std::nullopt, std::chrono::milliseconds(*ms)};
-}
 
 Refusal arm(Call& call, Waiters::Form form, Duration timeout) {
   Waiters::Wait wait{call.session.id(), form, std::string(call.word(1)),
@@ -77,7 +56,7 @@ Reply wait(Call& call) {
   if (by_push && call.session.version() != Version::resp3) {
     return Reply::error_view(kPushNeedsResp3);
   }
-  TimeoutReading reading = read_timeout(call.word(2));
+  WaitReading reading = read_wait(call.word(2));
   if (reading.refusal) return std::move(reading.refusal);
   if (Refusal no = call.node.grants().refuse(call.instant())) return no;
   const bool is_free = call.node.locks().find(call.word(1), call.instant()) == nullptr;

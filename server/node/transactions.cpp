@@ -18,8 +18,6 @@ using protocol::Transaction;
 
 namespace {
 
-constexpr std::string_view kAborted = "EXECABORT Transaction discarded because of previous errors.";
-
 Reply aborted(std::string_view why) {
   return Reply::error(fmt::format("EXECABORT Transaction discarded because of: {}", why));
 }
@@ -56,7 +54,7 @@ Reply Transactions::execute(Session& session, Now now, Instant pause_at) {
   std::unique_ptr<Transaction> queue = session.take_transaction();
   const bool is_broken = parts_.watches.is_broken(session, now.monotonic);
   parts_.watches.forget(session);
-  if (queue->is_broken()) return Reply::error_view(kAborted);
+  if (queue->is_broken()) return Reply::error_view(kExecAborted);
   if (is_broken) return Reply::null_array();
   const bool may_grow = (queue->flags() & protocol::kDenyOom) != 0;
   if (may_grow && parts_.runner.is_above_maxmemory()) return aborted(kOutOfMemory);

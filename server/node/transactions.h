@@ -30,8 +30,12 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 namespace redlock::server {
+
+inline constexpr std::string_view kExecAborted =
+    "EXECABORT Transaction discarded because of previous errors.";
 
 class Transactions {
  public:

@@ -48,7 +48,7 @@ ROOMS = {
     "coordinator/results": {"base", "coordinator/include", "coordinator/quorum",
                             "coordinator/group"},
     "coordinator/front_door": {*_GROUP, *_NODE, *_LUA, "coordinator/include",
-                               "coordinator/results", "server/commands"},
+                               "coordinator/results", "server/commands", "server/sockets"},
     "coordinator/client": {*_CLIENT, *_GROUP, "coordinator/results"},
     "coordinator/process": {*_NET, "protocol/resp"},
     "coordinator/bench": {"base", "coordinator/include"},

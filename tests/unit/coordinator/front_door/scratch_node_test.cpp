@@ -1,4 +1,4 @@
-#include "coordinator/front_door/scratch_node.h"
+#include "coordinator/front_door/records/scratch_node.h"
 
 #include "base/text/quoted_words.h"
 #include "tests/support/node_fixture.h"

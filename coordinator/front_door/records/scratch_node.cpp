@@ -1,7 +1,7 @@
-#include "coordinator/front_door/scratch_node.h"
+#include "coordinator/front_door/records/scratch_node.h"
 
 #include "base/invariant.h"
-#include "coordinator/front_door/door_commands.h"
+#include "coordinator/front_door/records/door_commands.h"
 #include "server/recovery/snapshot.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "coordinator/front_door/record.h"
+#include "coordinator/front_door/records/record.h"
 
 #include "server/locks/packed_hash.h"
 

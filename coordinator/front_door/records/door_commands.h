@@ -10,12 +10,17 @@
 #include "server/node/command.h"
 #include "server/node/command_table.h"
 
+#include <string_view>
+
 namespace redlock::coordinator {
 
 // What is about keys, scripts and transactions is executed elsewhere: by the front door.
 server::Families session_families();
 // Every command that a script or a transaction may have in it.
 server::Families scratch_families();
+
+// As a node has it. REQUIRES: there is such a command.
+const server::Command& node_command(std::string_view name);
 
 // Whether the command runs in the sessions' node, also between MULTI and EXEC. REQUIRES: it is
 // known.

@@ -1,7 +1,7 @@
-#include "coordinator/front_door/door_commands.h"
+#include "coordinator/front_door/records/door_commands.h"
 
 #include "base/invariant.h"
-#include "coordinator/front_door/lock_commands.h"
+#include "coordinator/front_door/records/lock_commands.h"
 #include "server/commands/families.h"
 #include "server/node/node.h"
 
@@ -131,6 +131,15 @@ Families session_families() {
 Families scratch_families() {
   static const DoorFamilies families(true);
   return families.families();
+}
+
+const Command& node_command(std::string_view name) {
+  for (const Family family : server::all_families()) {
+    for (const Command& command : family) {
+      if (command.spec.name == name) return command;
+    }
+  }
+  INVARIANT(false, "a command that no node has");
 }
 
 bool is_sessions_own(server::CommandTable& commands, protocol::Request request) {

@@ -1,4 +1,4 @@
-#include "coordinator/front_door/lock_commands.h"
+#include "coordinator/front_door/records/lock_commands.h"
 
 #include <algorithm>
 

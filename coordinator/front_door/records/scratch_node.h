@@ -14,7 +14,7 @@
 #pragma once
 
 #include "base/time.h"
-#include "coordinator/front_door/record_change.h"
+#include "coordinator/front_door/records/record_change.h"
 #include "protocol/resp/reply.h"
 #include "protocol/session/transaction.h"
 #include "server/node/node.h"
@@ -33,7 +33,8 @@ inline constexpr Duration kScriptTimeMax = 100ms;
 
 struct KnownRecord {
   std::string key;
-  std::optional<SeenRecord> record;  // nullopt: the key is free
+  std::optional<SeenRecord> record;    // nullopt: the key is free
+  const std::string* value = nullptr;  // the whole record, of one that is held at the nodes
 };
 
 struct TouchedKey {

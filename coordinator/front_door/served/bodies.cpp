@@ -1,0 +1,154 @@
+#include "coordinator/front_door/served/bodies.h"
+
+#include "base/text/number.h"
+#include "protocol/resp/errors.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace redlock::coordinator {
+
+using protocol::Reply;
+using protocol::Request;
+using protocol::Transaction;
+using server::LockKind;
+
+namespace {
+
+// SET key value NX … or SETNX, and no answer but whether it did.
+bool is_plain_try_of(Request words) {
+  if (equals_ignoring_case(words[0], "SETNX")) return true;
+  if (!equals_ignoring_case(words[0], "SET")) return false;
+  bool only_if_absent = false;
+  for (const std::string_view word : words.subspan(std::min<std::size_t>(words.size(), 3))) {
+    if (equals_ignoring_case(word, "GET")) return false;
+    only_if_absent = only_if_absent || equals_ignoring_case(word, "NX");
+  }
+  return only_if_absent;
+}
+
+class ScratchBody final : public CommandBody {
+ public:
+  ScratchBody(ScratchNode& scratch, Transaction request, bool is_plain_try)
+      : scratch_(scratch), request_(std::move(request)), is_plain_try_(is_plain_try) {}
+  RunResult run(std::span<const KnownRecord> records, Now now) override {
+    return scratch_.run(request_, records, now);
+  }
+  Reply reply(RunResult& run, std::span<const SettledKey>, Now) override {
+    return std::move(run.replies[0]);
+  }
+  bool is_plain_try() const override { return is_plain_try_; }
+
+ private:
+  ScratchNode& scratch_;
+  Transaction request_;
+  bool is_plain_try_;
+};
+
+const KnownRecord* find(std::span<const KnownRecord> records, const std::string& key) {
+  const auto found = std::find_if(records.begin(), records.end(),
+                                  [&](const KnownRecord& known) { return known.key == key; });
+  return found == records.end() ? nullptr : &*found;
+}
+
+// A look at a key that changes nothing.
+TouchedKey looked_at(std::span<const KnownRecord> records, const std::string& key) {
+  const KnownRecord* known = find(records, key);
+  const std::optional<SeenRecord> record = known == nullptr ? std::nullopt : known->record;
+  return {key, record, record};
+}
+
+class ExecBody final : public CommandBody {
+ public:
+  ExecBody(ScratchNode& scratch, std::unique_ptr<Transaction> queue,
+           std::vector<WatchedRecord> watched, RunQueued run_queued)
+      : scratch_(scratch),
+        queue_(std::move(queue)),
+        watched_(std::move(watched)),
+        run_queued_(std::move(run_queued)) {}
+
+  RunResult run(std::span<const KnownRecord> records, Now now) override {
+    is_broken_ = std::any_of(watched_.begin(), watched_.end(), [&](const WatchedRecord& watched) {
+      return has_changed(watched, records);
+    });
+    RunResult run = is_broken_ ? RunResult{} : scratch_.run(*queue_, records, now);
+    for (const WatchedRecord& watched : watched_) {
+      const bool is_touched =
+          std::any_of(run.touched.begin(), run.touched.end(),
+                      [&](const TouchedKey& touched) { return touched.key == watched.key; });
+      if (!is_touched) run.touched.push_back(looked_at(records, watched.key));
+    }
+    return run;
+  }
+
+  Reply reply(RunResult& run, std::span<const SettledKey>, Now now) override {
+    if (is_broken_) return Reply::null_array();
+    if (!run.replies.empty() && run.replies[0].is(Reply::Kind::too_large)) {
+      return Reply::too_large();
+    }
+    Reply replies = Reply::array();
+    for (std::size_t i = 0; i < run.replies.size(); ++i) {
+      const bool is_sessions = run.replies[i].is(Reply::Kind::none);
+      Reply reply = is_sessions ? run_queued_(queue_->request(i), now) : std::move(run.replies[i]);
+      replies.add(reply.owned());
+    }
+    return replies;
+  }
+
+ private:
+  static bool has_changed(const WatchedRecord& watched, std::span<const KnownRecord> records) {
+    const KnownRecord* known = find(records, watched.key);
+    const std::string* value = known == nullptr ? nullptr : known->value;
+    if (watched.has_changed) return true;
+    return watched.value ? value == nullptr || *value != *watched.value : value != nullptr;
+  }
+
+  ScratchNode& scratch_;
+  std::unique_ptr<Transaction> queue_;
+  std::vector<WatchedRecord> watched_;
+  RunQueued run_queued_;
+  bool is_broken_ = false;
+};
+
+class WatchBody final : public CommandBody {
+ public:
+  WatchBody(std::vector<std::string> keys, std::function<void(std::vector<WatchedRecord>)> watch)
+      : keys_(std::move(keys)), watch_(std::move(watch)) {}
+
+  RunResult run(std::span<const KnownRecord> records, Now) override {
+    RunResult run;
+    for (const std::string& key : keys_) run.touched.push_back(looked_at(records, key));
+    return run;
+  }
+  Reply reply(RunResult&, std::span<const SettledKey> keys, Now) override {
+    std::vector<WatchedRecord> watched;
+    for (const SettledKey& key : keys) watched.push_back({key.key, key.value});
+    watch_(std::move(watched));
+    return Reply::ok();
+  }
+
+ private:
+  std::vector<std::string> keys_;
+  std::function<void(std::vector<WatchedRecord>)> watch_;
+};
+
+}  // namespace
+
+std::unique_ptr<CommandBody> scratch_body(ScratchNode& scratch, server::Call& call) {
+  Transaction request;
+  if (!request.add(call.words, call.command.spec.flags)) return nullptr;
+  return std::make_unique<ScratchBody>(scratch, std::move(request), is_plain_try_of(call.words));
+}
+
+std::unique_ptr<CommandBody> exec_body(ScratchNode& scratch, std::unique_ptr<Transaction> queue,
+                                       std::vector<WatchedRecord> watched, RunQueued run_queued) {
+  return std::make_unique<ExecBody>(scratch, std::move(queue), std::move(watched),
+                                    std::move(run_queued));
+}
+
+std::unique_ptr<CommandBody> watch_body(std::vector<std::string> keys,
+                                        std::function<void(std::vector<WatchedRecord>)> watch) {
+  return std::make_unique<WatchBody>(std::move(keys), std::move(watch));
+}
+
+}  // namespace redlock::coordinator

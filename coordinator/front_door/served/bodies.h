@@ -1,0 +1,41 @@
+// The commands that a front door serves, as bodies (command_body.h): what runs on the scratch node,
+// transactions, WATCH, and LOCK.*.
+#pragma once
+
+#include "coordinator/front_door/records/watched_records.h"
+#include "coordinator/front_door/served/command_body.h"
+#include "protocol/session/transaction.h"
+#include "server/node/command.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace redlock::coordinator {
+
+// One command that runs on the scratch node, which outlives it. nullptr: its words are longer than
+// kTransactionBytesMax.
+std::unique_ptr<CommandBody> scratch_body(ScratchNode& scratch, server::Call& call);
+
+// What the sessions' node says to a command that was queued for it.
+using RunQueued = std::function<protocol::Reply(protocol::Request request, Now now)>;
+
+// EXEC of these, unless one of the watched records is another by then.
+std::unique_ptr<CommandBody> exec_body(ScratchNode& scratch,
+                                       std::unique_ptr<protocol::Transaction> queue,
+                                       std::vector<WatchedRecord> watched, RunQueued run_queued);
+
+// WATCH: reads the records; `watch` keeps them.
+std::unique_ptr<CommandBody> watch_body(std::vector<std::string> keys,
+                                        std::function<void(std::vector<WatchedRecord>)> watch);
+
+// LOCK.ACQUIRE without a WAIT, LOCK.EXTEND, LOCK.RELEASE, LOCK.HOLDER. ttl: the client's.
+std::unique_ptr<CommandBody> acquire_body(std::string key, std::string value, Duration ttl);
+std::unique_ptr<CommandBody> extend_body(std::string key, std::string value, Duration ttl);
+std::unique_ptr<CommandBody> release_body(std::string key, std::string value);
+std::unique_ptr<CommandBody> holder_body(std::string key);
+// LOCK.WAIT that only looks: 1 if it is free.
+std::unique_ptr<CommandBody> free_body(std::string key);
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,46 @@
+// CommandBody: what one command of a client does to records, and what its client is told.
+//
+// It may run again and again, on other records each time, and nothing of a run stays (rule D4).
+// Only when all that a run found is confirmed, and what it changed is done, is its reply told.
+#pragma once
+
+#include "base/time.h"
+#include "base/token.h"
+#include "coordinator/front_door/records/scratch_node.h"
+#include "protocol/resp/reply.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace redlock::coordinator {
+
+// What a key's record is known to be, when its command is over.
+struct SettledKey {
+  std::string key;
+  std::optional<std::string> value;  // the whole record before the command; nullopt: it was free
+  Token token = 0;  // what a quorum stores with it, after the command; 0: not known
+};
+
+class CommandBody {
+ public:
+  virtual ~CommandBody() = default;
+
+  virtual RunResult run(std::span<const KnownRecord> records, Now now) = 0;
+  // Of a run: called once, and only of the last. keys: those that it touched.
+  virtual protocol::Reply reply(RunResult& run, std::span<const SettledKey> keys, Now now) = 0;
+
+  // It takes one lock if that is free, and says whether it did, whoever else holds it: so it need
+  // not be known who does.
+  virtual bool is_plain_try() const { return false; }
+  // It takes a lock and does nothing else, whatever its run finds: then it ends with its client
+  // (rule D5). Of what nobody knows before it has run: false.
+  virtual bool only_takes() const { return is_plain_try(); }
+  // What it creates has a fencing token (rule F4).
+  virtual bool fences() const { return false; }
+  // Readings for it tell the token.
+  virtual bool wants_token() const { return false; }
+};
+
+}  // namespace redlock::coordinator

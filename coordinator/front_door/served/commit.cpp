@@ -1,0 +1,202 @@
+#include "coordinator/front_door/served/commit.h"
+
+#include "base/invariant.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace redlock::coordinator {
+namespace {
+
+CommitOutcome outcome_of(AcquisitionOutcome outcome) {
+  switch (outcome) {
+    case AcquisitionOutcome::acquired:
+      return CommitOutcome::done;
+    case AcquisitionOutcome::held:
+      return CommitOutcome::otherwise;
+    case AcquisitionOutcome::too_late:
+      return CommitOutcome::too_late;
+    case AcquisitionOutcome::unfenced:
+      return CommitOutcome::unfenced;
+    default:
+      return CommitOutcome::no_quorum;
+  }
+}
+
+CommitOutcome outcome_of(ExtensionOutcome outcome) {
+  if (outcome == ExtensionOutcome::extended) return CommitOutcome::done;
+  return outcome == ExtensionOutcome::lost ? CommitOutcome::otherwise : CommitOutcome::no_quorum;
+}
+
+CommitOutcome outcome_of(ReleaseOutcome outcome) {
+  if (outcome == ReleaseOutcome::released) return CommitOutcome::done;
+  return outcome == ReleaseOutcome::not_held ? CommitOutcome::otherwise : CommitOutcome::no_quorum;
+}
+
+}  // namespace
+
+Commit::Commit(Parts parts, std::vector<WantedChange> changes, Duration patience, Instant now,
+               std::function<void()> on_end)
+    : parts_(parts),
+      changes_(std::move(changes)),
+      results_(changes_.size()),
+      operations_(changes_.size(), kNobody),
+      patience_(patience),
+      on_end_(std::move(on_end)),
+      now_(now) {
+  begin_phase(now);
+}
+
+// A release or an extension whose client has gone is one all the same (rule D5); nobody hears of
+// it.
+Commit::~Commit() {
+  for (std::size_t at = 0; at < changes_.size(); ++at) {
+    if (operations_[at] != kNobody) parts_.group.cancel(operations_[at], now_);
+  }
+}
+
+Commit::Phase Commit::phase_of(ChangeKind kind) {
+  switch (kind) {
+    case ChangeKind::create:
+      return Phase::creates;
+    case ChangeKind::extend:
+    case ChangeKind::shorten:
+      return Phase::deadlines;
+    case ChangeKind::release:
+      return Phase::releases;
+    default:
+      break;
+  }
+  INVARIANT(false, "a change that no node can be asked for");
+}
+
+bool Commit::only_creates() const {
+  return std::all_of(changes_.begin(), changes_.end(),
+                     [](const WantedChange& change) { return change.kind == ChangeKind::create; });
+}
+
+// From this phase on, to the first that has something to do.
+void Commit::begin_phase(Instant now) {
+  now_ = now;
+  while (phase_ != Phase::over) {
+    for (std::size_t at = 0; at < changes_.size(); ++at) {
+      if (phase_of(changes_[at].kind) == phase_) begin(at, now);
+    }
+    if (pending_ > 0) return;
+    phase_ = static_cast<Phase>(static_cast<int>(phase_) + 1);
+  }
+  outcome_ = CommitOutcome::done;
+}
+
+void Commit::begin(std::size_t at, Instant now) {
+  ++pending_;
+  switch (phase_) {
+    case Phase::creates:
+      return create(at, now);
+    case Phase::deadlines:
+      return move_deadline(at, now);
+    default:
+      return release(at, now);
+  }
+}
+
+void Commit::create(std::size_t at, Instant now) {
+  const WantedChange& change = changes_[at];
+  AcquireRequest request;
+  request.name = change.key;
+  request.ttl = padded(change.ttl, parts_.times);
+  request.patience = {.wait = patience_, .splits_only = true};
+  request.fence = change.fences;
+  request.acquire_within = parts_.times.acquire_time;
+  request.make_value = [this, at] {
+    return new_record(changes_[at].content, changes_[at].payload, parts_.random);
+  };
+  operations_[at] = parts_.group.acquire(std::move(request), now, [this, at](AcquireResult result) {
+    settle(at, {.outcome = outcome_of(result.outcome),
+                .value = result.lock.claim ? result.lock.claim->value : std::string(),
+                .began = result.began,
+                .token = result.lock.token,
+                .answers = std::move(result.answers)});
+  });
+}
+
+void Commit::move_deadline(std::size_t at, Instant now) {
+  const WantedChange& change = changes_[at];
+  ExtendRequest request{.name = change.key,
+                        .value = change.value,
+                        .ttl = padded(change.ttl, parts_.times),
+                        .shortens = change.kind == ChangeKind::shorten};
+  operations_[at] = parts_.group.extend(std::move(request), now, [this, at](ExtendResult result) {
+    settle(at, {.outcome = outcome_of(result.outcome),
+                .value = changes_[at].value,
+                .began = result.began,
+                .token = result.token,
+                .answers = std::move(result.answers)});
+  });
+}
+
+void Commit::release(std::size_t at, Instant now) {
+  const WantedChange& change = changes_[at];
+  operations_[at] = parts_.group.release(known_lock(change.key, change.value, parts_.worth), now,
+                                         [this, at, now](ReleaseResult result) {
+                                           settle(at, {.outcome = outcome_of(result.outcome),
+                                                       .began = now,
+                                                       .answers = std::move(result.answers)});
+                                         });
+}
+
+void Commit::settle(std::size_t at, CommittedChange result) {
+  INVARIANT(pending_ > 0, "an answer to nothing");
+  operations_[at] = kNobody;
+  results_[at] = std::move(result);
+  const bool is_last = --pending_ == 0;
+  const bool ends_creates = phase_ == Phase::creates && results_[at].outcome != CommitOutcome::done;
+  if (is_last || ends_creates) on_end_();
+}
+
+void Commit::go_on(Instant now) {
+  now_ = now;
+  if (finished()) return;
+  for (std::size_t at = 0; at < changes_.size(); ++at) {
+    const CommitOutcome outcome = results_[at].outcome;
+    if (outcome == CommitOutcome::pending || outcome == CommitOutcome::done) continue;
+    if (outcome_ == CommitOutcome::pending || outcome == CommitOutcome::no_quorum) {
+      outcome_ = outcome;
+    }
+  }
+  if (finished() && phase_ == Phase::creates) return withdraw_creates(now);
+  if (finished()) {
+    if (pending_ > 0) outcome_ = CommitOutcome::pending;  // the others of its kind are heard first
+    return;
+  }
+  if (pending_ > 0) return;
+  phase_ = static_cast<Phase>(static_cast<int>(phase_) + 1);
+  begin_phase(now);
+}
+
+// None of them is there any more: those that wait for answers, and those that were got.
+void Commit::withdraw_creates(Instant now) {
+  for (std::size_t at = 0; at < changes_.size(); ++at) {
+    if (changes_[at].kind != ChangeKind::create || operations_[at] == kNobody) continue;
+    parts_.group.cancel(std::exchange(operations_[at], kNobody), now);
+    --pending_;
+  }
+  undo_creates(now);
+}
+
+void Commit::abandon(Instant now) {
+  now_ = now;
+  if (!finished()) withdraw_creates(now);
+}
+
+void Commit::undo_creates(Instant now) {
+  for (std::size_t at = 0; at < changes_.size(); ++at) {
+    CommittedChange& result = results_[at];
+    if (changes_[at].kind != ChangeKind::create || result.outcome != CommitOutcome::done) continue;
+    parts_.group.release(known_lock(changes_[at].key, result.value, parts_.worth), now,
+                         [](const ReleaseResult&) {});
+    result = {};
+  }
+}
+
+}  // namespace redlock::coordinator

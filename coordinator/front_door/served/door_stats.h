@@ -1,0 +1,24 @@
+// What a front door counts, for INFO.
+#pragma once
+
+#include <cstdint>
+
+namespace redlock::coordinator {
+
+struct DoorStats {
+  std::uint64_t granted = 0;
+  std::uint64_t refused_held = 0;
+  std::uint64_t extended = 0;
+  std::uint64_t shortened = 0;
+  std::uint64_t released = 0;
+  std::uint64_t undone_late = 0;  // creations, decided or handed on too late (rule D2)
+  std::uint64_t undone_gone = 0;  // whose clients had gone (rule D5)
+  std::uint64_t no_quorum = 0;
+  std::uint64_t possible = 0;    // it could not be told who holds the lock
+  std::uint64_t runs = 0;        // on the scratch node
+  std::uint64_t runs_again = 0;  // of a command: beyond its first
+  std::uint64_t readings = 0;
+  std::uint64_t shared = 0;  // commands that another's reading or vote answered (rule D10)
+};
+
+}  // namespace redlock::coordinator

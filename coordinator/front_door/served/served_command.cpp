@@ -1,0 +1,269 @@
+// Running and deciding; what it asks the nodes is in served_command_nodes.cpp.
+#include "coordinator/front_door/served/served_command.h"
+
+#include "base/invariant.h"
+#include "coordinator/front_door/served/door_errors.h"
+
+#include <algorithm>
+
+namespace redlock::coordinator {
+
+using protocol::Reply;
+
+namespace {
+
+// Whether two runs that differ in what is left of deadlines alone come to the same.
+bool agree(const RunResult& one, const RunResult& other) {
+  const auto same_change = [](const TouchedKey& a, const TouchedKey& b) {
+    if (a.key != b.key) return false;
+    const bool changes = a.change() != ChangeKind::none;
+    if (changes != (b.change() != ChangeKind::none)) return false;
+    return !changes || a.after == b.after;
+  };
+  return one.replies == other.replies &&
+         std::equal(one.touched.begin(), one.touched.end(), other.touched.begin(),
+                    other.touched.end(), same_change);
+}
+
+}  // namespace
+
+ServedCommand::ServedCommand(const Parts& parts, KeyLines::Number number,
+                             std::unique_ptr<CommandBody> body, Now came)
+    : parts_(parts), number_(number), body_(std::move(body)), came_(came), ran_at_(came) {}
+
+ServedCommand::~ServedCommand() {
+  for (const Reading& reading : readings_)
+    parts_.group.cancel(reading.operation, ran_at_.monotonic);
+}
+
+// --- running
+
+KeyState* ServedCommand::find(const std::string& key) {
+  const auto found = std::find_if(keys_.begin(), keys_.end(),
+                                  [&](const KeyState& state) { return state.key == key; });
+  return found == keys_.end() ? nullptr : &*found;
+}
+
+KeyState& ServedCommand::state_of(const std::string& key, Now now) {
+  if (KeyState* known = find(key)) return *known;
+  keys_.push_back({.key = key});
+  guess(keys_.back(), now);
+  return keys_.back();
+}
+
+void ServedCommand::guess(KeyState& state, Now now) {
+  const KnownLocks::Known* known = parts_.known.find(state.key, now.monotonic);
+  state.value = known == nullptr ? std::nullopt : known->value;
+  state.deadline = known == nullptr ? Instant{} : known->deadline;
+  state.certainty = known != nullptr && !known->value ? Certainty::unknown : Certainty::guess;
+}
+
+std::vector<KnownRecord> ServedCommand::records(Now now,
+                                                std::optional<Instant> deadline_of_guesses) const {
+  std::vector<KnownRecord> records;
+  records.reserve(keys_.size());
+  for (const KeyState& state : keys_) {
+    records.push_back(
+        {state.key, state.seen(now.monotonic), state.value ? &*state.value : nullptr});
+    const bool is_guess = state.certainty == Certainty::guess;
+    if (deadline_of_guesses && is_guess && records.back().record) {
+      records.back().record->deadline = *deadline_of_guesses;
+    }
+  }
+  return records;
+}
+
+RunResult ServedCommand::run_with(Now now, std::optional<Instant> deadline_of_guesses) {
+  ++parts_.stats.runs;
+  if (runs_ > 1) ++parts_.stats.runs_again;
+  return body_->run(records(now, deadline_of_guesses), now);
+}
+
+// Until every key that the run touched was among those that it was given. False: it cannot go on,
+// and has failed.
+bool ServedCommand::run(Now now) {
+  for (;;) {
+    if (++runs_ > kRunsMax) {
+      fail(std::string(kChangesTooOften), now);
+      return false;
+    }
+    last_ = run_with(now, std::nullopt);
+    ran_at_ = now;
+    bool is_complete = true;
+    for (const TouchedKey& touched : last_.touched) {
+      if (find(touched.key) != nullptr) continue;
+      is_complete = is_complete && !state_of(touched.key, now).value;
+    }
+    if (keys_.size() > kKeysMax) {
+      fail(std::string(kTooManyKeys), now);
+      return false;
+    }
+    if (is_complete) return true;
+  }
+}
+
+// Whether the run would have come to something else with more or less time left of its guesses.
+bool ServedCommand::hangs_on_deadlines(Now now) {
+  const bool has_guess = std::any_of(keys_.begin(), keys_.end(), [](const KeyState& state) {
+    return state.value && state.certainty == Certainty::guess;
+  });
+  if (!has_guess) return false;
+  return !agree(last_, run_with(now, now.monotonic + 1ms)) ||
+         !agree(last_, run_with(now, later(now.monotonic, parts_.max_ttl)));
+}
+
+// Whether it has its turn for all keys that it knows of.
+bool ServedCommand::stand_in_line(Now now) {
+  std::vector<std::string> keys;
+  for (const KeyState& state : keys_) keys.push_back(state.key);
+  if (parts_.lines.stands_in(number_, keys)) return parts_.lines.has_turn(number_);
+  for (const KeyLines::Number next : parts_.lines.leave(number_)) parts_.on_event(next);
+  return parts_.lines.enter(number_, keys, now.monotonic);
+}
+
+// --- deciding
+
+void ServedCommand::start(Now now) {
+  if (!run(now)) return;
+  if (last_.is_cut_short) return fail(std::string(kScriptTooLong), now);
+  if (keys_.empty()) return answer(now);
+  if (stand_in_line(now)) decide(now);
+}
+
+// What was guessed, or learned, when it came may have changed since.
+void ServedCommand::on_turn(Now now) {
+  if (finished() || commit_ != nullptr || !readings_.empty()) return;
+  for (KeyState& state : keys_) guess(state, now);
+  runs_ = 0;
+  work(now);
+}
+
+void ServedCommand::work(Now now) {
+  if (!run(now)) return;
+  if (stand_in_line(now)) decide(now);
+}
+
+void ServedCommand::decide(Now now) {
+  if (last_.is_cut_short) return fail(std::string(kScriptTooLong), now);
+  Plan plan = this->plan(now);
+  if (finished()) return;
+  if (!plan.to_read.empty()) return read(plan.to_read, now);
+  if (!plan.error.empty()) return fail(std::string(plan.error), now);
+  if (plan.changes.empty()) return answer_unchanged(now);
+  const bool only_creates =
+      std::all_of(plan.changes.begin(), plan.changes.end(),
+                  [](const WantedChange& change) { return change.kind == ChangeKind::create; });
+  if (client_is_gone_ && only_creates) return fail(std::string(kClientGone), now);
+  commit(std::move(plan.changes), now);
+}
+
+ServedCommand::Plan ServedCommand::plan(Now now) {
+  Plan plan;
+  const bool hangs = hangs_on_deadlines(now);
+  afters_.clear();
+  for (const TouchedKey& touched : last_.touched) {
+    plan_key(touched, hangs, now, plan);
+    if (finished()) break;
+  }
+  return plan;
+}
+
+void ServedCommand::plan_key(const TouchedKey& touched, bool hangs, Now now, Plan& plan) {
+  KeyState& state = *find(touched.key);
+  if (is_done_already(touched, state, now, plan) || finished()) return;
+  if (!is_certain_enough(touched, state, hangs)) return plan.to_read.push_back(touched.key);
+  const ChangeKind kind = touched.change();
+  if (kind == ChangeKind::none) return;
+  if (state.is_foreign()) plan.error = kHeldByDirectClient;
+  if (kind == ChangeKind::replace && plan.error.empty()) plan.error = kNoReplace;
+  if (!plan.error.empty()) return;
+  WantedChange change{.key = touched.key, .kind = kind, .value = state.value.value_or("")};
+  if (touched.after) {
+    change.content = touched.after->kind;
+    change.payload = touched.after->payload;
+    change.ttl = touched.after->deadline - ran_at_.monotonic;
+    change.fences = body_->fences();
+  }
+  plan.changes.push_back(std::move(change));
+  afters_.push_back(touched.after);
+}
+
+// A write of one key alone is its own confirmation. What brings a deadline forward, or what would
+// be refused, goes by no guess.
+bool ServedCommand::is_certain_enough(const TouchedKey& touched, const KeyState& state,
+                                      bool hangs) const {
+  if (state.certainty == Certainty::confirmed || state.certainty == Certainty::possible) {
+    return true;
+  }
+  if (state.certainty == Certainty::unknown || hangs || keys_.size() > 1) return false;
+  switch (touched.change()) {
+    case ChangeKind::create:
+      return true;
+    case ChangeKind::extend:
+    case ChangeKind::release:
+      return !state.is_foreign();
+    default:
+      return false;
+  }
+}
+
+// What an earlier commit of this command has brought about stays, if the run wants it still. A
+// creation that it does not want any more is undone, as nobody was told.
+bool ServedCommand::is_done_already(const TouchedKey& touched, KeyState& state, Now now,
+                                    Plan& plan) {
+  const auto done = std::find_if(done_.begin(), done_.end(),
+                                 [&](const Done& it) { return it.change.key == touched.key; });
+  if (done == done_.end()) return false;
+  const bool is_same = touched.change() == done->change.kind &&
+                       touched.after.has_value() == done->after.has_value() &&
+                       (!touched.after || touched.after->has_content_of(*done->after));
+  if (is_same) return true;
+  if (done->change.kind != ChangeKind::create) {
+    fail(std::string(kDoneInPart), now);
+    return true;
+  }
+  undo(done->result.value, touched.key, now);
+  done_.erase(done);
+  state.certainty = Certainty::unknown;
+  plan.to_read.push_back(touched.key);
+  return true;
+}
+
+// What a quorum cannot tell is no answer to who asks, but to who only wants to know whether the
+// lock is got.
+void ServedCommand::answer_unchanged(Now now) {
+  for (const TouchedKey& touched : last_.touched) {
+    const KeyState& state = *find(touched.key);
+    if (state.certainty != Certainty::possible || body_->is_plain_try()) continue;
+    ++parts_.stats.possible;
+    return fail(cannot_be_told_text(parts_.group.nodes(), state.answers), now);
+  }
+  answer(now);
+}
+
+bool ServedCommand::is_out_of_time(Now now) const {
+  return now.monotonic - came_.monotonic >= parts_.times.acquire_time;
+}
+
+// --- of others of the line
+
+void ServedCommand::learn(const KeyState& key, Now now) {
+  if (finished() || commit_ != nullptr || !readings_.empty()) return;
+  KeyState* state = find(key.key);
+  if (state == nullptr) return;
+  *state = key;
+  if (keys_.size() > 1) return;
+  runs_ = 0;
+  if (!run(now) || keys_.size() > 1 || last_.is_cut_short) return;
+  if (last_.touched.size() != 1 || last_.touched[0].change() != ChangeKind::none) return;
+  ++parts_.stats.shared;
+  answer_unchanged(now);
+}
+
+void ServedCommand::learn_held(const std::string& key, Now now) {
+  if (finished() || commit_ != nullptr || !readings_.empty() || !body_->is_plain_try()) return;
+  ++parts_.stats.shared;
+  answer_held(key, now);
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,174 @@
+// ServedCommand: one command of a client, from when it came until it is answered (rules D4, D7).
+//
+//            run on a guess        its turn (KeyLines)
+//   start ------------------> in line -----------> reading ---.
+//                                |                   |  ^     | run again on what was read
+//                                |   all is certain  v  |     v
+//                                '------------> committing <--'--> finished
+//                                   otherwise: run again
+//
+// A guess may write, since each write's condition is the very record that it was computed from. A
+// guess never answers: before any reply each record that the run found is confirmed, by the votes
+// on its own conditional write, or by a reading that began after the command came.
+//
+// Deadlines are no part of a record's bytes. So a run on a guess is compared with runs on the least
+// and the longest time that may be left; where they differ, and where a deadline is brought
+// forward, the record is read first.
+//
+// Callbacks of the group only note what came; on_event() acts on it. Thread safety: none.
+#pragma once
+
+#include "base/time.h"
+#include "coordinator/front_door/records/key_state.h"
+#include "coordinator/front_door/records/known_locks.h"
+#include "coordinator/front_door/records/padding.h"
+#include "coordinator/front_door/served/command_body.h"
+#include "coordinator/front_door/served/commit.h"
+#include "coordinator/front_door/served/door_stats.h"
+#include "coordinator/front_door/served/key_lines.h"
+#include "coordinator/group/group.h"
+#include "protocol/resp/reply.h"
+#include "protocol/session/session.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redlock::coordinator {
+
+// One command, script or transaction: more would hold up everybody's turn.
+inline constexpr std::size_t kKeysMax = 64;
+inline constexpr unsigned kRunsMax = 16;
+
+// What a reply promises: locks that its client relies on once it has it.
+struct Promise {
+  Instant send_by = kNever;  // the kernel has the reply by then, or it is never sent (rule D2)
+  // Undone where it is not; of what does nothing else.
+  std::vector<Claim> created = {};
+};
+
+class ServedCommand {
+ public:
+  // What the commands of a door share. All outlive them.
+  struct Parts {
+    Group& group;
+    KeyLines& lines;
+    KnownLocks& known;
+    DoorStats& stats;
+    const DoorTimes& times;
+    const RandomBytes& random;
+    const Duration& worth;    // see Commit
+    const Duration& max_ttl;  // the door's
+    // Something came for the command of this number.
+    std::function<void(KeyLines::Number)> on_event;
+    // A key's record is certain, as of an instant (rule D10).
+    std::function<void(const KeyState& key, Instant as_of)> on_certain;
+    // Others hold the key for certain, and it is not known who.
+    std::function<void(const std::string& key, Instant as_of)> on_held;
+    // The command brings a change about.
+    std::function<void(const WantedChange& change)> on_change;
+  };
+
+  ServedCommand(const Parts& parts, KeyLines::Number number, std::unique_ptr<CommandBody> body,
+                Now came);
+  ~ServedCommand();
+  ServedCommand(const ServedCommand&) = delete;
+  ServedCommand& operator=(const ServedCommand&) = delete;
+
+  void start(Now now);
+  // Of each of these: harmless when finished.
+  void on_turn(Now now);
+  void on_event(Now now);
+  // What others of the line have learned since the command came: it may be all that it needs.
+  void learn(const KeyState& key, Now now);
+  void learn_held(const std::string& key, Now now);
+  // What only takes a lock ends with its client; all else goes on.
+  void client_gone(Now now);
+  // It is over with this answer, and leaves nothing behind.
+  void end(std::string_view error, Now now);
+
+  bool finished() const { return reply_.has_value(); }
+  // REQUIRES of both: finished.
+  protocol::Reply take_reply() { return std::move(*reply_); }
+  Promise take_promise() { return std::move(promise_); }
+  const CommandBody& body() const { return *body_; }
+  KeyLines::Number number() const { return number_; }
+
+ private:
+  struct Reading {
+    OperationId operation;
+    std::string key;
+  };
+  struct Done {
+    WantedChange change;
+    std::optional<SeenRecord> after;
+    CommittedChange result;
+  };
+  struct Plan {
+    std::vector<std::string> to_read = {};
+    std::vector<WantedChange> changes = {};
+    std::string_view error = {};
+  };
+
+  // --- running
+  bool run(Now now);
+  RunResult run_with(Now now, std::optional<Instant> deadline_of_guesses);
+  KeyState& state_of(const std::string& key, Now now);
+  KeyState* find(const std::string& key);
+  void guess(KeyState& state, Now now);
+  std::vector<KnownRecord> records(Now now, std::optional<Instant> deadline_of_guesses) const;
+  bool hangs_on_deadlines(Now now);
+  bool stand_in_line(Now now);
+
+  // --- deciding
+  void work(Now now);
+  void decide(Now now);
+  Plan plan(Now now);
+  void plan_key(const TouchedKey& touched, bool hangs, Now now, Plan& plan);
+  bool is_certain_enough(const TouchedKey& touched, const KeyState& state, bool hangs) const;
+  bool is_done_already(const TouchedKey& touched, KeyState& state, Now now, Plan& plan);
+  void answer_unchanged(Now now);
+  bool is_out_of_time(Now now) const;
+
+  // --- asking
+  void read(const std::vector<std::string>& keys, Now now);
+  void note_reading(const std::string& key, ReadResult result);
+  void take_readings(Now now);
+  void commit(std::vector<WantedChange> changes, Now now);
+  void take_commit(Now now);
+  void note_done(Now now);
+  void keep_done(std::size_t at, Now now);
+  void note_otherwise(std::size_t at, Now now);
+  void fail_commit(CommitOutcome outcome, Now now);
+
+  // --- ending
+  void answer_held(const std::string& key, Now now);
+  void answer(Now now);
+  void finish(protocol::Reply reply);
+  void fail(std::string text, Now now);
+  void undo(const std::string& value, const std::string& key, Now now);
+  void undo_done(Now now);
+
+  const Parts& parts_;
+  const KeyLines::Number number_;
+  const std::unique_ptr<CommandBody> body_;
+  const Now came_;
+  RunResult last_;
+  Now ran_at_;
+  unsigned runs_ = 0;
+  std::vector<KeyState> keys_;
+  std::vector<Reading> readings_;                         // under way
+  std::vector<std::pair<std::string, ReadResult>> read_;  // told, not looked at yet
+  std::unique_ptr<Commit> commit_;
+  std::vector<std::optional<SeenRecord>> afters_;  // of the commit's changes
+  std::vector<Done> done_;                         // by commits of earlier runs
+  std::vector<Answer> last_answers_;               // for people
+  bool client_is_gone_ = false;
+  std::optional<protocol::Reply> reply_;
+  Promise promise_;
+};
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,243 @@
+// What a command asks the nodes, what comes of it, and how the command ends.
+#include "base/invariant.h"
+#include "coordinator/front_door/served/door_errors.h"
+#include "coordinator/front_door/served/served_command.h"
+
+#include <algorithm>
+
+namespace redlock::coordinator {
+
+using protocol::Reply;
+
+namespace {
+
+// Others hold a lock that was not got: for so long whoever asks next reads first, as an attempt
+// would have to be undone at each node.
+constexpr Duration kHeldByOthersTime = 1s;
+
+}  // namespace
+
+// --- readings
+
+void ServedCommand::read(const std::vector<std::string>& keys, Now now) {
+  INVARIANT(readings_.empty() && commit_ == nullptr, "a question while another is open");
+  for (const std::string& key : keys) {
+    ++parts_.stats.readings;
+    const OperationId operation = parts_.group.read(
+        {.name = key, .holder_of = incarnation_of, .wants_token = body_->wants_token()},
+        now.monotonic, [this, key](ReadResult result) { note_reading(key, std::move(result)); });
+    readings_.push_back({operation, key});
+  }
+}
+
+void ServedCommand::note_reading(const std::string& key, ReadResult result) {
+  std::erase_if(readings_, [&](const Reading& reading) { return reading.key == key; });
+  read_.emplace_back(key, std::move(result));
+  if (readings_.empty()) parts_.on_event(number_);
+}
+
+void ServedCommand::take_readings(Now now) {
+  for (auto& [key, result] : std::exchange(read_, {})) {
+    KeyState& state = *find(key);
+    state.answers = std::move(result.answers);
+    last_answers_ = state.answers;
+    if (result.verdict == ReadVerdict::no_quorum) {
+      ++parts_.stats.no_quorum;
+      fail(no_quorum_text(parts_.group.nodes(), last_answers_), now);
+      continue;
+    }
+    const bool is_free = result.verdict == ReadVerdict::free;
+    state.value = is_free ? std::nullopt : std::optional(std::move(result.value));
+    state.deadline = later(result.began, told_left(result.left, parts_.times));
+    state.token = result.token;
+    state.certainty =
+        result.verdict == ReadVerdict::possible ? Certainty::possible : Certainty::confirmed;
+    if (is_free) {
+      parts_.known.forget(key);
+    } else {
+      parts_.known.remember(key, {state.value, state.deadline}, now.monotonic);
+    }
+    parts_.on_certain(state, result.began);
+  }
+  if (!finished()) work(now);
+}
+
+// --- commits
+
+void ServedCommand::commit(std::vector<WantedChange> changes, Now now) {
+  for (const WantedChange& change : changes) parts_.on_change(change);
+  const Duration patience =
+      std::max<Duration>(later(came_.monotonic, parts_.times.acquire_time) - now.monotonic, 0ns);
+  commit_ = std::make_unique<Commit>(
+      Commit::Parts{parts_.group, parts_.times, parts_.random, parts_.worth}, std::move(changes),
+      patience, now.monotonic, [this] { parts_.on_event(number_); });
+}
+
+void ServedCommand::take_commit(Now now) {
+  commit_->go_on(now.monotonic);
+  if (!commit_->finished()) return;
+  for (std::size_t at = 0; at < commit_->changes().size(); ++at) {
+    const CommittedChange& result = commit_->results()[at];
+    if (result.outcome == CommitOutcome::done) keep_done(at, now);
+    if (result.outcome == CommitOutcome::otherwise) note_otherwise(at, now);
+    if (!result.answers.empty() && result.outcome != CommitOutcome::done) {
+      last_answers_ = result.answers;
+    }
+  }
+  const CommitOutcome outcome = commit_->outcome();
+  const bool was_plain = body_->is_plain_try() && commit_->changes().size() == 1;
+  const std::string key = commit_->changes()[0].key;
+  commit_.reset();
+  if (outcome == CommitOutcome::done) return note_done(now);
+  if (outcome != CommitOutcome::otherwise) return fail_commit(outcome, now);
+  if (was_plain) return answer_held(key, now);
+  if (is_out_of_time(now)) {
+    return fail(cannot_be_told_text(parts_.group.nodes(), last_answers_), now);
+  }
+  work(now);
+}
+
+void ServedCommand::keep_done(std::size_t at, Now now) {
+  const WantedChange& change = commit_->changes()[at];
+  const CommittedChange& result = commit_->results()[at];
+  KeyState& state = *find(change.key);
+  state.certainty = Certainty::confirmed;  // as it was before
+  done_.push_back({change, afters_[at], result});
+  if (change.kind == ChangeKind::release) {
+    ++parts_.stats.released;
+    parts_.known.forget(change.key);
+    return;
+  }
+  const bool is_new = change.kind == ChangeKind::create;
+  ++(is_new                              ? parts_.stats.granted
+     : change.kind == ChangeKind::extend ? parts_.stats.extended
+                                         : parts_.stats.shortened);
+  const Instant deadline = afters_[at]->deadline;
+  parts_.known.remember(change.key, {result.value, deadline}, now.monotonic);
+  parts_.on_certain({.key = change.key,
+                     .value = result.value,
+                     .deadline = deadline,
+                     .token = result.token,
+                     .certainty = Certainty::confirmed},
+                    result.began);
+}
+
+void ServedCommand::note_otherwise(std::size_t at, Now now) {
+  const WantedChange& change = commit_->changes()[at];
+  find(change.key)->certainty = Certainty::unknown;
+  if (change.kind != ChangeKind::create) return parts_.known.forget(change.key);
+  parts_.known.remember(change.key, {std::nullopt, now.monotonic + kHeldByOthersTime},
+                        now.monotonic);
+  parts_.on_held(change.key, commit_->results()[at].began);
+}
+
+// All is done. What tells of a lock goes out within the acquire time, or not at all (rule D2).
+void ServedCommand::note_done(Now now) {
+  for (const Done& done : done_) {
+    if (done.change.kind == ChangeKind::release) continue;
+    const Instant send_by = later(done.result.began, parts_.times.acquire_time);
+    if (now.monotonic > send_by) {
+      const Duration took = now.monotonic - done.result.began;
+      return fail(too_late_text(took, parts_.times.acquire_time), now);
+    }
+    if (client_is_gone_ && body_->only_takes()) return fail(std::string(kClientGone), now);
+    promise_.send_by = std::min(promise_.send_by, send_by);
+  }
+  const bool only_creates = std::all_of(done_.begin(), done_.end(), [](const Done& done) {
+    return done.change.kind == ChangeKind::create;
+  });
+  for (const Done& done : done_) {
+    if (only_creates) promise_.created.push_back({done.change.key, done.result.value});
+  }
+  answer(now);
+}
+
+void ServedCommand::fail_commit(CommitOutcome outcome, Now now) {
+  const std::vector<NamedNode>& nodes = parts_.group.nodes();
+  switch (outcome) {
+    case CommitOutcome::too_late:
+      ++parts_.stats.undone_late;
+      return fail(too_late_text(now.monotonic - came_.monotonic, parts_.times.acquire_time), now);
+    case CommitOutcome::unfenced:
+      return fail(unfenced_text(nodes, last_answers_), now);
+    default:
+      ++parts_.stats.no_quorum;
+      return fail(no_quorum_text(nodes, last_answers_), now);
+  }
+}
+
+void ServedCommand::on_event(Now now) {
+  if (finished()) return;
+  if (commit_ != nullptr) return take_commit(now);
+  if (readings_.empty() && !read_.empty()) return take_readings(now);
+  if (readings_.empty() && parts_.lines.has_turn(number_)) on_turn(now);
+}
+
+// --- the end
+
+// Whoever holds it: to a plain try the answer is the same.
+void ServedCommand::answer_held(const std::string& key, Now now) {
+  const KnownRecord held{key, SeenRecord{.payload = {}, .deadline = now.monotonic + 1ms}, nullptr};
+  last_ = body_->run({&held, 1}, now);
+  ++parts_.stats.refused_held;
+  answer(now);
+}
+
+void ServedCommand::answer(Now now) {
+  std::vector<SettledKey> settled;
+  for (const TouchedKey& touched : last_.touched) {
+    const KeyState* state = find(touched.key);
+    settled.push_back({touched.key, state->value, state->token});
+    for (const Done& done : done_) {
+      if (done.change.key == touched.key) settled.back().token = done.result.token;
+    }
+  }
+  finish(body_->reply(last_, settled, now));
+}
+
+void ServedCommand::finish(Reply reply) {
+  reply_ = std::move(reply);
+  for (const KeyLines::Number next : parts_.lines.leave(number_)) parts_.on_event(next);
+  parts_.on_event(number_);
+}
+
+// Nobody was told of what it has created.
+void ServedCommand::fail(std::string text, Now now) {
+  if (finished()) return;
+  undo_done(now);
+  promise_ = {};
+  finish(Reply::error(std::move(text)));
+}
+
+void ServedCommand::undo(const std::string& value, const std::string& key, Now now) {
+  parts_.known.forget(key);
+  parts_.group.release(known_lock(key, value, parts_.worth), now.monotonic,
+                       [](const ReleaseResult&) {});
+}
+
+void ServedCommand::undo_done(Now now) {
+  for (const Done& done : std::exchange(done_, {})) {
+    if (done.change.kind != ChangeKind::create) continue;
+    undo(done.result.value, done.change.key, now);
+  }
+}
+
+void ServedCommand::client_gone(Now now) {
+  if (finished()) return;
+  client_is_gone_ = true;
+  if (commit_ != nullptr ? !commit_->only_creates() : !body_->only_takes()) return;
+  ++parts_.stats.undone_gone;
+  end(kClientGone, now);
+}
+
+void ServedCommand::end(std::string_view error, Now now) {
+  if (finished()) return;
+  if (commit_ != nullptr) commit_->abandon(now.monotonic);
+  commit_.reset();
+  for (const Reading& reading : std::exchange(readings_, {})) {
+    parts_.group.cancel(reading.operation, now.monotonic);
+  }
+  fail(std::string(error), now);
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,81 @@
+// ServedCommands: all commands under way at a front door, by their numbers and by their sessions.
+//
+//   commands.begin(session, std::move(body), now);
+//   …                                     // events of the group
+//   commands.settle(now);                 // acts on what came
+//   for (auto& answered : commands.take_answered()) …
+//
+// A command may outlive its client (rule D5). Thread safety: none. Invariant: a session has one
+// command at most.
+#pragma once
+
+#include "coordinator/front_door/served/served_command.h"
+
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace redlock::coordinator {
+
+class ServedCommands {
+ public:
+  using SessionId = protocol::Session::Id;
+
+  struct Answered {
+    SessionId session;
+    protocol::Reply reply;
+    Promise promise;
+  };
+  // As ServedCommand's; all outlive it.
+  struct Parts {
+    Group& group;
+    KnownLocks& known;
+    DoorStats& stats;
+    const DoorTimes& times;
+    const RandomBytes& random;
+    const Duration& worth;
+    const Duration& max_ttl;
+    std::function<void(const WantedChange& change)> on_change;
+  };
+  explicit ServedCommands(Parts parts);
+  ServedCommands(const ServedCommands&) = delete;
+  ServedCommands& operator=(const ServedCommands&) = delete;
+
+  // is_there: whether its client is, or went just behind it. REQUIRES: the session has none under
+  // way.
+  void begin(SessionId session, std::unique_ptr<CommandBody> body, bool is_there, Now now);
+  bool is_serving(SessionId session) const { return by_session_.contains(session); }
+  void client_gone(SessionId session, Now now);
+  // Those that only take locks end; all else goes on.
+  void stop_taking(std::string_view error, Now now);
+
+  void settle(Now now);
+  bool has_news() const { return !events_.empty() || !answered_.empty(); }
+  std::vector<Answered> take_answered() { return std::exchange(answered_, {}); }
+
+  std::size_t count() const { return commands_.size(); }
+  std::size_t lines() const { return lines_.lines(); }
+
+ private:
+  using Number = KeyLines::Number;
+  struct UnderWay {
+    std::unique_ptr<ServedCommand> command;
+    SessionId session;
+  };
+
+  ServedCommand* find(Number number);
+  void end(Number number);
+
+  KeyLines lines_;
+  DoorStats& stats_;
+  ServedCommand::Parts shared_;
+  Now now_{};  // of the call under way
+  Number last_number_ = 0;
+  std::unordered_map<Number, UnderWay> commands_;
+  std::unordered_map<SessionId, Number> by_session_;
+  std::deque<Number> events_;
+  std::vector<Answered> answered_;
+};
+
+}  // namespace redlock::coordinator
