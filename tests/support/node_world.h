@@ -48,13 +48,24 @@ class NodeWorld {
     int values_ = 0;
   };
 
+  // Somebody beside the clients who drives a client's group: a front door.
+  class Guest {
+   public:
+    virtual ~Guest() = default;
+    virtual void act() = 0;  // in each turn, behind what came
+    virtual std::optional<Instant> next_work() const = 0;
+    virtual void do_due_work() = 0;
+  };
+  void add(Guest& guest) { guests_.push_back(&guest); }
+  Now now_of_both_clocks() const { return now_; }
+
   // With ledgers, each write of which is durable at once.
   enum class Ledgers : std::uint8_t { none, kept };
   explicit NodeWorld(std::size_t nodes = 5, Duration message_time = 1ms,
-                     Ledgers ledgers = Ledgers::none)
-      : message_time_(message_time), ledgers_(ledgers) {
+                     Ledgers ledgers = Ledgers::none, server::Settings settings = {})
+      : message_time_(message_time), ledgers_(ledgers), settings_(std::move(settings)) {
     for (std::size_t i = 0; i < nodes; ++i) {
-      hosts_.push_back(std::make_unique<Host>(start_of(i), ledgers_, now_));
+      hosts_.push_back(std::make_unique<Host>(start_of(i), ledgers_, settings_, now_));
     }
   }
 
@@ -69,7 +80,7 @@ class NodeWorld {
     start.fence.fenced = start.ledger.record.fenced = false;
     start.ledger.record.roster.ledger_id = std::string(40, static_cast<char>('0' + number));
     start.grant_from = start.admit_from = start.snapshot_from = now() + delay;
-    hosts_[number - 1] = std::make_unique<Host>(std::move(start), ledgers_, now_);
+    hosts_[number - 1] = std::make_unique<Host>(std::move(start), ledgers_, settings_, now_);
   }
 
   Instant now() const { return now_.monotonic; }
@@ -131,8 +142,9 @@ class NodeWorld {
     bool refuses = false;
     std::vector<std::function<void()>> inbox;  // while it is hung
 
-    Host(server::NodeStart start, Ledgers ledgers, Now now)
-        : node(server::all_families(), settings, std::move(start),
+    Host(server::NodeStart start, Ledgers ledgers, const server::Settings& wanted, Now now)
+        : settings(wanted),
+          node(server::all_families(), settings, std::move(start),
                {[] { return server::ProcessFacts{}; }, log, nullptr,
                 ledgers == Ledgers::kept ? &page : nullptr}) {
       node.begin_run(now);
@@ -271,6 +283,7 @@ class NodeWorld {
   }
 
   void collect() {
+    for (Guest* guest : guests_) guest->act();
     for (const auto& client : clients_) {
       follow_node_changes(*client);
       for (NodeIndex index = 0; index < client->links_.size(); ++index) {
@@ -291,6 +304,9 @@ class NodeWorld {
     }
     for (const auto& host : hosts_) {
       if (!host->hung) next = std::min(next, host->node.next_work().value_or(kNever));
+    }
+    for (const Guest* guest : guests_) {
+      next = std::min(next, guest->next_work().value_or(kNever));
     }
     if (next == kNever) return std::nullopt;
     return next;
@@ -313,6 +329,10 @@ class NodeWorld {
       const auto work = host->node.next_work();
       if (!host->hung && work && *work <= now()) host->node.do_due_work(now_);
     }
+    for (Guest* guest : guests_) {
+      const auto work = guest->next_work();
+      if (work && *work <= now()) guest->do_due_work();
+    }
     for (const auto& client : clients_) {
       const auto deadline = client->group_->next_deadline();
       if (deadline && *deadline <= now()) client->group_->on_time(now());
@@ -323,8 +343,10 @@ class NodeWorld {
   Now now_{Instant(24h), WallTime(std::chrono::seconds(1'700'000'000))};
   Duration message_time_;
   Ledgers ledgers_;
+  const server::Settings settings_;
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<Guest*> guests_;
   std::multimap<Instant, std::function<void()>> on_the_way_;
 };
 

@@ -1,0 +1,244 @@
+#include "coordinator/front_door/front_door.h"
+
+#include "base/invariant.h"
+#include "coordinator/front_door/records/door_commands.h"
+#include "coordinator/front_door/served/door_errors.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+
+using protocol::Reply;
+using protocol::Session;
+using server::Settings;
+
+namespace {
+
+// Where no node has told its own yet, or none has one, as plain Redis servers.
+constexpr Duration kUsualMaxTtl = Settings().max_ttl;
+
+server::NodeStart start_of(const FrontDoor::Environment& environment) {
+  server::NodeStart start;
+  start.node_id = start.run_id = environment.run_id;
+  start.hash_seed = environment.seed;
+  start.started_at = environment.started_at;
+  start.cause = "front door";
+  return start;
+}
+
+// A record is longer than the value in it.
+Settings door_settings(Settings settings) {
+  settings.require_ttl = true;
+  settings.value_size_limit -= std::min(settings.value_size_limit, kRecordHeaderBytes);
+  settings.busy_reply_threshold = settings.script_time_limit = kScriptTimeMax;
+  settings.notify_keyspace_events = 0;
+  return settings;
+}
+
+}  // namespace
+
+FrontDoor::FrontDoor(Group& group, Options options, Environment environment)
+    : group_(group),
+      times_(options.times),
+      fixed_max_ttl_(options.max_ttl),
+      random_(environment.random),
+      settings_(door_settings(std::move(options.settings))),
+      scratch_settings_(settings_),
+      node_(session_families(), settings_, start_of(environment),
+            server::Node::Environment{.inspect = environment.inspect,
+                                      .log = environment.log,
+                                      .stopwatch = environment.stopwatch,
+                                      .elsewhere = this,
+                                      .ttl_bound = &ttl_bound_}),
+      scratch_({scratch_settings_, environment.log, environment.script_watch, ttl_bound_},
+               environment.seed, environment.started_at),
+      commands_({.group = group,
+                 .known = known_,
+                 .stats = stats_,
+                 .times = times_,
+                 .random = random_,
+                 .worth = worth_,
+                 .max_ttl = settings_.max_ttl,
+                 .on_change = [this](const WantedChange& change) { note_change(change); }}),
+      waiting_(group) {
+  now_.monotonic = environment.started_at;
+  refresh_max_ttl();
+  node_.begin_run(now_);
+}
+
+FrontDoor::~FrontDoor() = default;
+
+// --- the turn
+
+void FrontDoor::act(Now now, Instant holders_now) {
+  now_ = now;
+  locks_now_ = {holders_now, now.wall};
+  refresh_max_ttl();
+  if (node_.stop_request()) stop();
+  end_gone();
+  do {
+    begin_new();
+    commands_.settle(locks_now_);
+    for (auto& answered : commands_.take_answered()) deliver(std::move(answered));
+    waiting_.act(now_, holders_now);
+    for (const auto& news : waiting_.take_told()) tell_waiter(news);
+  } while (!begun_.empty() || commands_.has_news() || waiting_.has_work());
+}
+
+// Also what was sent just before its client went, such as a release.
+void FrontDoor::begin_new() {
+  while (!begun_.empty()) {
+    Begun begun = std::move(begun_.front());
+    begun_.pop_front();
+    begun_for_.erase(begun.session);
+    const bool is_there = node_.sessions().find(begun.session) != nullptr;
+    commands_.begin(begun.session, std::move(begun.body), is_there, locks_now_);
+  }
+}
+
+// A client that goes takes along what it waits for, and what it was to be told of and was not.
+void FrontDoor::end_gone() {
+  for (const Session::Id id : std::exchange(gone_, {})) {
+    commands_.client_gone(id, locks_now_);
+    watched_.forget(id);
+    waiting_.forget(id);
+    wanted_.erase(id);
+    const auto promised = promised_.find(id);
+    if (promised == promised_.end()) continue;
+    const Promise promise = std::move(promised->second);
+    promised_.erase(promised);
+    stats_.undone_gone += promise.created.size();
+    undo(promise.created);
+  }
+}
+
+void FrontDoor::deliver(ServedCommands::Answered answered) {
+  Session* session = node_.sessions().find(answered.session);
+  const bool is_heard = session != nullptr && !session->is_closing();
+  if (!is_heard) {
+    stats_.undone_gone += answered.promise.created.size();
+    undo(std::exchange(answered.promise, {}).created);
+  }
+  if (session == nullptr || waits_on(*session, answered.reply)) return;
+  answer(*session, answered.reply);
+  if (answered.promise.send_by == kNever || session->output().empty()) return;
+  Promise& promised = promised_[answered.session];
+  promised.send_by = std::min(promised.send_by, answered.promise.send_by);
+  std::move(answered.promise.created.begin(), answered.promise.created.end(),
+            std::back_inserter(promised.created));
+}
+
+void FrontDoor::answer(Session& session, const Reply& reply) {
+  node_.answer(session, reply, now_);
+}
+
+void FrontDoor::undo(const std::vector<Claim>& created) {
+  for (const Claim& claim : created) {
+    known_.forget(claim.name);
+    waiting_.note_release(claim.name);
+    group_.release(known_lock(claim.name, claim.value, worth_), locks_now_.monotonic,
+                   [](const ReleaseResult&) {});
+  }
+}
+
+void FrontDoor::note_change(const WantedChange& change) {
+  watched_.note_change(change.key);
+  if (change.kind == ChangeKind::release) waiting_.note_release(change.key);
+}
+
+void FrontDoor::refresh_max_ttl() {
+  Duration least = Duration::max();
+  for (NodeIndex node = 0; node < group_.size(); ++node) {
+    const Link& link = group_.link(node);
+    const Duration max_ttl = link.facts().status.max_ttl;
+    if (link.connection_began() && max_ttl > 0ns) least = std::min(least, max_ttl);
+  }
+  if (least == Duration::max()) least = nodes_max_ttl_ > 0ns ? nodes_max_ttl_ : kUsualMaxTtl;
+  if (least == nodes_max_ttl_) return;
+  nodes_max_ttl_ = least;
+  worth_ = stretch(least, times_.clock_drift) + kDoorRounding;
+  const Duration longest = std::max<Duration>(door_max_ttl(least, times_), 1ms);
+  settings_.max_ttl = std::min(longest, fixed_max_ttl_.value_or(longest));
+  scratch_settings_.max_ttl = settings_.max_ttl;
+  ttl_bound_ = fmt::format(
+      "this front door's max-ttl ({} ms): the nodes' max-ttl is {} ms, of which the door needs {} "
+      "ms; ask for less, or raise max-ttl at the nodes",
+      floor_ms(settings_.max_ttl), floor_ms(least), ceil_ms(least - longest));
+}
+
+// --- SessionHost
+
+Session& FrontDoor::open_session(protocol::Peer peer, Now now) {
+  return node_.open_session(std::move(peer), now);
+}
+
+void FrontDoor::close_session(Session::Id id) {
+  gone_.push_back(id);
+  node_.close_session(id);
+}
+
+std::size_t FrontDoor::subscriptions_of(const Session& session) const {
+  return node_.subscriptions_of(session) + waiting_.count_of(session.id()) +
+         watched_.count_of(session.id());
+}
+
+// What came behind the command under way, such as a release, was sent, and is executed. One that
+// waits for a lock waits no longer.
+bool FrontDoor::has_unfinished_request(const Session& session) const {
+  if (node_.has_unfinished_request(session)) return true;
+  const bool is_served = commands_.is_serving(session.id()) || begun_for_.contains(session.id());
+  return session.backlog_bytes() > 0 && is_served && !wanted_.contains(session.id());
+}
+
+void FrontDoor::receive(Session& session, std::string_view bytes, Now now) {
+  node_.receive(session, bytes, now);
+}
+
+std::optional<Instant> FrontDoor::send_by(const Session& session) const {
+  const auto promised = promised_.find(session.id());
+  if (promised == promised_.end()) return std::nullopt;
+  return promised->second.send_by;
+}
+
+// Of what was taken in part it is not known how much of it tells of a lock: that lock stays.
+void FrontDoor::note_sent(Session& session, std::size_t bytes) {
+  node_.stats().bytes_out += bytes;
+  if (bytes > 0) promised_.erase(session.id());
+}
+
+void FrontDoor::note_unsent(Session& session, std::size_t bytes) {
+  node_.note_unsent(session, bytes);
+}
+
+std::optional<Instant> FrontDoor::next_work() const {
+  const bool has_news = !begun_.empty() || !gone_.empty() || commands_.has_news();
+  if (has_news || waiting_.has_work()) return Instant{};
+  std::optional<Instant> next = earlier(node_.next_work(), waiting_.next_deadline());
+  return earlier(next, stop_by_);
+}
+
+void FrontDoor::do_due_work(Now now) {
+  now_ = now;
+  node_.do_due_work(now);
+  if (is_stopping_ && !stop_by_) stop_by_ = later(now.monotonic, group_.options().node_timeout);
+}
+
+void FrontDoor::stop() {
+  if (is_stopping_) return;
+  is_stopping_ = true;
+  stop_by_ = later(now_.monotonic, group_.options().node_timeout);
+  waiting_.end_all(locks_now_.monotonic);
+  commands_.stop_taking(kDoorStops, locks_now_);
+}
+
+bool FrontDoor::is_stopped() const {
+  if (!is_stopping_) return false;
+  const bool is_done = commands_.count() == 0 && group_.releases_under_way() == 0;
+  return is_done || now_.monotonic >= *stop_by_;
+}
+
+}  // namespace redlock::coordinator

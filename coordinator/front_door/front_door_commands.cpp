@@ -1,0 +1,274 @@
+// What clients send to a front door: whose work each command is, and LOCK.*.
+#include "base/text/number.h"
+#include "coordinator/front_door/front_door.h"
+#include "coordinator/front_door/records/door_commands.h"
+#include "coordinator/front_door/served/door_errors.h"
+#include "protocol/resp/errors.h"
+#include "server/commands/replies.h"
+#include "server/commands/ttl.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+
+using protocol::Refusal;
+using protocol::Reply;
+using protocol::Session;
+using server::Call;
+
+namespace {
+
+constexpr std::string_view kRequestTooLong = "ERR this request is longer than a front door takes";
+
+// What a door's locks go by is decided by its nodes, or where it is started.
+constexpr std::string_view kNodesSettings[] = {"max-ttl",
+                                               "require-ttl",
+                                               "restart-delay",
+                                               "restart-reply",
+                                               "clock-drift",
+                                               "maxmemory",
+                                               "fence-block",
+                                               "value-size-limit",
+                                               "busy-reply-threshold",
+                                               "script-time-limit",
+                                               "dir",
+                                               "notify-keyspace-events"};
+
+bool is_nodes_setting(std::string_view name) {
+  return std::any_of(std::begin(kNodesSettings), std::end(kNodesSettings),
+                     [&](std::string_view other) { return equals_ignoring_case(name, other); });
+}
+
+Reply set_config(Call& call) {
+  for (std::size_t i = 2; i < call.words.size(); i += 2) {
+    if (!is_nodes_setting(call.word(i))) continue;
+    return Reply::error(fmt::format(
+        "ERR {} is not for a front door's clients to set: see its command line, and its nodes",
+        protocol::echoed(call.word(i), 64)));
+  }
+  return node_command("config|set").run(call);
+}
+
+server::TtlReading read_px(const Call& call) {
+  if (!equals_ignoring_case(call.word(3), "PX")) {
+    return {{}, Reply::error_view(protocol::kSyntaxError)};
+  }
+  return read_ttl(call, call.word(4), server::TtlForm::milliseconds, server::NonPositive::refused);
+}
+
+}  // namespace
+
+Reply FrontDoor::execute(Call& call) {
+  const std::string_view name = call.command.spec.name;
+  if (call.command.spec.group == "lock") return serve_locks(call);
+  if (call.command.spec.group == "transactions") return serve_transactions(call);
+  if (name == "info") return info(call);
+  if (name == "config|set") return set_config(call);
+  if (name == "reset") {
+    watched_.forget(call.session.id());
+    waiting_.forget(call.session.id());
+    return node_command("reset").run(call);
+  }
+  const bool is_script = name == "eval" || name == "evalsha";
+  if (is_script && call.session.is_in(Session::kDebugging)) return node_command(name).run(call);
+  return serve_on_scratch(call);
+}
+
+// It begins in act(), and is answered there.
+Reply FrontDoor::serve(Call& call, std::unique_ptr<CommandBody> body) {
+  if (is_stopping_ && body->only_takes()) return Reply::error_view(kDoorStops);
+  begin(call.session.id(), std::move(body));
+  return Reply::later();
+}
+
+void FrontDoor::begin(Session::Id session, std::unique_ptr<CommandBody> body) {
+  begun_for_.insert(session);
+  begun_.push_back({session, std::move(body)});
+}
+
+// While somebody waits for a lock, it is held, or is about to be (rule D10).
+Reply FrontDoor::serve_on_scratch(Call& call) {
+  std::unique_ptr<CommandBody> body = scratch_body(scratch_, call);
+  if (body == nullptr) return Reply::error_view(kRequestTooLong);
+  if (body->is_plain_try() && call.words.size() > 1 &&
+      waiting_.has_takers(std::string(call.word(1)))) {
+    const KnownRecord held{std::string(call.word(1)),
+                           SeenRecord{.payload = {}, .deadline = call.instant() + 1ms}, nullptr};
+    RunResult run = body->run({&held, 1}, call.now);
+    ++stats_.refused_held;
+    return body->reply(run, {}, call.now);
+  }
+  return serve(call, std::move(body));
+}
+
+// --- transactions
+
+Reply FrontDoor::serve_transactions(Call& call) {
+  const std::string_view name = call.command.spec.name;
+  if (name == "exec") return exec(call);
+  if (name == "watch") return watch(call);
+  if (name == "discard") {
+    if (call.session.transaction() == nullptr) {
+      return Reply::error_view("ERR DISCARD without MULTI");
+    }
+    call.session.take_transaction();
+  }
+  watched_.forget(call.session.id());
+  return Reply::ok();
+}
+
+Reply FrontDoor::exec(Call& call) {
+  if (call.session.transaction() == nullptr) return Reply::error_view("ERR EXEC without MULTI");
+  std::unique_ptr<protocol::Transaction> queue = call.session.take_transaction();
+  std::vector<WatchedRecord> watched = watched_.take(call.session.id());
+  if (queue->is_broken()) return Reply::error_view(server::kExecAborted);
+  const Session::Id id = call.session.id();
+  return serve(call, exec_body(scratch_, std::move(queue), std::move(watched),
+                               [this, id](protocol::Request request, Now now) {
+                                 Session* session = node_.sessions().find(id);
+                                 if (session == nullptr) return Reply::null();
+                                 return node_.run_queued(*session, request, now);
+                               }));
+}
+
+Reply FrontDoor::watch(Call& call) {
+  if (call.session.transaction() != nullptr) {
+    return Reply::error_view("ERR WATCH inside MULTI is not allowed");
+  }
+  std::vector<std::string> keys;
+  for (const std::string_view key : call.words.subspan(1)) {
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.emplace_back(key);
+  }
+  if (watched_.count_of(call.session.id()) + keys.size() > kWatchedKeysMax) {
+    return Reply::error(
+        fmt::format("ERR a connection may watch {} keys at a front door", kWatchedKeysMax));
+  }
+  const Session::Id id = call.session.id();
+  return serve(call, watch_body(std::move(keys), [this, id](std::vector<WatchedRecord> records) {
+                 if (node_.sessions().find(id) == nullptr) return;
+                 for (WatchedRecord& record : records) watched_.add(id, std::move(record));
+               }));
+}
+
+// --- LOCK.*
+
+Reply FrontDoor::serve_locks(Call& call) {
+  const std::string_view name = call.command.spec.name;
+  if (name == "lock.status") return lock_status(call);
+  if (name == "lock.wait") return lock_wait(call);
+  if (name == "lock.holder") return serve(call, holder_body(std::string(call.word(1))));
+  if (name == "lock.acquire") return lock_acquire(call);
+  if (name == "lock.extend") return lock_extend(call);
+  INVARIANT(name == "lock.release", "a command of LOCK that nobody serves");
+  return serve(call, release_body(std::string(call.word(1)), std::string(call.word(2))));
+}
+
+Reply FrontDoor::lock_extend(Call& call) {
+  server::TtlReading ttl = read_px(call);
+  if (ttl.refusal) return std::move(ttl.refusal);
+  return serve(call,
+               extend_body(std::string(call.word(1)), std::string(call.word(2)), ttl.remaining));
+}
+
+Reply FrontDoor::lock_acquire(Call& call) {
+  if (Refusal no = node_.grants().refuse_size(call.word(1), call.word(2))) return no;
+  server::TtlReading ttl = read_px(call);
+  if (ttl.refusal) return std::move(ttl.refusal);
+  const std::string key(call.word(1));
+  const std::string value(call.word(2));
+  if (call.words.size() == 5) return serve(call, acquire_body(key, value, ttl.remaining));
+  if (call.words.size() != 7 || !equals_ignoring_case(call.word(5), "WAIT")) {
+    return Reply::error_view(protocol::kSyntaxError);
+  }
+  server::WaitReading wait = server::read_wait(call.word(6));
+  if (wait.refusal) return std::move(wait.refusal);
+  if (is_stopping_) return Reply::error_view(kDoorStops);
+  const Instant deadline = later(call.instant(), wait.timeout);
+  wanted_[call.session.id()] = {key, value, ttl.remaining, deadline};
+  if (waiting_.has_takers(key)) return stand_in_line(call.session.id());
+  return serve(call, acquire_body(key, value, ttl.remaining));
+}
+
+// Behind those who wait for the lock already.
+Reply FrontDoor::stand_in_line(Session::Id session) {
+  Wanted& wanted = wanted_.at(session);
+  wanted.is_in_line =
+      waiting_.add(session, WaitingClients::Form::acquire, wanted.key, wanted.deadline);
+  if (wanted.is_in_line) return Reply::later();
+  wanted_.erase(session);
+  return Reply::error_view(kTooManyWait);
+}
+
+void FrontDoor::try_again(Session::Id session, bool is_last) {
+  const auto found = wanted_.find(session);
+  if (found == wanted_.end()) return;
+  Wanted& wanted = found->second;
+  wanted.is_last = is_last;
+  if (is_last) wanted.is_in_line = false;
+  begin(session, acquire_body(wanted.key, wanted.value, wanted.ttl));
+}
+
+// An answer to an attempt to take a lock by one who waits for it: whether it goes on waiting.
+bool FrontDoor::waits_on(Session& session, const Reply& reply) {
+  const auto found = wanted_.find(session.id());
+  if (found == wanted_.end()) return false;
+  Wanted& wanted = found->second;
+  const bool is_got = !reply.items().empty() && reply.items()[0].integer() == 1;
+  const bool is_over = now_.monotonic >= wanted.deadline;
+  if (is_got || wanted.is_last || is_over || is_stopping_) {
+    if (wanted.is_in_line) waiting_.leave(session.id(), wanted.key);
+    wanted_.erase(found);
+    return false;
+  }
+  if (wanted.is_in_line) {
+    waiting_.wait_on(session.id(), wanted.key);
+    return true;
+  }
+  return stand_in_line(session.id()).is(Reply::Kind::later);
+}
+
+void FrontDoor::tell_waiter(const WaitingClients::News& news) {
+  Session* session = node_.sessions().find(news.session);
+  if (session == nullptr) return;
+  const bool is_free = news.told == WaitingClients::Told::free;
+  switch (news.form) {
+    case WaitingClients::Form::acquire:
+      return try_again(news.session, news.told == WaitingClients::Told::over);
+    case WaitingClients::Form::blocking:
+      return answer(*session, Reply::integer(is_free ? 1 : 0));
+    case WaitingClients::Form::push:
+      return server::push_wake(*session, news.key, is_free);
+  }
+}
+
+Reply FrontDoor::lock_wait(Call& call) {
+  const bool by_push = call.words.size() > 3;
+  if (call.words.size() > 4 || (by_push && !equals_ignoring_case(call.word(3), "PUSH"))) {
+    return Reply::error_view(protocol::kSyntaxError);
+  }
+  if (by_push && call.session.version() != protocol::Version::resp3) {
+    return Reply::error_view(server::kPushNeedsResp3);
+  }
+  server::WaitReading wait = server::read_wait(call.word(2));
+  if (wait.refusal) return std::move(wait.refusal);
+  const std::string key(call.word(1));
+  const Session::Id id = call.session.id();
+  if (wait.timeout == 0ms) {
+    if (!by_push) return serve(call, free_body(key));
+    waiting_.cancel_push(id, key);
+    return Reply::ok();
+  }
+  if (waiting_.count_of(id) >= server::kWaitsPerSessionMax) {
+    return Reply::error_view(kTooManyWait);
+  }
+  const auto form = by_push ? WaitingClients::Form::push : WaitingClients::Form::blocking;
+  if (!waiting_.add(id, form, key, later(call.instant(), wait.timeout))) {
+    return Reply::error_view(kTooManyWait);
+  }
+  return by_push ? Reply::ok() : Reply::later();
+}
+
+}  // namespace redlock::coordinator

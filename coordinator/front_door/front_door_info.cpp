@@ -1,0 +1,168 @@
+// What a front door tells of itself: INFO, LOCK.STATUS.
+#include "base/text/number.h"
+#include "base/text/printable.h"
+#include "base/version.h"
+#include "coordinator/front_door/front_door.h"
+#include "coordinator/quorum/quorum.h"
+#include "server/commands/info.h"
+#include "server/commands/replies.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+
+using protocol::Reply;
+using server::number_reply;
+
+namespace {
+
+// Of a node's sections those that mean something here; the clients that read one of the others
+// before they connect are told what they want.
+constexpr std::string_view kNodesSections[] = {"server",      "clients",    "memory",
+                                               "persistence", "stats",      "replication",
+                                               "cpu",         "errorstats", "cluster"};
+constexpr std::string_view kLongSection = "commandstats";
+
+bool is_one_of(protocol::Request names, std::string_view name) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view other) { return equals_ignoring_case(name, other); });
+}
+
+bool is_wanted(protocol::Request sections, std::string_view name) {
+  return sections.empty() || is_one_of(sections, name) || is_one_of(sections, "default") ||
+         is_one_of(sections, "all") || is_one_of(sections, "everything");
+}
+
+// "name:value\r\n" lines below a title.
+class SectionText {
+ public:
+  explicit SectionText(std::string_view title) : text_(fmt::format("# {}\r\n", title)) {}
+  template <class Value>
+  SectionText& field(std::string_view name, const Value& value) {
+    fmt::format_to(std::back_inserter(text_), "{}:{}\r\n", name, value);
+    return *this;
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+std::string_view state_name(const Link& link) {
+  switch (link.state()) {
+    case Link::State::ready:
+      return "ready";
+    case Link::State::backing_off:
+      return "unreachable";
+    default:
+      return "connecting";
+  }
+}
+
+bool is_plain_redis(const Link& link) {
+  return link.state() == Link::State::ready && link.facts().kind == NodeKind::plain_redis;
+}
+
+}  // namespace
+
+std::string FrontDoor::door_section() const {
+  std::size_t ready = 0;
+  std::size_t plain = 0;
+  for (NodeIndex node = 0; node < group_.size(); ++node) {
+    if (group_.link(node).state() == Link::State::ready) ++ready;
+    if (is_plain_redis(group_.link(node))) ++plain;
+  }
+  SectionText text("FrontDoor");
+  text.field("nodes", group_.size())
+      .field("quorum", quorum_of(group_.size()))
+      .field("nodes_ready", ready)
+      .field("acquire_time_ms", ceil_ms(times_.acquire_time))
+      .field("reply_time_ms", ceil_ms(times_.reply_time))
+      .field("clock_drift", times_.clock_drift)
+      .field("max_ttl_ms", floor_ms(settings_.max_ttl))
+      .field("front_door_over_plain_redis", plain > 0 ? "yes" : "no");
+  return text.take();
+}
+
+std::string FrontDoor::locks_section() const {
+  SectionText text("Locks");
+  text.field("granted", stats_.granted)
+      .field("refused_held", stats_.refused_held)
+      .field("extended", stats_.extended)
+      .field("shortened", stats_.shortened)
+      .field("released", stats_.released)
+      .field("undone_late", stats_.undone_late)
+      .field("undone_gone", stats_.undone_gone)
+      .field("no_quorum", stats_.no_quorum)
+      .field("possible", stats_.possible)
+      .field("runs", stats_.runs)
+      .field("runs_again", stats_.runs_again)
+      .field("readings", stats_.readings)
+      .field("shared", stats_.shared)
+      .field("under_way", commands_.count())
+      .field("lines", commands_.lines())
+      .field("waiters", waiting_.count())
+      .field("known", known_.size());
+  return text.take();
+}
+
+std::string FrontDoor::nodes_section() const {
+  SectionText text("Nodes");
+  for (NodeIndex node = 0; node < group_.size(); ++node) {
+    const Link& link = group_.link(node);
+    text.field(
+        fmt::format("node{}", node),
+        fmt::format("addr={},state={},owed={},fenced={},max_ttl_ms={}",
+                    printable(group_.nodes()[node].name), state_name(link), link.releases_pending(),
+                    link.facts().status.fenced ? 1 : 0, floor_ms(link.facts().status.max_ttl)));
+  }
+  return text.take();
+}
+
+Reply FrontDoor::info(server::Call& call) {
+  const protocol::Request sections = call.words.subspan(1);
+  std::vector<std::string_view> nodes;
+  for (const std::string_view name : kNodesSections) {
+    if (is_wanted(sections, name)) nodes.push_back(name);
+  }
+  const bool wants_all = is_one_of(sections, "all") || is_one_of(sections, "everything");
+  if (wants_all || is_one_of(sections, kLongSection)) nodes.push_back(kLongSection);
+  std::string text = nodes.empty() ? std::string() : server::info_text(node_, nodes, call.now);
+  const auto add = [&](std::string_view name, std::string section) {
+    if (!is_wanted(sections, name)) return;
+    if (!text.empty()) text += "\r\n";
+    text += section;
+  };
+  add("frontdoor", door_section());
+  add("locks", locks_section());
+  add("nodes", nodes_section());
+  return Reply::verbatim(std::move(text));
+}
+
+Reply FrontDoor::lock_status(server::Call&) {
+  Reply nodes = Reply::array();
+  for (NodeIndex node = 0; node < group_.size(); ++node) {
+    const Link& link = group_.link(node);
+    Reply map = Reply::map({});
+    map.add_field("address", Reply::bulk(printable(group_.nodes()[node].name)))
+        .add_field("state", Reply::bulk_view(state_name(link)))
+        .add_field("releases_owed", number_reply(link.releases_pending()));
+    nodes.add(std::move(map));
+  }
+  Reply map = Reply::map({});
+  map.add_field("state", Reply::bulk_view(is_stopping_ ? "stopping" : "front door"))
+      .add_field("nodes", number_reply(group_.size()))
+      .add_field("quorum", number_reply(quorum_of(group_.size())))
+      .add_field("max_ttl_ms", Reply::integer(floor_ms(settings_.max_ttl)))
+      .add_field("acquire_time_ms", Reply::integer(ceil_ms(times_.acquire_time)))
+      .add_field("reply_time_ms", Reply::integer(ceil_ms(times_.reply_time)))
+      .add_field("waiters", number_reply(waiting_.count()))
+      .add_field("version", Reply::bulk_view(kRedlockVersion))
+      .add_field("node", std::move(nodes));
+  return map;
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,185 @@
+#include "coordinator/front_door/waiting_clients.h"
+
+#include "base/invariant.h"
+
+#include <algorithm>
+
+namespace redlock::coordinator {
+namespace {
+
+// A watch of the nodes lasts so long at most, then it is begun anew.
+constexpr Duration kWatchMax = 60s;
+
+}  // namespace
+
+WaitingClients::~WaitingClients() {
+  for (const auto& [key, line] : lines_) {
+    if (line.watch) group_.cancel(*line.watch, Instant{});
+  }
+  for (const OperationId watch : unwatched_) group_.cancel(watch, Instant{});
+}
+
+const WaitingClients::Number* WaitingClients::find(SessionId session, Form form,
+                                                   const std::string& key) const {
+  const auto numbers = by_session_.find(session);
+  if (numbers == by_session_.end()) return nullptr;
+  for (const Number& number : numbers->second) {
+    const Waiter& waiter = waiters_.at(number);
+    if (waiter.form == form && waiter.key == key) return &number;
+  }
+  return nullptr;
+}
+
+bool WaitingClients::add(SessionId session, Form form, const std::string& key, Instant deadline) {
+  if (form == Form::push) cancel_push(session, key);
+  if (waiters_.size() >= kWaitersMax) return false;
+  const Number number = ++last_number_;
+  waiters_.emplace(number, Waiter{session, form, key, deadline});
+  by_session_[session].push_back(number);
+  by_deadline_.emplace(deadline, number);
+  Line& line = lines_[key];
+  (form == Form::acquire ? line.takers : line.watchers).insert(number);
+  dirty_.insert(key);
+  return true;
+}
+
+void WaitingClients::cancel_push(SessionId session, const std::string& key) {
+  if (const Number* number = find(session, Form::push, key)) remove(*number);
+}
+
+void WaitingClients::forget(SessionId session) {
+  while (by_session_.contains(session)) remove(by_session_.at(session).back());
+}
+
+// The line itself goes with act(), as the nodes may be asked of it.
+void WaitingClients::remove(Number number) {
+  const auto waiter = waiters_.extract(number);
+  const auto numbers = by_session_.find(waiter.mapped().session);
+  std::erase(numbers->second, number);
+  if (numbers->second.empty()) by_session_.erase(numbers);
+  by_deadline_.erase({waiter.mapped().deadline, number});
+  Line& line = lines_.at(waiter.mapped().key);
+  const bool was_trying = line.is_trying && *line.takers.begin() == number;
+  if (was_trying) line.is_trying = false;
+  line.takers.erase(number);
+  line.watchers.erase(number);
+  dirty_.insert(waiter.mapped().key);
+}
+
+void WaitingClients::leave(SessionId session, const std::string& key) {
+  if (const Number* number = find(session, Form::acquire, key)) remove(*number);
+}
+
+void WaitingClients::wait_on(SessionId session, const std::string& key) {
+  const Number* number = find(session, Form::acquire, key);
+  if (number == nullptr) return;
+  if (waiters_.at(*number).is_overdue) return tell(*number, Told::over);
+  lines_.at(key).is_trying = false;
+  dirty_.insert(key);
+}
+
+void WaitingClients::note_release(const std::string& key) {
+  const auto line = lines_.find(key);
+  if (line == lines_.end()) return;
+  line->second.seems_free = true;
+  dirty_.insert(key);
+}
+
+bool WaitingClients::has_takers(const std::string& key) const {
+  const auto line = lines_.find(key);
+  return line != lines_.end() && !line->second.takers.empty();
+}
+
+std::size_t WaitingClients::count_of(SessionId session) const {
+  const auto numbers = by_session_.find(session);
+  return numbers == by_session_.end() ? 0 : numbers->second.size();
+}
+
+std::optional<Instant> WaitingClients::next_deadline() const {
+  if (by_deadline_.empty()) return std::nullopt;
+  return by_deadline_.begin()->first;
+}
+
+void WaitingClients::tell(Number number, Told told) {
+  const Waiter& waiter = waiters_.at(number);
+  told_.push_back({waiter.session, waiter.form, waiter.key, told});
+  if (told != Told::try_now) remove(number);
+}
+
+// One that tries just now is told by its attempt.
+void WaitingClients::time_out(Instant now) {
+  while (!by_deadline_.empty() && by_deadline_.begin()->first <= now) {
+    const Number number = by_deadline_.begin()->second;
+    Waiter& waiter = waiters_.at(number);
+    const Line& line = lines_.at(waiter.key);
+    if (line.is_trying && *line.takers.begin() == number) {
+      by_deadline_.erase(by_deadline_.begin());
+      waiter.deadline = kNever;
+      waiter.is_overdue = true;
+      by_deadline_.emplace(waiter.deadline, number);
+    } else {
+      tell(number, Told::over);
+    }
+  }
+}
+
+void WaitingClients::act(Now now, Instant holders_now) {
+  time_out(now.monotonic);
+  for (const std::string& key : std::exchange(dirty_, {})) look_at(key, holders_now);
+  for (const OperationId watch : std::exchange(unwatched_, {})) group_.cancel(watch, holders_now);
+}
+
+// To the line's next state; what it tells may empty it.
+void WaitingClients::look_at(const std::string& key, Instant holders_now) {
+  const auto found = lines_.find(key);
+  if (found == lines_.end()) return;
+  Line& line = found->second;
+  const bool is_free = std::exchange(line.seems_free, false);
+  const bool may_look = std::exchange(line.may_look, false);
+  while (is_free && !line.watchers.empty()) tell(*line.watchers.begin(), Told::free);
+  if ((is_free || may_look) && !line.is_trying && !line.takers.empty()) {
+    line.is_trying = true;
+    tell(*line.takers.begin(), Told::try_now);
+  }
+  const bool waits = !line.watchers.empty() || (!line.takers.empty() && !line.is_trying);
+  if (line.watch && (!waits || is_free)) {
+    unwatched_.push_back(*std::exchange(line.watch, std::nullopt));
+  }
+  if (line.takers.empty() && line.watchers.empty()) {
+    lines_.erase(found);
+  } else if (waits && !line.watch) {
+    may_look && !line.watchers.empty() ? read(key, line, holders_now)
+                                       : watch(key, line, holders_now);
+  }
+}
+
+void WaitingClients::watch(const std::string& key, Line& line, Instant holders_now) {
+  line.watch = group_.wait_for_free(
+      {.name = key, .wait = kWatchMax}, holders_now, [this, key](WaitOutcome outcome) {
+        Line& told = lines_.at(key);
+        told.watch.reset();
+        told.seems_free = told.seems_free || outcome == WaitOutcome::free;
+        told.may_look = outcome == WaitOutcome::look;
+        dirty_.insert(key);
+      });
+}
+
+// Where the nodes cannot tell that it is free.
+void WaitingClients::read(const std::string& key, Line& line, Instant holders_now) {
+  line.watch = group_.read({.name = key}, holders_now, [this, key](const ReadResult& result) {
+    Line& told = lines_.at(key);
+    told.watch.reset();
+    told.seems_free = told.seems_free || result.verdict == ReadVerdict::free;
+    dirty_.insert(key);
+  });
+}
+
+void WaitingClients::end_all(Instant holders_now) {
+  while (!waiters_.empty()) tell(waiters_.begin()->first, Told::over);
+  for (auto& [key, line] : lines_) {
+    if (line.watch) group_.cancel(*std::exchange(line.watch, std::nullopt), holders_now);
+    dirty_.insert(key);
+  }
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,123 @@
+// WaitingClients: who waits for which lock at this door: LOCK.ACQUIRE … WAIT and LOCK.WAIT (rule
+// D10).
+//
+// First come, first served. Of those that want a lock only the first asks the nodes, and each grant
+// costs one attempt: it waits until a quorum says that the lock is free (Group::wait_for_free), or
+// until this door itself releases it; then it tries, and the others wait on.
+//
+//   waiting.add(session, {…});                     // behind those that wait already
+//   waiting.act(now, holders_now);                 // once a turn: begins, tells, times out
+//   for (auto& told : waiting.take_told()) …
+//
+// What a turn costs does not depend on how many wait: sessions and deadlines have indices.
+//
+// Thread safety: none. Invariant: each waiter stands in its line and in both indices.
+#pragma once
+
+#include "base/time.h"
+#include "coordinator/group/group.h"
+#include "protocol/session/session.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace redlock::coordinator {
+
+// All clients together, each of which may wait for many keys by PUSH.
+inline constexpr std::size_t kWaitersMax = 100'000;
+
+class WaitingClients {
+ public:
+  using SessionId = protocol::Session::Id;
+  enum class Form : std::uint8_t {
+    acquire,   // wants the lock: its turn comes as Told::try_now
+    blocking,  // LOCK.WAIT: its session waits
+    push,      // LOCK.WAIT … PUSH
+  };
+  enum class Told : std::uint8_t { try_now, free, over };
+  struct News {
+    SessionId session;
+    Form form;
+    std::string key;
+    Told told;
+  };
+
+  explicit WaitingClients(Group& group) : group_(group) {}
+  ~WaitingClients();
+  WaitingClients(const WaitingClients&) = delete;
+  WaitingClients& operator=(const WaitingClients&) = delete;
+
+  // The same session's push for the same key gets the new deadline. deadline: on the sessions'
+  // clock. False: too many wait.
+  bool add(SessionId session, Form form, const std::string& key, Instant deadline);
+  void cancel_push(SessionId session, const std::string& key);
+  // The session is gone.
+  void forget(SessionId session);
+
+  // Of an attempt by who was told try_now: it has the lock, or failed for good, and leaves the
+  // line; or another has it, and it stands first again, as long as its deadline lets it.
+  void leave(SessionId session, const std::string& key);
+  void wait_on(SessionId session, const std::string& key);
+  // This door releases the lock: the first may try behind that, on the same links.
+  void note_release(const std::string& key);
+
+  // Whether somebody waits to take this lock.
+  bool has_takers(const std::string& key) const;
+  bool is_waiting(SessionId session) const { return by_session_.contains(session); }
+  std::size_t count() const { return waiters_.size(); }
+  std::size_t count_of(SessionId session) const;
+
+  void act(Now now, Instant holders_now);
+  bool has_work() const { return !dirty_.empty() || !told_.empty(); }
+  std::optional<Instant> next_deadline() const;
+  std::vector<News> take_told() { return std::exchange(told_, {}); }
+  // All of them are told that it is over, and nothing is watched any more.
+  void end_all(Instant holders_now);
+
+ private:
+  using Number = std::uint64_t;  // the order of coming
+  struct Waiter {
+    SessionId session;
+    Form form;
+    std::string key;
+    Instant deadline;
+    bool is_overdue = false;  // while it tries
+  };
+  struct Line {
+    std::set<Number> takers = {};           // acquire, the first first
+    std::set<Number> watchers = {};         // blocking and push
+    std::optional<OperationId> watch = {};  // or a reading
+    bool is_trying = false;                 // the first taker, just now
+    bool seems_free = false;                // a quorum said so, or this door released it
+    bool may_look = false;                  // the nodes cannot tell: it is time to look
+  };
+
+  const Number* find(SessionId session, Form form, const std::string& key) const;
+  void remove(Number number);
+  void tell(Number number, Told told);
+  void time_out(Instant now);
+  void look_at(const std::string& key, Instant holders_now);
+  void watch(const std::string& key, Line& line, Instant holders_now);
+  void read(const std::string& key, Line& line, Instant holders_now);
+
+  Group& group_;
+  std::map<Number, Waiter> waiters_;
+  std::unordered_map<SessionId, std::vector<Number>> by_session_;
+  std::set<std::pair<Instant, Number>> by_deadline_;
+  std::unordered_map<std::string, Line> lines_;
+  std::set<std::string> dirty_;  // lines to look at
+  std::vector<OperationId> unwatched_;
+  std::vector<News> told_;
+  Number last_number_ = 0;
+};
+
+}  // namespace redlock::coordinator
