@@ -106,11 +106,12 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   protocol::Reply serve_transactions(server::Call& call);
   protocol::Reply exec(server::Call& call);
   protocol::Reply watch(server::Call& call);
+  void keep(Session& session, std::vector<WatchedRecord> records);
+  std::vector<WatchedRecord> take_watched(Session& session);
   protocol::Reply serve_locks(server::Call& call);
   protocol::Reply lock_acquire(server::Call& call);
   protocol::Reply lock_extend(server::Call& call);
   protocol::Reply lock_wait(server::Call& call);
-  protocol::Reply stand_in_line(Session::Id session);
   protocol::Reply lock_status(server::Call& call);
   protocol::Reply info(server::Call& call);
   std::string door_section() const;
@@ -124,7 +125,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   void begin(Session::Id session, std::unique_ptr<CommandBody> body);
   void tell_waiter(const WaitingClients::News& news);
   void try_again(Session::Id session, bool is_last);
-  bool waits_on(Session& session, const protocol::Reply& reply);
+  bool waits_on(Session::Id session, const protocol::Reply& reply);
   void answer(Session& session, const protocol::Reply& reply);
   void undo(const std::vector<Claim>& created);
   void note_change(const WantedChange& change);
@@ -135,9 +136,9 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   RandomBytes random_;
   server::Settings settings_;
   server::Settings scratch_settings_;
-  std::string ttl_bound_;  // see Node::Environment
+  std::string ttl_bound_;     // see Node::Environment
   Duration nodes_max_ttl_{};  // the least that a node told
-  Duration worth_{};  // how long the longest lock lives at a node
+  Duration worth_{};          // how long the longest lock lives at a node
   server::Node node_;
   ScratchNode scratch_;
   KnownLocks known_;
@@ -156,8 +157,6 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
     std::string key;
     std::string value;
     Duration ttl;
-    Instant deadline;  // on the sessions' clock
-    bool is_in_line = false;
     bool is_last = false;  // the attempt under way: its answer is told, whatever it is
   };
   std::unordered_map<Session::Id, Wanted> wanted_;

@@ -116,14 +116,14 @@ Reply FrontDoor::serve_transactions(Call& call) {
     }
     call.session.take_transaction();
   }
-  watched_.forget(call.session.id());
+  take_watched(call.session);
   return Reply::ok();
 }
 
 Reply FrontDoor::exec(Call& call) {
   if (call.session.transaction() == nullptr) return Reply::error_view("ERR EXEC without MULTI");
   std::unique_ptr<protocol::Transaction> queue = call.session.take_transaction();
-  std::vector<WatchedRecord> watched = watched_.take(call.session.id());
+  std::vector<WatchedRecord> watched = take_watched(call.session);
   if (queue->is_broken()) return Reply::error_view(server::kExecAborted);
   const Session::Id id = call.session.id();
   return serve(call, exec_body(scratch_, std::move(queue), std::move(watched),
@@ -142,15 +142,34 @@ Reply FrontDoor::watch(Call& call) {
   for (const std::string_view key : call.words.subspan(1)) {
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.emplace_back(key);
   }
-  if (watched_.count_of(call.session.id()) + keys.size() > kWatchedKeysMax) {
+  const std::size_t watched =
+      call.session.watched_keys > 0 ? watched_.count_of(call.session.id()) : 0;
+  if (watched + keys.size() > kWatchedKeysMax) {
     return Reply::error(
         fmt::format("ERR a connection may watch {} keys at a front door", kWatchedKeysMax));
   }
   const Session::Id id = call.session.id();
   return serve(call, watch_body(std::move(keys), [this, id](std::vector<WatchedRecord> records) {
-                 if (node_.sessions().find(id) == nullptr) return;
-                 for (WatchedRecord& record : records) watched_.add(id, std::move(record));
+                 if (Session* session = node_.sessions().find(id))
+                   keep(*session, std::move(records));
                }));
+}
+
+// The sessions' node watches the same keys, of which it has none: it knows all ways in which a
+// transaction ends, as by an EXEC that it refuses. What it forgot is forgotten here.
+void FrontDoor::keep(Session& session, std::vector<WatchedRecord> records) {
+  if (session.watched_keys == 0) watched_.forget(session.id());
+  for (WatchedRecord& record : records) {
+    if (!node_.watches().add(session, record.key, now_.monotonic)) continue;
+    watched_.add(session.id(), std::move(record));
+  }
+}
+
+std::vector<WatchedRecord> FrontDoor::take_watched(Session& session) {
+  std::vector<WatchedRecord> watched = watched_.take(session.id());
+  if (session.watched_keys == 0) return {};
+  node_.watches().forget(session);
+  return watched;
 }
 
 // --- LOCK.*
@@ -187,47 +206,32 @@ Reply FrontDoor::lock_acquire(Call& call) {
   if (wait.refusal) return std::move(wait.refusal);
   if (is_stopping_) return Reply::error_view(kDoorStops);
   const Instant deadline = later(call.instant(), wait.timeout);
-  wanted_[call.session.id()] = {key, value, ttl.remaining, deadline};
-  if (waiting_.has_takers(key)) return stand_in_line(call.session.id());
-  return serve(call, acquire_body(key, value, ttl.remaining));
-}
-
-// Behind those who wait for the lock already.
-Reply FrontDoor::stand_in_line(Session::Id session) {
-  Wanted& wanted = wanted_.at(session);
-  wanted.is_in_line =
-      waiting_.add(session, WaitingClients::Form::acquire, wanted.key, wanted.deadline);
-  if (wanted.is_in_line) return Reply::later();
-  wanted_.erase(session);
-  return Reply::error_view(kTooManyWait);
+  const Session::Id id = call.session.id();
+  if (!waiting_.add(id, WaitingClients::Form::acquire, key, deadline)) {
+    return Reply::error_view(kTooManyWait);
+  }
+  wanted_[id] = {key, value, ttl.remaining};
+  return Reply::later();
 }
 
 void FrontDoor::try_again(Session::Id session, bool is_last) {
-  const auto found = wanted_.find(session);
-  if (found == wanted_.end()) return;
-  Wanted& wanted = found->second;
+  Wanted& wanted = wanted_.at(session);
   wanted.is_last = is_last;
-  if (is_last) wanted.is_in_line = false;
   begin(session, acquire_body(wanted.key, wanted.value, wanted.ttl));
 }
 
 // An answer to an attempt to take a lock by one who waits for it: whether it goes on waiting.
-bool FrontDoor::waits_on(Session& session, const Reply& reply) {
-  const auto found = wanted_.find(session.id());
+bool FrontDoor::waits_on(Session::Id session, const Reply& reply) {
+  const auto found = wanted_.find(session);
   if (found == wanted_.end()) return false;
-  Wanted& wanted = found->second;
   const bool is_got = !reply.items().empty() && reply.items()[0].integer() == 1;
-  const bool is_over = now_.monotonic >= wanted.deadline;
-  if (is_got || wanted.is_last || is_over || is_stopping_) {
-    if (wanted.is_in_line) waiting_.leave(session.id(), wanted.key);
-    wanted_.erase(found);
-    return false;
-  }
-  if (wanted.is_in_line) {
-    waiting_.wait_on(session.id(), wanted.key);
+  if (!is_got && !found->second.is_last && !is_stopping_) {
+    waiting_.wait_on(session, found->second.key);
     return true;
   }
-  return stand_in_line(session.id()).is(Reply::Kind::later);
+  waiting_.leave(session, found->second.key);
+  wanted_.erase(found);
+  return false;
 }
 
 void FrontDoor::tell_waiter(const WaitingClients::News& news) {
@@ -236,6 +240,10 @@ void FrontDoor::tell_waiter(const WaitingClients::News& news) {
   const bool is_free = news.told == WaitingClients::Told::free;
   switch (news.form) {
     case WaitingClients::Form::acquire:
+      if (is_stopping_) {
+        wanted_.erase(news.session);
+        return answer(*session, Reply::error_view(kDoorStops));
+      }
       return try_again(news.session, news.told == WaitingClients::Told::over);
     case WaitingClients::Form::blocking:
       return answer(*session, Reply::integer(is_free ? 1 : 0));

@@ -39,6 +39,7 @@ bool WaitingClients::add(SessionId session, Form form, const std::string& key, I
   by_deadline_.emplace(deadline, number);
   Line& line = lines_[key];
   (form == Form::acquire ? line.takers : line.watchers).insert(number);
+  if (form == Form::acquire && line.takers.size() == 1) line.may_look = true;  // at once
   dirty_.insert(key);
   return true;
 }

@@ -72,7 +72,6 @@ class WaitingClients {
 
   // Whether somebody waits to take this lock.
   bool has_takers(const std::string& key) const;
-  bool is_waiting(SessionId session) const { return by_session_.contains(session); }
   std::size_t count() const { return waiters_.size(); }
   std::size_t count_of(SessionId session) const;
 

@@ -120,15 +120,11 @@ class DoorWorld {
       host_.door().receive(session(), bytes.view(), world_.nodes().now_of_both_clocks());
     }
     std::string receive(Duration patience = 1min) {
-      host_.act();
       std::string answer = take();
-      if (answer != "(none)") return answer;
-      world_.nodes().run_until(
-          [&] {
-            answer = take();
-            return answer != "(none)" || !wire_->is_open;
-          },
-          patience);
+      if (answer == "(none)") {
+        wait_for_answer(patience);
+        answer = take();
+      }
       return wire_->is_open || answer != "(none)" ? answer : "(closed)";
     }
     // What has come by now; Kind::none: nothing.
@@ -145,9 +141,12 @@ class DoorWorld {
     }
     // Until there is something to take.
     void wait_for_answer(Duration patience = 1min) {
-      host_.act();  // what needs no node is answered at once
-      world_.nodes().run_until([&] { return !wire_->received.empty() || !wire_->is_open; },
-                               patience);
+      world_.nodes().run_until(
+          [&] {
+            host_.act();  // what has come is acted on before time goes on
+            return !wire_->received.empty() || !wire_->is_open;
+          },
+          patience);
     }
     void hang_up() { host_.hang_up(session()); }
     Host::Wire& wire() { return *wire_; }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 using namespace redlock;
 
@@ -15,6 +16,17 @@ const std::string kRelease =
 const std::string kExtend =
     "EVAL \"if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('pexpire',KEYS[1],"
     "ARGV[2]) else return 0 end\" 1 ";
+// redis-py's, which adds to what is left.
+const std::string kAddTtl =
+    "EVAL \"local token = redis.call('get', KEYS[1]) if not token or token ~= ARGV[1] then return "
+    "0 end local expiration = redis.call('pttl', KEYS[1]) if not expiration then expiration = 0 "
+    "end if expiration < 0 then return 0 end redis.call('pexpire', KEYS[1], expiration + ARGV[2]) "
+    "return 1\" 1 ";
+
+Duration left_at(DoorWorld& world, unsigned node, std::string_view key) {
+  const server::Lock* lock = world.nodes().node(node).locks().find(key, world.nodes().now());
+  return lock == nullptr ? Duration::zero() : lock->deadline - world.nodes().now();
+}
 
 }  // namespace
 
@@ -50,4 +62,207 @@ TEST_CASE("two nodes that are down cost nothing; three make it an error that nam
   CHECK(error.starts_with("-ERR NOQUORUM 2 of 5 nodes answered: "));
   CHECK(error.find("node3:6379") != std::string::npos);
   CHECK(alice("GET printer").starts_with("-ERR NOQUORUM"));
+}
+
+TEST_CASE("the nodes hold a lock for longer than its client asked for (rule D2)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  CHECK(alice("SET printer alice NX PX 10000") == "+OK");
+  const coordinator::DoorTimes times;
+  CHECK(left_at(world, 1, "printer") > coordinator::padded(10s, times) - 10ms);
+  CHECK(alice("PTTL printer") == "(integer) 9996");
+  world.nodes().pass(11s);
+  CHECK(world.held_at("printer") == 5);
+  CHECK(alice("PTTL printer") == "(integer) 1");
+  CHECK(alice("SET printer bob NX PX 10000") == "(nil)");
+  world.nodes().pass(1s);
+  CHECK(alice("SET printer bob NX PX 10000") == "+OK");
+}
+
+TEST_CASE("an OK that comes too late for its client is none, and its lock is given back (D2)") {
+  coordinator::FrontDoor::Options options;
+  options.times.acquire_time = 3ms;
+  DoorWorld world(5, 1, options, 2ms);
+  DoorClient alice = world.connect();
+  CHECK(alice("SET printer alice NX PX 10000").starts_with("-ERR "));
+  world.nodes().pass(1s);
+  CHECK(world.held_at("printer") == 0);
+}
+
+TEST_CASE("an OK that the kernel does not take ends the connection, and its lock (rule D2)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  alice.send("SET printer alice NX PX 10000");
+  alice.wire().takes_nothing = true;
+  CHECK(alice.receive(1s) == "(closed)");
+  world.nodes().pass(1s);
+  CHECK(world.held_at("printer") == 0);
+  CHECK(world.door().stats().undone_gone == 1);
+}
+
+TEST_CASE("a lock whose client goes before it is told is undone; a release goes on (rule D5)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  alice.send("SET printer alice NX PX 10000");
+  world.host().act();
+  alice.hang_up();
+  world.nodes().pass(1s);
+  CHECK(world.held_at("printer") == 0);
+
+  DoorClient bob = world.connect();
+  CHECK(bob("SET printer bob NX PX 10000") == "+OK");
+  bob.send(kRelease + "printer bob");
+  bob.hang_up();
+  world.nodes().pass(1s);
+  CHECK(world.held_at("printer") == 0);
+
+  DoorClient carol = world.connect();
+  CHECK(carol("SET printer carol NX PX 10000") == "+OK");
+  carol.hang_up();
+  world.nodes().pass(1s);
+  CHECK(world.held_at("printer") == 5);  // she was told
+}
+
+TEST_CASE("what stands behind a command of a client that has gone is executed (rule D5)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  CHECK(alice("SET printer alice NX PX 10000") == "+OK");
+  alice.send("GET printer");
+  alice.send(kRelease + "printer alice");
+  alice.hang_up();
+  world.nodes().pass(1s);
+  CHECK(world.held_at("printer") == 0);
+}
+
+TEST_CASE("a value may come twice: an undo never hits the next holder's (rule D1)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  for (int i = 0; i < 5; ++i) {
+    CHECK(alice("SET printer 1 NX PX 10000") == "+OK");
+    CHECK(bob("SET printer 1 NX PX 10000") == "(nil)");
+    CHECK(alice(kRelease + "printer 1") == "(integer) 1");
+  }
+  CHECK(bob("SET printer 1 NX PX 10000") == "+OK");
+  world.nodes().pass(5s);
+  CHECK(world.held_at("printer") == 5);
+}
+
+TEST_CASE("locks of the nodes' own clients are held for everybody, and changed by no door (D1)") {
+  DoorWorld world;
+  for (unsigned number = 1; number <= 5; ++number) {
+    server::Node& node = world.nodes().node(number);
+    server::TestClient direct(node, world.nodes().now_of_both_clocks());
+    direct.send("SET printer direct NX PX 10000", world.nodes().now_of_both_clocks());
+    direct.session().transport = nullptr;
+    node.close_session(direct.session().id());
+  }
+  DoorClient alice = world.connect();
+  CHECK(alice("GET printer") == "\"direct\"");
+  CHECK(alice("SET printer alice NX PX 10000") == "(nil)");
+  const std::string refusal = "-ERR held by a client of the nodes themselves: end it there";
+  CHECK(alice("DEL printer") == refusal);
+  CHECK(alice(kExtend + "printer direct 20000") == refusal);
+  CHECK(alice(kRelease + "printer alice") == "(integer) 0");
+}
+
+TEST_CASE("the value of a held lock is not changed; its deadline is, both ways (rule D4)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  CHECK(alice("SET printer alice NX PX 10000") == "+OK");
+  CHECK(alice("SET printer bob PX 10000") ==
+        "-ERR a front door does not change the value of a held lock; release it first");
+  CHECK(alice("GET printer") == "\"alice\"");
+  CHECK(alice("SET printer alice XX PX 2000") == "+OK");
+  CHECK(left_at(world, 1, "printer") < 4s);
+  CHECK(alice(kAddTtl + "printer alice 5000") == "(integer) 1");
+  const Duration left = left_at(world, 1, "printer");
+  CHECK(left > 8s);
+  CHECK(left < 9s);
+  CHECK(alice("SET printer2 alice PX 5000") == "+OK");
+  CHECK(alice("HSET hash f 1") == "(integer) 1");
+  CHECK(alice("HGET hash f") == "\"1\"");
+  CHECK(alice("HSET hash f 2").starts_with("-ERR a front door does not change"));
+  CHECK(alice("DEL hash printer printer2") == "(integer) 3");
+}
+
+TEST_CASE("a lock that one door takes another extends and releases") {
+  DoorWorld world(5, 2);
+  DoorClient here = world.connect(1);
+  DoorClient there = world.connect(2);
+  for (int i = 0; i < 20; ++i) {
+    CHECK(here("SET printer 1 NX PX 10000") == "+OK");
+    CHECK(there("SET printer 1 NX PX 10000") == "(nil)");
+    CHECK(there(kExtend + "printer 1 20000") == "(integer) 1");
+    CHECK(there(kAddTtl + "printer 1 5000") == "(integer) 1");
+    CHECK(there(kRelease + "printer 1") == "(integer) 1");
+    CHECK(here(kRelease + "printer 1") == "(integer) 0");
+  }
+  world.nodes().pass(1s);
+  CHECK(world.held_at("printer") == 0);
+}
+
+TEST_CASE("several keys are taken all or none, released all (rule D7)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  const std::string take =
+      "EVAL \"if redis.call('exists', KEYS[1], KEYS[2]) > 0 then return 0 end for _, key in "
+      "ipairs(KEYS) do redis.call('set', key, ARGV[1], 'PX', 10000) end return 2\" 2 a b ";
+  CHECK(bob("SET b bob NX PX 10000") == "+OK");
+  CHECK(alice(take + "alice") == "(integer) 0");
+  world.nodes().pass(100ms);
+  CHECK(world.held_at("a") == 0);
+  CHECK(bob("DEL b") == "(integer) 1");
+  CHECK(alice(take + "alice") == "(integer) 2");
+  CHECK(world.held_at("a") == 5);
+  CHECK(world.held_at("b") == 5);
+  CHECK(alice("DEL a b c") == "(integer) 2");
+  CHECK(alice("MGET a b") == "[(nil), (nil)]");
+}
+
+TEST_CASE("transactions, watches, and the session's own commands between MULTI and EXEC") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  CHECK(alice("MULTI") == "+OK");
+  CHECK(alice("SET a alice NX PX 10000") == "+QUEUED");
+  CHECK(alice("CLIENT SETNAME alice") == "+QUEUED");
+  CHECK(alice("CLIENT GETNAME") == "+QUEUED");
+  CHECK(alice("GET a") == "+QUEUED");
+  CHECK(alice("EXEC") == "[+OK, +OK, \"alice\", \"alice\"]");
+  CHECK(alice("WATCH a") == "+OK");
+  CHECK(bob("DEL a") == "(integer) 1");
+  CHECK(alice("MULTI") == "+OK");
+  CHECK(alice("SET a again PX 10000") == "+QUEUED");
+  CHECK(alice("EXEC") == "(nil)");
+  CHECK(alice("GET a") == "(nil)");
+  CHECK(alice("WATCH a") == "+OK");
+  CHECK(alice("EXEC too many words").starts_with("-EXECABORT"));
+  CHECK(bob("SET a bob PX 10000") == "+OK");
+  CHECK(alice("MULTI") == "+OK");
+  CHECK(alice("GET a") == "+QUEUED");
+  CHECK(alice("NOSUCH") == "-ERR unknown command 'NOSUCH', with args beginning with: ");
+  CHECK(alice("EXEC").starts_with("-EXECABORT"));
+  CHECK(alice("EXEC") == "-ERR EXEC without MULTI");
+}
+
+TEST_CASE("LOCK.* at a front door has a quorum's tokens, which rise (rule F3)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  CHECK(alice("LOCK.ACQUIRE printer alice PX 10000") ==
+        "[(integer) 1, (integer) 1, (integer) 10000]");
+  CHECK(bob("LOCK.ACQUIRE printer bob PX 10000").starts_with("[(integer) 0, (integer) 99"));
+  CHECK(bob("LOCK.HOLDER printer").starts_with("[\"alice\", (integer) 99"));
+  CHECK(bob("LOCK.HOLDER printer").ends_with("(integer) 1]"));
+  CHECK(alice("LOCK.EXTEND printer alice PX 20000") ==
+        "[(integer) 1, (integer) 1, (integer) 20000]");
+  CHECK(bob("LOCK.EXTEND printer bob PX 20000") == "[(integer) 0]");
+  CHECK(bob("LOCK.RELEASE printer bob") == "(integer) 0");
+  CHECK(alice("LOCK.RELEASE printer alice") == "(integer) 1");
+  CHECK(alice("LOCK.HOLDER printer") == "(nil)");
+  CHECK(bob("LOCK.ACQUIRE printer bob PX 10000") == "[(integer) 1, (integer) 2, (integer) 10000]");
+  CHECK(bob("LOCK.CONFIRM printer bob 1").starts_with("-ERR not served by a front door"));
+  CHECK(bob("LOCK.STATUS").find("\"quorum\", (integer) 3") != std::string::npos);
 }

@@ -1,0 +1,191 @@
+// Many clients of one key at a front door (rule D10), and the limits of what one client may want.
+#include "coordinator/front_door/served/door_errors.h"
+#include "coordinator/front_door/served/key_lines.h"
+#include "tests/support/door_world.h"
+
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+using namespace redlock;
+using coordinator::KeyLines;
+
+TEST_CASE("who is first of all its lines has its turn, and none waits in a ring") {
+  KeyLines lines;
+  const Instant now(24h);
+  CHECK(lines.enter(1, {"a", "b"}, now));
+  CHECK_FALSE(lines.enter(2, {"b", "c"}, now));
+  CHECK_FALSE(lines.enter(3, {"c", "a"}, now + 1ms));
+  CHECK(lines.enter(4, {"d"}, now));
+  CHECK(lines.waiting_since("c", now) == std::vector<KeyLines::Number>{2});
+  CHECK(lines.waiting_since("c", now + 1ms) == std::vector<KeyLines::Number>{2, 3});
+  CHECK(lines.leave(1) == std::vector<KeyLines::Number>{2});
+  CHECK(lines.stands_in(2, {"b"}));
+  CHECK_FALSE(lines.stands_in(2, {"a"}));
+  CHECK(lines.leave(2) == std::vector<KeyLines::Number>{3});
+  CHECK(lines.leave(3).empty());
+  CHECK(lines.leave(3).empty());
+  CHECK(lines.lines() == 1);
+}
+
+TEST_CASE("a hundred who ask of a held lock at once cost the nodes one or two readings (D10)") {
+  DoorWorld world;
+  DoorClient holder = world.connect();
+  CHECK(holder("SET printer holder NX PX 10000") == "+OK");
+  std::vector<DoorClient> pollers;
+  for (int i = 0; i < 100; ++i) pollers.push_back(world.connect());
+  for (DoorClient& poller : pollers) poller.send("SET printer poller NX PX 10000");
+  for (DoorClient& poller : pollers) CHECK(poller.receive() == "(nil)");
+  CHECK(world.door().stats().readings <= 2);
+  CHECK(world.nodes().calls("lock.acquire") == 5);
+  for (DoorClient& poller : pollers) poller.send("GET printer");
+  for (DoorClient& poller : pollers) CHECK(poller.receive() == "\"holder\"");
+  CHECK(world.door().stats().readings <= 4);
+}
+
+TEST_CASE("of a hundred who want a free lock at once one gets it, and each node is asked once") {
+  DoorWorld world;
+  std::vector<DoorClient> all;
+  for (int i = 0; i < 100; ++i) all.push_back(world.connect());
+  for (DoorClient& one : all) one.send("SET printer 1 NX PX 10000");
+  int got = 0;
+  for (DoorClient& one : all) got += one.receive() == "+OK" ? 1 : 0;
+  CHECK(got == 1);
+  CHECK(world.nodes().calls("lock.acquire") == 5);
+}
+
+TEST_CASE("those who wait get the lock in their order, one attempt a grant (rule D10)") {
+  DoorWorld world;
+  DoorClient holder = world.connect();
+  CHECK(holder("LOCK.ACQUIRE printer holder PX 30000").starts_with("[(integer) 1"));
+  std::vector<DoorClient> waiters;
+  for (int i = 0; i < 50; ++i) {
+    waiters.push_back(world.connect());
+    waiters.back().send(fmt::format("LOCK.ACQUIRE printer w{} PX 30000 WAIT 60000", i));
+    world.nodes().pass(1ms);
+  }
+  world.nodes().pass(50ms);
+  const std::uint64_t before = world.nodes().calls("lock.acquire");
+  CHECK(holder("SET printer late NX PX 1000") == "(nil)");
+  CHECK(holder("LOCK.RELEASE printer holder") == "(integer) 1");
+  for (int i = 0; i < 50; ++i) {
+    DoorClient& waiter = waiters[static_cast<std::size_t>(i)];
+    const Instant begin = world.nodes().now();
+    CHECK(waiter.receive().starts_with(fmt::format("[(integer) 1, (integer) {}", i + 2)));
+    CHECK(world.nodes().now() - begin <= 10ms);
+    CHECK(waiter(fmt::format("LOCK.RELEASE printer w{}", i)) == "(integer) 1");
+  }
+  CHECK(world.nodes().calls("lock.acquire") - before == 250);
+}
+
+TEST_CASE("a wait ends with its time, with its client, and with a release at a node") {
+  DoorWorld world(5, 2);
+  DoorClient holder = world.connect(1);
+  DoorClient waiter = world.connect(2);
+  DoorClient gone = world.connect(2);
+  CHECK(holder("SET printer holder NX PX 30000") == "+OK");
+  CHECK(waiter("LOCK.ACQUIRE printer waiter PX 1000 WAIT 100").starts_with("[(integer) 0, "));
+  gone.send("LOCK.ACQUIRE printer gone PX 1000 WAIT 60000");
+  waiter.send("LOCK.ACQUIRE printer waiter PX 1000 WAIT 60000");
+  world.nodes().pass(1s);
+  gone.hang_up();
+  CHECK(holder("DEL printer") == "(integer) 1");
+  CHECK(waiter.receive(1s).starts_with("[(integer) 1, "));
+}
+
+TEST_CASE("LOCK.WAIT at a front door tells when a lock is free") {
+  DoorWorld world(5, 2);
+  DoorClient holder = world.connect(1);
+  DoorClient waiter = world.connect(2);
+  CHECK(waiter("LOCK.WAIT printer 0") == "(integer) 1");
+  CHECK(holder("SET printer holder NX PX 30000") == "+OK");
+  CHECK(waiter("LOCK.WAIT printer 0") == "(integer) 0");
+  CHECK(waiter("LOCK.WAIT printer 50") == "(integer) 0");
+  waiter.send("LOCK.WAIT printer 60000");
+  CHECK(waiter.receive(1s) == "(none)");
+  CHECK(holder("DEL printer") == "(integer) 1");
+  CHECK(waiter.receive(1s) == "(integer) 1");
+  CHECK(waiter("HELLO 3").starts_with("{"));
+  CHECK(waiter("LOCK.WAIT printer 1000 PUSH") == "+OK");
+  CHECK(waiter.receive(1s) == ">[\"lock.free\", \"printer\", (integer) 1]");
+}
+
+TEST_CASE("what one command may use is bounded, and the error says so") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  std::string keys = "EXISTS";
+  for (int i = 0; i < 64; ++i) keys += fmt::format(" k{}", i);
+  CHECK(alice(keys) == "(integer) 0");
+  CHECK(alice(keys + " one-more") == fmt::format("-{}", coordinator::kTooManyKeys));
+  CHECK(alice("SET k v NX PX 60000")
+            .starts_with("-ERR a TTL of 60000 ms is above this front door's max-ttl ("));
+  CHECK(alice("SET k v NX").starts_with("-ERR a lock needs a TTL"));
+  CHECK(alice("SUBSCRIBE c").starts_with("-ERR not served by a front door"));
+  CHECK(alice("CONFIG SET max-ttl 1h").starts_with("-ERR max-ttl is not for a front door's"));
+  const std::string value(64 * 1024 - 32, 'v');
+  alice.send(std::vector<std::string>{"SET", "k", value, "NX", "PX", "10000"});
+  CHECK(alice.receive() == "+OK");
+  alice.send(std::vector<std::string>{"SET", "k2", value + "v", "NX", "PX", "10000"});
+  CHECK(alice.receive().starts_with("-ERR a value of "));
+  std::vector<std::string> long_request(18, std::string(1u << 20, 'v'));
+  long_request[0] = "EXISTS";
+  alice.send(long_request);
+  CHECK(alice.receive() == "-ERR this request is longer than a front door takes");
+  CHECK(alice("PING") == "+PONG");
+}
+
+TEST_CASE("no error of a front door has a word that client libraries react to") {
+  using namespace coordinator;
+  const std::vector<NamedNode> nodes = {{"a:1", {}}, {"b:2", {}}};
+  for (const std::string_view own :
+       {"ERR unknown command 'LOCK.ACQUIRE'", "NOAUTH Authentication required.",
+        "OOM command not allowed", "ERR max number of clients reached", "LOADING Redis is loading",
+        "MOVED 1 a:1", "READONLY You can't write against a read only replica.",
+        "BUSY Redis is busy running a script.", "ERR syntax error"}) {
+    const Answer answer{.kind = AnswerKind::error, .text = std::string(own)};
+    for (const std::string& text :
+         {no_quorum_text(nodes, {answer, answer}), cannot_be_told_text(nodes, {answer, answer}),
+          unfenced_text(nodes, {answer, answer})}) {
+      CHECK_FALSE(has_telling_word(text));
+      CHECK(text.starts_with("ERR "));
+      CHECK(text.size() <= kDoorErrorBytesMax);
+      CHECK(text.find('\n') == std::string::npos);
+    }
+  }
+  for (const std::string_view text :
+       {kHeldByDirectClient, kNoReplace, kTooManyKeys, kChangesTooOften, kDoneInPart, kClientGone,
+        kDoorStops, kTooManyWait, kScriptTooLong}) {
+    CHECK(text.starts_with("ERR "));
+    CHECK_FALSE(has_telling_word(text));
+  }
+  CHECK_FALSE(has_telling_word(too_late_text(812ms, 500ms)));
+  const Answer recovering{.kind = AnswerKind::recovering,
+                          .text = "ERR recovering after a restart, no new locks for 4200 ms"};
+  CHECK(no_quorum_text(nodes, {recovering, Answer{.kind = AnswerKind::yes}}) ==
+        "ERR NOQUORUM 1 of 2 nodes answered: a:1 recovering after a restart, no new locks for "
+        "4200 ms");
+}
+
+TEST_CASE("a door that stops gives back what it is taking, tells those who wait, and ends") {
+  DoorWorld world;
+  DoorClient holder = world.connect();
+  DoorClient waiter = world.connect();
+  DoorClient watcher = world.connect();
+  DoorClient taker = world.connect();
+  CHECK(holder("SET printer holder NX PX 30000") == "+OK");
+  waiter.send("LOCK.ACQUIRE printer waiter PX 1000 WAIT 60000");
+  watcher.send("LOCK.WAIT printer 60000");
+  world.nodes().pass(1s);
+  taker.send("SET scanner taker NX PX 30000");
+  world.host().act();
+  world.door().stop();
+  CHECK(taker.receive().starts_with("-ERR this front door is stopping"));
+  CHECK(waiter.receive().starts_with("-ERR this front door is stopping"));
+  CHECK(watcher.receive() == "(integer) 0");
+  CHECK(world.nodes().run_until([&] { return world.door().is_stopped(); }, 100ms));
+  world.nodes().pass(100ms);
+  CHECK(world.held_at("scanner") == 0);
+  CHECK(world.held_at("printer") == 5);
+}
