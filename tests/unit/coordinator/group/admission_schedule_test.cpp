@@ -142,3 +142,12 @@ TEST_CASE("what an admission did to a node's last life does not count for its ne
   coordinator.admits(2ms);
   CHECK(coordinator.next() == 901ms);
 }
+
+TEST_CASE("an admission is possible from the instant on at which a node is due") {
+  Coordinator coordinator;
+  CHECK_FALSE(coordinator.schedule.is_possible(at(0ms)));
+  coordinator.meets_unfenced(4, 100ms, 0ms);
+  const Duration due = coordinator.next();
+  CHECK_FALSE(coordinator.schedule.is_possible(at(due - 1ns)));
+  CHECK(coordinator.schedule.is_possible(at(due)));
+}

@@ -81,6 +81,14 @@ TEST_CASE("an extension that succeeds leaves no failure to tell of") {
   CHECK(kept.keeper.last_failure().empty());
 }
 
+TEST_CASE("a lock that was lost is extended no more, also where that was due") {
+  Kept kept;
+  kept.pass(10s);
+  REQUIRE(kept.keeper.wants_extension());
+  kept.end_extension(ExtensionOutcome::lost, kept.start + 29s);  // of a caller's own
+  CHECK_FALSE(kept.keeper.wants_extension());
+}
+
 TEST_CASE("a lock that a quorum does not have any more is lost at once and for good") {
   Kept kept;
   kept.pass(10s);

@@ -148,3 +148,24 @@ TEST_CASE("a silent node may be the one that still has it: not known (rule Q4)")
   CHECK(attempt.time(10500ms) == "undo 1 2 3 4; withdraw 5");
   CHECK(attempt.machine.outcome() == Outcome::no_quorum);
 }
+
+TEST_CASE("what is extended by less than the nodes took to answer is no quorum's (rule Q2)") {
+  Attempt attempt(five_nodes(100ms), at(20s));
+  attempt.start(10s);
+  attempt(1, "(integer) 1", 10s);
+  attempt(2, "(integer) 1", 10s);
+  attempt(3, "(integer) 1", 10s + 97ms);  // 100 - 1 - 2 = 97
+  CHECK(attempt.machine.outcome() == Outcome::no_quorum);
+  CHECK(attempt.machine.valid_until() == at(20s));
+}
+
+TEST_CASE("for people, every node is heard before it is said that an extension has no quorum") {
+  Terms terms = five_nodes();
+  terms.hear_everyone = true;
+  Attempt attempt(terms, at(20s));
+  attempt.start(10s);
+  for (const unsigned node : {1u, 2u, 3u, 4u}) attempt(node, "refused", 10s);
+  CHECK_FALSE(attempt.machine.finished());
+  attempt(5, "(integer) 1", 10s);
+  CHECK(attempt.machine.outcome() == Outcome::no_quorum);
+}

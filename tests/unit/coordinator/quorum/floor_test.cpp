@@ -21,4 +21,5 @@ TEST_CASE("a floor that the next largest counter does not bear out stands apart"
   CHECK(floor_of({kLeapMax + 8, 7, 7}, 5)->is_apart());
   CHECK_FALSE(floor_of({kLeapMax + 8, 7, 7, 7}, 5)->is_apart());  // it is not the floor
   CHECK_FALSE(floor_of({kLeapMax + 8, 7}, 2)->is_apart());        // both have what was given
+  CHECK_FALSE(floor_of({kLeapMax + 8}, 1)->is_apart());           // there is no other one
 }

@@ -90,3 +90,15 @@ TEST_CASE("a quorum voted when half of the nodes and one more said yes or no") {
   CHECK(votes(answers) == 3);
   CHECK(quorum_voted(answers));
 }
+
+TEST_CASE("an answer is told in its node's words, without a code where they are a sentence") {
+  const auto told = [](AnswerKind kind, const char* text) {
+    return answer_text({.kind = kind, .text = text});
+  };
+  CHECK(told(AnswerKind::recovering, "ERR no new locks") == "no new locks");
+  CHECK(told(AnswerKind::other_group, "GROUP you name epoch 1") == "you name epoch 1");
+  CHECK(told(AnswerKind::other_group, "belongs to another") == "belongs to another");
+  CHECK(told(AnswerKind::error, "GROUP is no word of mine") == "GROUP is no word of mine");
+  CHECK(told(AnswerKind::error, "ERR out of memory") == "ERR out of memory");
+  CHECK(told(AnswerKind::denied, "") == "denied");
+}

@@ -38,3 +38,14 @@ TEST_CASE("a release without a quorum of answers is not confirmed") {
   CHECK(attempt.machine.outcome() == Outcome::no_quorum);
   CHECK_FALSE(attempt.machine.next_deadline());
 }
+
+TEST_CASE("for people, every node is heard before it is said how a release ended") {
+  Terms terms = five_nodes();
+  terms.hear_everyone = true;
+  Attempt attempt(terms);
+  attempt.start();
+  for (const unsigned node : {1u, 2u, 3u, 4u}) attempt(node, "broken");
+  CHECK_FALSE(attempt.machine.finished());
+  attempt(5, "(integer) 1");
+  CHECK(attempt.machine.outcome() == Outcome::no_quorum);
+}

@@ -444,3 +444,33 @@ TEST_CASE("LOCK.STATUS tells who the node is, and how it stands") {
   }
   CHECK_THAT(status, Contains(std::string(40, 'b')) && Contains("serving"));
 }
+
+// By them clients of a cluster and key patterns of ACL tell which locks a command is about.
+TEST_CASE("the commands of coordinators tell how many words they take, and which are keys") {
+  const auto told = [](Family family) {
+    std::string all;
+    for (const Command& command : family) {
+      const auto& spec = command.spec;
+      all += fmt::format("{} {}: {} {} {}\n", spec.name, spec.arity, spec.first_key, spec.last_key,
+                         spec.key_step);
+    }
+    return all;
+  };
+  CHECK(told(quorum_commands()) ==
+        "lock.acquire 5: 1 1 1\n"
+        "lock.extend -5: 1 1 1\n"
+        "lock.release -3: 1 1 1\n"
+        "lock.confirm 4: 1 1 1\n"
+        "lock.holder -2: 1 1 1\n"
+        "lock.status 1: 0 0 0\n"
+        "lock.fence -2: 0 0 0\n"
+        "lock.fence|read 2: 0 0 0\n"
+        "lock.fence|admit -3: 0 0 0\n");
+  CHECK(told(group_commands()) ==
+        "lock.group -2: 0 0 0\n"
+        "lock.group|hello 3: 0 0 0\n"
+        "lock.group|show 2: 0 0 0\n"
+        "lock.group|prepare 4: 0 0 0\n"
+        "lock.group|accept 4: 0 0 0\n"
+        "lock.group|learn 5: 0 0 0\n");
+}

@@ -125,6 +125,28 @@ TEST_CASE("a ledger that cannot be written refuses the grant, and leaves no lock
   CHECK(node("SET printer alice NX PX 30000") == "+OK");
 }
 
+TEST_CASE("a lock that lives as long as the longest before waits for no disk (rule R8)") {
+  LedgerFixture node(30s);
+  CHECK(node("SET printer alice NX PX 30000") == "+OK");
+  CHECK(node("SET scanner alice NX PX 30001") == "(none)");
+}
+
+TEST_CASE("a lock that cannot be written is deleted where the ledger covers nothing any more") {
+  LedgerFixture node;
+  node("CONFIG SET notify-keyspace-events KEA");
+  TestClient listener = node.connect();
+  listener.send("PSUBSCRIBE __keyspace*", node.now());
+  listener.receive();
+  CHECK(node("SET lamp bob NX PX 10") == "+OK");
+  node.advance(10ms);  // just to the end of what is covered
+  node.page.fails = true;
+  CHECK_THAT(node("SET printer alice NX PX 30000"), Contains("no lock is granted"));
+  CHECK(node.node().locks().find("printer", node.now().monotonic) == nullptr);
+  std::string told;
+  for (std::string one = listener.receive(); one != "(none)"; one = listener.receive()) told += one;
+  CHECK_THAT(told, Contains("printer\", \"del\""));
+}
+
 TEST_CASE("an extension that cannot be written leaves the lock as it was told (rule R4)") {
   LedgerFixture node;
   CHECK(node("SET printer alice NX PX 10000") == "+OK");

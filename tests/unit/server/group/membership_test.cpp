@@ -45,7 +45,9 @@ std::string ballot(int number) {
 
 struct Page final : LatestDeadlinePage {
   Instant latest;
+  bool fails = false;
   Status write_latest_deadline(Instant deadline) override {
+    if (fails) return Failure{"No space left on device"};
     latest = deadline;
     return Done{};
   }
@@ -83,6 +85,7 @@ class Member {
   Node& node() { return fixture_.node(); }
   Instant now() { return fixture_.now().monotonic; }
   Instant latest_deadline() const { return page_.latest; }
+  void break_page() { page_.fails = true; }
 
  private:
   static Settings settings() {
@@ -120,7 +123,8 @@ TEST_CASE("without a roster every coordinator is served, whatever it knows of") 
   Member node;
   CHECK(node("LOCK.GROUP HELLO 0") == "+OK");
   CHECK_THAT(node(kGrant), StartsWith("[(integer) 1"));
-  CHECK_THAT(node("LOCK.GROUP SHOW"), Contains("\"standing\", \"none\""));
+  CHECK_THAT(node("LOCK.GROUP SHOW"),
+             Contains("\"standing\", \"none\"") && Contains("\"promised\", \"\""));
 }
 
 TEST_CASE("the first roster: promised, accepted, told") {
@@ -249,6 +253,14 @@ TEST_CASE(
   CHECK_THAT(node(kGrant), StartsWith("[(integer) 1, (integer) 5001"));
 }
 
+TEST_CASE("a newcomer whose wait cannot be written down joins nothing, and waits (R3)") {
+  Member node({}, 'd');
+  node.break_page();
+  CHECK_THAT(node("LOCK.GROUP LEARN '" + kSecond + "' 10000 0"), Contains("disk refuses"));
+  CHECK(node.record() == RosterRecord{});
+  CHECK(node.node().grants().is_recovering(node.now()));
+}
+
 TEST_CASE("with a floor it is fenced, and gives tokens above it, also after a crash (F9)") {
   Member node({}, 'd');
   TestClient client = node.connect();
@@ -345,6 +357,9 @@ TEST_CASE("a member that comes late to an epoch does not wait; one that was away
   Member late(of(kFirst));
   CHECK(late("LOCK.GROUP LEARN '" + kThird + "' 10000 0") == "+OK");
   CHECK_FALSE(late.node().grants().is_recovering(late.now()));
+  Member recent(of(kSecond), 'd');  // since epoch 2, and has waited for it
+  CHECK(recent("LOCK.GROUP LEARN '" + kThird + "' 10000 0") == "+OK");
+  CHECK_FALSE(recent.node().grants().is_recovering(recent.now()));
   Member back(of(roster(1, "abc", "111")), 'c');
   CHECK(back("LOCK.GROUP LEARN '" + roster(3, "abc", "113") + "' 10000 0") == "+OK");
   CHECK(back.node().grants().is_recovering(back.now()));

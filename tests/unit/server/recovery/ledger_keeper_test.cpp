@@ -164,6 +164,7 @@ TEST_CASE("the largest TTL is lowered to that of the last ten minutes (rule R8)"
   keeper.end_window(*keeper.window_end(), 0ns);
   CHECK(keeper.largest_ttl() == 4096ms);      // in memory first
   CHECK(keeper.record().largest_ttl == 60s);  // then in the file
+  CHECK(keeper.wants_write());
   write(keeper);
   CHECK(keeper.record().largest_ttl == 4096ms);
 }
