@@ -3,6 +3,7 @@
 #include "coordinator/link/node_facts.h"
 #include "server/locks/fence.h"
 #include "tests/simulation/chances.h"
+#include "tests/simulation/doors/door_plan.h"
 #include "tests/simulation/forms.h"
 #include "tests/simulation/roster_plan.h"
 
@@ -42,6 +43,7 @@ class Generator : private Chances {
     if (mix_.counters_apart) set_counters_apart();
     if (std::any_of(mix_.faults.begin(), mix_.faults.end(), is_late)) make_late();
     if (mix_.rosters) add_rosters(scenario_, disks_lost_);
+    if (mix_.doors) add_doors(scenario_);
     std::stable_sort(scenario_.events.begin(), scenario_.events.end(),
                      [](const Event& a, const Event& b) { return a.at < b.at; });
     return std::move(scenario_);

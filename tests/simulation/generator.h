@@ -20,6 +20,7 @@ struct Mix {
   std::vector<Deed> also = {};  // of those that are in no mix by themselves; each seed has some
   bool counters_apart = false;  // the nodes begin with counters that may be far from each other
   bool rosters = false;         // the group has a roster, and it changes: roster_plan.h
+  bool doors = false;           // naive users go through front doors: doors/door_plan.h
 };
 
 // All kinds that a world has whose clocks hold, or one in which they do not. A world in which they

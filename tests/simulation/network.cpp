@@ -15,7 +15,7 @@ constexpr Duration kResendTime = 200ms;
 
 Network::Network(Agenda& agenda, Story& story, const Scenario& scenario)
     : agenda_(agenda), story_(story), scenario_(scenario), nodes_max_(scenario.nodes) {
-  const unsigned clients = scenario.clients + scenario.users;
+  const unsigned clients = scenario.clients + scenario.users + scenario.doors;
   const std::size_t ways = std::size_t{clients} * scenario.nodes * 2;
   for (std::size_t i = 0; i < ways; ++i) ways_.push_back({Random(scenario.seed * 1024 + i)});
   for (unsigned client = 0; client < clients; ++client) {

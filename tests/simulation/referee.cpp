@@ -9,10 +9,10 @@
 namespace redlock::simulation {
 
 std::string_view breach_name(Breach breach) {
-  constexpr std::array<std::string_view, 17> kNames = {
-      "overlap",  "token",       "recovering", "revived",      "undone", "left-over",
-      "not-free", "returned",    "lost",       "late",         "asleep", "forgotten",
-      "misread",  "two-rosters", "unchosen",   "no-successor", "behind"};
+  constexpr std::array<std::string_view, 18> kNames = {
+      "overlap",  "token",     "recovering",  "revived",  "undone",       "left-over",
+      "not-free", "returned",  "lost",        "late",     "asleep",       "forgotten",
+      "misread",  "told-free", "two-rosters", "unchosen", "no-successor", "behind"};
   static_assert(kNames.size() == static_cast<std::size_t>(Breach::behind) + 1);
   return kNames[static_cast<std::size_t>(breach)];
 }
@@ -22,6 +22,7 @@ void Referee::found(Breach breach, std::string text) {
     ++overlaps_;
     if (overlaps_expected_) return;
   }
+  if (breach == Breach::told_free && overlaps_expected_) return;
   if (violation_) return;
   if (story_.tells_events()) story_.tell(agenda_.now(), "VIOLATION", std::nullopt, text);
   violation_ = Violation{breach, agenda_.now(), std::move(text)};
@@ -52,6 +53,44 @@ void Referee::extend(HoldId id, Instant valid_until) {
   hold.has_ended = true;
   check_alone(hold);
   hold.has_ended = false;
+}
+
+void Referee::extend_anew(HoldId id, Instant valid_until) {
+  Hold& hold = holds_[id];
+  hold.valid_until = valid_until;
+  hold.began = agenda_.now();
+  hold.has_ended = true;
+  check_alone(hold);
+  hold.has_ended = false;
+}
+
+void Referee::check_free(unsigned key, TrueTime since, unsigned client) {
+  for (const HoldId id : by_key_[key]) {
+    check_free(id, since, fmt::format("is told free to client {}", client));
+  }
+}
+
+void Referee::check_free(HoldId id, TrueTime since, std::string_view what) {
+  const Hold& hold = holds_[id];
+  if (hold.began > since || !is_relied_on(hold) || is_excused(id)) return;
+  found(Breach::told_free,
+        fmt::format("key {} {}, and client {} has relied on it since {}", hold.key, what,
+                    hold.client, seconds_text(hold.began.time_since_epoch())));
+}
+
+std::function<void()> Referee::note_loose(HoldId id) {
+  std::vector<Loose>& loose = loose_[holds_[id].key];
+  loose.push_back({id});
+  return [this, &loose, index = loose.size() - 1] { loose[index].until = agenda_.now(); };
+}
+
+// Another's request of the same value may have hit it.
+bool Referee::is_excused(HoldId id) const {
+  const auto found = loose_.find(holds_[id].key);
+  if (found == loose_.end()) return false;
+  return std::any_of(found->second.begin(), found->second.end(), [&](const Loose& loose) {
+    return loose.by != id && loose.until >= holds_[id].began;
+  });
 }
 
 void Referee::check_valid(const Hold& hold, std::string_view what) {
@@ -98,7 +137,7 @@ void Referee::check_alone(const Hold& hold) {
   if (has_run_out || hold.is_given_away) return;  // nobody relies on that
   for (const HoldId id : by_key_[hold.key]) {
     const Hold& other = holds_[id];
-    if (!is_relied_on(other)) continue;
+    if (!is_relied_on(other) || is_excused(id)) continue;
     found(Breach::overlap,
           fmt::format("client {} relies on key {}, and so does client {}, who got it at {} and may "
                       "rely on it for {} ms more",

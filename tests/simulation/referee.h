@@ -17,6 +17,8 @@
 //   late        an operation ends as soon as its node timeouts and its wait are over (rule Q1)
 //   asleep      a holder whose machine slept still counts on its lock (rule C3)
 //   forgotten, misread   of a node's start: see obligations.h
+//   told free   a front door says that nobody holds a lock, or not who asks, and its holder has
+//               relied on it from when that was asked (rule D3)
 //   two rosters, unchosen, no successor, behind   of the group's rosters: see roster_judge.h
 #pragma once
 
@@ -26,6 +28,7 @@
 #include "tests/simulation/story.h"
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -49,6 +52,7 @@ enum class Breach : std::uint8_t {
   asleep,
   forgotten,
   misread,
+  told_free,
   two_rosters,
   unchosen,
   no_successor,
@@ -85,6 +89,18 @@ class Referee {
   HoldId begin(Hold hold);
   void extend(HoldId id, Instant valid_until);
   void end(HoldId id) { holds_[id].has_ended = true; }
+
+  // --- users of front doors, who know no validity
+
+  // It was told that its lock is extended when it no longer relied on it.
+  void extend_anew(HoldId id, Instant valid_until);
+  // A user was told that the key is free, or that it does not hold it, which it asked at `since`.
+  void check_free(unsigned key, TrueTime since, unsigned client);
+  void check_free(HoldId id, TrueTime since, std::string_view what);
+  // The holder has sent what would end, or move, another's lock of the same value, from now until
+  // the result is called.
+  std::function<void()> note_loose(HoldId id);
+
   // Somebody else releases it by its value, and vouches that nobody needs it: whatever its holder
   // believes until it notices does not count.
   void give_away(HoldId id) { holds_[id].is_given_away = true; }
@@ -121,6 +137,7 @@ class Referee {
   void check_alone(const Hold& hold);
   void check_token(const Hold& hold);
   void check_valid(const Hold& hold, std::string_view what);
+  bool is_excused(HoldId id) const;
 
   Agenda& agenda_;
   Story& story_;
@@ -132,6 +149,11 @@ class Referee {
   };
   std::unordered_map<std::string, GivenUp> given_up_;   // by value; never walked in its order
   std::unordered_map<std::string, TrueTime> released_;  // by value; never walked in its order
+  struct Loose {
+    HoldId by;
+    TrueTime until = kEndOfTime;
+  };
+  std::map<unsigned, std::vector<Loose>> loose_;  // by key
   std::optional<Violation> violation_;
   bool overlaps_expected_ = false;
   std::uint64_t overlaps_ = 0;

@@ -1,5 +1,6 @@
 #include "tests/simulation/scenario.h"
 
+#include "tests/simulation/doors/naive_user.h"
 #include "tests/simulation/forms.h"
 
 #include <array>
@@ -46,7 +47,12 @@ constexpr std::array kDeedNames = {std::string_view("want"),
                                    std::string_view("suspend-client"),
                                    std::string_view("set-max-ttl"),
                                    std::string_view("change"),
-                                   std::string_view("relist")};
+                                   std::string_view("relist"),
+                                   std::string_view("use"),
+                                   std::string_view("leave"),
+                                   std::string_view("pause-door"),
+                                   std::string_view("suspend-door"),
+                                   std::string_view("kill-door")};
 static_assert(kDeedNames.size() == static_cast<std::size_t>(kLastDeed) + 1);
 
 constexpr std::array kHoldingNames = {std::string_view("release"), std::string_view("run-out"),
@@ -159,6 +165,16 @@ void each_setting(Look look, auto& scenario) {
   look("members", scenario.members);
   look("empty-spares", scenario.empty_spares);
   look("spare-max-ttl", scenario.spare_max_ttl);
+  look("doors", scenario.doors);
+  look("naives", scenario.naives);
+  look("acquire-time", scenario.acquire_time);
+  look("reply-time", scenario.reply_time);
+  look("front-delay-max", scenario.front_delay_max);
+  look("late-replies-per-thousand", scenario.late_replies_per_thousand);
+  look("door-turn-max", scenario.door_turn_max);
+  look("unread-per-thousand", scenario.unread_per_thousand);
+  look("same-values", scenario.same_values);
+  look("shares-keys", scenario.shares_keys);
   look("length", scenario.length);
 }
 
@@ -226,7 +242,18 @@ bool is_possible(const Scenario& scenario) {
          scenario.keys >= 1 && scenario.delay_min >= 0ns &&
          scenario.delay_max >= scenario.delay_min && scenario.disk_sync_max >= 0ns &&
          scenario.turn_max >= 0ns && scenario.ttl_window >= 0ns &&
-         scenario.members <= scenario.nodes && scenario.spare_max_ttl >= 0ns;
+         scenario.members <= scenario.nodes && scenario.spare_max_ttl >= 0ns &&
+         scenario.acquire_time > 0ns && scenario.reply_time > 0ns &&
+         scenario.front_delay_max >= 0ns && scenario.door_turn_max >= 0ns;
+}
+
+// How many there are of those whom the event's client is one of.
+unsigned clients_of(const Scenario& scenario, Deed deed) {
+  if (deed == Deed::ask) return scenario.users;
+  if (deed == Deed::use || deed == Deed::leave) return scenario.naives;
+  if (deed >= kFirstDoorDeed) return scenario.doors;
+  const bool may_be_door = is_of_link(deed) && deed != Deed::mislead && deed != Deed::swap;
+  return scenario.clients + (may_be_door ? scenario.users + scenario.doors : 0);
 }
 
 // Numbers that lead to nobody would be indices out of range.
@@ -234,11 +261,12 @@ std::string misfit(const Scenario& scenario, const Event& event) {
   const bool is_of_user = event.deed == Deed::ask;
   const bool needs_client = is_of_client(event.deed) || is_of_link(event.deed) || is_of_user;
   const bool needs_node = !is_of_client(event.deed);
-  const bool needs_key = event.deed == Deed::want || is_of_two_clients(event.deed) || is_of_user;
+  const bool needs_key = event.deed == Deed::want || is_of_two_clients(event.deed) || is_of_user ||
+                         event.deed == Deed::use;
   const auto is_wrong = [](bool is_needed, unsigned number, unsigned count) {
     return number > count || (is_needed && number == 0);
   };
-  if (is_wrong(needs_client, event.client, is_of_user ? scenario.users : scenario.clients) ||
+  if (is_wrong(needs_client, event.client, clients_of(scenario, event.deed)) ||
       is_wrong(needs_node, event.node, scenario.nodes) ||
       is_wrong(needs_key, event.key, scenario.keys)) {
     return "it names a client, node or key that is not there";
@@ -247,6 +275,10 @@ std::string misfit(const Scenario& scenario, const Event& event) {
     return "it goes on for a client that is not there";
   }
   if (is_of_user && event.form >= forms().size()) return "it asks by a form that is not there";
+  if (event.deed == Deed::use &&
+      (event.form >= naive_forms().size() || event.other > scenario.doors)) {
+    return "it uses a form, or a door, that is not there";
+  }
   if (event.deed == Deed::faulty_disk && event.other == 0) return "one call in 0 fails";
   if (event.deed == Deed::relist && (event.other == 0 || event.other >> scenario.nodes != 0)) {
     return "it lists nodes that are not there";

@@ -60,12 +60,21 @@ enum class Deed : std::uint8_t {
            // too much to wish for. The first roster has the client's whole list
   relist,  // the client starts again after `length`, with the list of the nodes whose bits are set
            // in `other`, as of an operator who mistook it
+  // Only where there are front doors. The network's client of a door stands behind all clients and
+  // users: as such it is cut off from nodes, and so on.
+  use,           // a naive user wants a lock, by `form`, through door `other`; 0: each request
+                 // through any. It asks again after `delay`, for so long as `wait`
+  leave,         // the naive user's connections break
+  pause_door,    // SIGSTOP, SIGCONT after `length`
+  suspend_door,  // its machine sleeps for `length`
+  kill_door,     // a new door in its place after `length`
 };
-inline constexpr Deed kLastDeed = Deed::relist;
+inline constexpr Deed kLastDeed = Deed::kill_door;
 inline constexpr Deed kFirstClockDeed = Deed::jump_node;
 inline constexpr Deed kFirstDeedOnDemand = Deed::swap;
 inline constexpr Deed kFirstLateDeed = Deed::ask;
 inline constexpr Deed kFirstRosterDeed = Deed::change;
+inline constexpr Deed kFirstDoorDeed = Deed::use;
 
 std::string_view deed_name(Deed deed);
 
@@ -124,8 +133,18 @@ struct Scenario {
   unsigned members = 0;       // the first so many nodes are the group; 0: all, and it has no roster
   bool empty_spares = false;  // the others begin without a ledger, and not as of a new group
   Duration spare_max_ttl{};   // of the others; 0: as of all
-  Duration length{};          // faults and wants come before it
-  std::vector<Event> events;  // by time
+  unsigned doors = 0;         // front doors
+  unsigned naives = 0;        // their users
+  Duration acquire_time = std::chrono::milliseconds(300);   // of the doors (rule D2)
+  Duration reply_time = std::chrono::milliseconds(100);     // the same
+  Duration front_delay_max = std::chrono::milliseconds(5);  // of messages between users and doors
+  unsigned late_replies_per_thousand = 0;                   // of these, later than reply_time
+  Duration door_turn_max{};          // what a turn of a door takes until its answers go out
+  unsigned unread_per_thousand = 0;  // answers of a door that its kernel does not take at once
+  bool same_values = false;          // all naive users have the value 1
+  bool shares_keys = false;          // naive users want the same keys as the clients
+  Duration length{};                 // faults and wants come before it
+  std::vector<Event> events;         // by time
 
   double drift() const { return static_cast<double>(drift_millionths) / 1e6; }
 

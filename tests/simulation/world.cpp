@@ -1,6 +1,7 @@
 #include "tests/simulation/world.h"
 
 #include "tests/simulation/calm.h"
+#include "tests/simulation/doors/front.h"
 #include "tests/simulation/group_watch.h"
 #include "tests/simulation/host.h"
 #include "tests/simulation/lock_user.h"
@@ -52,12 +53,15 @@ class World {
       node_users_.push_back(std::make_unique<NodeUser>(surroundings, number));
       network_.add_client(*node_users_.back());
     }
-    if (!scenario_.clocks_hold) referee_.expect_overlaps();
+    if (scenario_.doors > 0) front_.emplace(surroundings);
+    const bool is_late = scenario_.late_replies_per_thousand > 0;
+    if (!scenario_.clocks_hold || is_late) referee_.expect_overlaps();
   }
 
   Outcome run() {
     for (const auto& host : hosts_) host->start();
     for (const auto& user : users_) user->start();
+    if (front_) front_->start();
     for (const Event& event : scenario_.events) {
       agenda_.at(event.at, [this, &event] { happen(event); });
     }
@@ -105,6 +109,7 @@ class World {
   std::vector<std::unique_ptr<Host>> hosts_;
   std::vector<std::unique_ptr<LockUser>> users_;
   std::vector<std::unique_ptr<NodeUser>> node_users_;
+  std::optional<Front> front_;
   GroupWatch group_{scenario_, rosters_, hosts_, users_};
   bool is_stuck_ = false;
   std::uint64_t network_faults_ = 0;
@@ -114,6 +119,7 @@ class World {
 // Until when a fault may keep a client and a node from each other.
 void World::note_trouble(const Event& event) {
   if (event.deed == Deed::want || event.deed == Deed::ask) return;
+  if (event.deed >= kFirstDoorDeed) return;
   const bool is_moment = event.deed == Deed::hang_up;
   const Duration lasts = is_moment ? 0ns : event.length + event.delay + kStartTime;
   const TrueTime until = agenda_.now() + lasts;
@@ -158,6 +164,7 @@ void World::happen(const Event& event) {
   happen_to_node(event);
   happen_to_client(event);
   happen_to_network(event);
+  if (front_ && event.deed >= kFirstDoorDeed) front_->happen(event);
 }
 
 void World::happen_to_node(const Event& event) {
@@ -279,6 +286,7 @@ bool World::calm_down() {
   for (const auto& user : users_) user->heal();
   for (const auto& user : users_) user->stop_wanting();
   for (const auto& user : node_users_) user->stop_wanting();
+  if (front_) front_->calm_down(calm_);
   return pass(server::full_delay(largest_max_ttl(), scenario_.drift()) + kCalmTime);
 }
 
@@ -355,6 +363,8 @@ void World::look_after_calm() {
   look_for_leftovers();
   if (!referee_.violation() && is_new_group()) rescue();
   if (referee_.violation() || !probe_all()) return;
+  if (front_ && !front_->probe_all(calm_.probe_ttl(), [this](Duration time) { return pass(time); }))
+    return;
   if (!pass(stretch(largest_max_ttl(), scenario_.drift()) + 1s)) return;
   look_for_leftovers();
   if (scenario_.plain) return;
@@ -433,6 +443,11 @@ Outcome World::outcome() {
   for (const auto& user : node_users_) {
     outcome.acquired += user->acquired();
     outcome.extended += user->extended();
+  }
+  if (front_) {
+    outcome.faults += front_->faults();
+    outcome.acquired += front_->acquired();
+    outcome.extended += front_->extended();
   }
   outcome.overlaps = referee_.overlaps();
   outcome.is_stuck = is_stuck_;

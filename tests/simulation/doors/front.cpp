@@ -1,0 +1,112 @@
+#include "tests/simulation/doors/front.h"
+
+#include "coordinator/front_door/records/padding.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace redlock::simulation {
+namespace {
+
+constexpr std::uint64_t kNetworkChances = 0x66726f6e74;
+// A free lock is got within this time once all is calm.
+constexpr Duration kProbeTime = 16s;
+
+// What comes later than the doors' reply time comes as late as a lost segment.
+Scenario network_plan(const Scenario& scenario) {
+  Scenario plan;
+  plan.seed = scenario.seed ^ kNetworkChances;
+  plan.nodes = scenario.doors;
+  plan.clients = scenario.naives;
+  plan.pieces_per_thousand = scenario.pieces_per_thousand;
+  plan.delay_min = std::min<Duration>(100us, scenario.front_delay_max);
+  plan.delay_max = scenario.front_delay_max;
+  plan.resent_per_thousand = scenario.late_replies_per_thousand;
+  return plan;
+}
+
+}  // namespace
+
+Front::Front(const Surroundings& world)
+    : world_(world),
+      network_plan_(network_plan(world.scenario)),
+      network_(world.agenda, world.story, network_plan_) {
+  for (unsigned number = 1; number <= world_.scenario.doors; ++number) {
+    doors_.push_back(std::make_unique<DoorHost>(world_, network_, number));
+    network_.add_node(doors_.back()->front_end());
+    world_.network.add_client(*doors_.back());
+  }
+  for (unsigned number = 1; number <= world_.scenario.naives; ++number) {
+    users_.push_back(std::make_unique<NaiveUser>(world_, network_, number));
+    network_.add_client(*users_.back());
+  }
+}
+
+void Front::start() {
+  for (const auto& door : doors_) door->start();
+}
+
+void Front::happen(const Event& event) {
+  const TrueTime until = world_.agenda.now() + event.length;
+  switch (event.deed) {
+    case Deed::use:
+      return users_[event.client - 1]->use(event);
+    case Deed::leave:
+      return users_[event.client - 1]->leave();
+    case Deed::pause_door:
+      return doors_[event.client - 1]->pause(until);
+    case Deed::suspend_door:
+      return doors_[event.client - 1]->suspend(until);
+    case Deed::kill_door:
+      return doors_[event.client - 1]->kill(event.length);
+    default:
+      return;
+  }
+}
+
+void Front::calm_down(const Calm& calm) {
+  network_.heal(calm);
+  for (const auto& door : doors_) door->heal();
+  for (const auto& user : users_) user->stop_wanting();
+}
+
+bool Front::probe_all(Duration ttl, const std::function<bool(Duration time)>& pass) {
+  const coordinator::DoorTimes times{.acquire_time = world_.scenario.acquire_time,
+                                     .reply_time = world_.scenario.reply_time,
+                                     .clock_drift = world_.scenario.drift()};
+  const Duration asked = coordinator::door_max_ttl(ttl, times);
+  const Duration round_trip = 2 * (world_.scenario.delay_max + world_.scenario.turn_max);
+  // The nodes take no TTL that is long enough, or have too little time to answer.
+  if (asked < 1ms || times.acquire_time < round_trip) return true;
+  for (unsigned door = 1; door <= doors_.size(); ++door) {
+    bool was_got = false;
+    users_.front()->probe(door, 1, asked, [&was_got](bool got) { was_got = got; });
+    if (!pass(kProbeTime)) return false;
+    if (was_got) continue;
+    world_.referee.found(Breach::not_free,
+                         fmt::format("door {} does not give a free lock to its user", door));
+    return false;
+  }
+  return true;
+}
+
+std::uint64_t Front::faults() const {
+  std::uint64_t sum = 0;
+  for (const auto& door : doors_) sum += door->faults();
+  return sum;
+}
+
+std::uint64_t Front::acquired() const {
+  std::uint64_t sum = 0;
+  for (const auto& user : users_) sum += user->acquired();
+  return sum;
+}
+
+std::uint64_t Front::extended() const {
+  std::uint64_t sum = 0;
+  for (const auto& user : users_) sum += user->extended();
+  return sum;
+}
+
+}  // namespace redlock::simulation

@@ -1,0 +1,125 @@
+// NaiveUser: a program with single-node lock code that was given the address of a front door, or of
+// several. It knows nothing of drift, validity or quorums: from when it reads its OK it relies on
+// the lock for the TTL that it asked for, by its own clock.
+//
+// It sends the real bytes of recipes and libraries, each request through any of the doors, gives up
+// waiting for answers and connections, and asks again with the value that it had. In some scenarios
+// all users have the same value: then no request of theirs may come late, as it would pass the
+// other's compare (with one Redis, too). Those that may are told to the referee.
+#pragma once
+
+#include "base/random.h"
+#include "protocol/resp/reply_parser.h"
+#include "tests/simulation/forms.h"
+#include "tests/simulation/host.h"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redlock::simulation {
+
+// What a naive user takes, extends and releases locks by: forms() and those of libraries.
+// is_exact: it takes only what nobody holds, whatever the values.
+struct NaiveForm {
+  Form form;
+  bool is_exact = true;
+};
+std::span<const NaiveForm> naive_forms();
+
+class NaiveUser final : public ClientEnd {
+ public:
+  // number: from 1, among the users of doors. `front`: the network to these.
+  NaiveUser(const Surroundings& world, Network& front, unsigned number);
+
+  void use(const Event& event);
+  // Its connections to the doors break.
+  void leave();
+  // It wants nothing more, and lets go of what it has.
+  void stop_wanting();
+  // Takes a free lock through this door and releases it. done: whether it was got.
+  void probe(unsigned door, unsigned key, Duration ttl, std::function<void(bool was_got)> done);
+  std::uint64_t acquired() const { return acquired_; }
+  std::uint64_t extended() const { return extended_; }
+
+  // ClientEnd
+  void on_connected(ConnectionId connection) override;
+  void on_bytes(ConnectionId connection, const std::string& bytes) override;
+  void on_end(ConnectionId connection, std::string_view reason) override;
+
+ private:
+  // reply: nullptr when the connection ended before.
+  using Answered = std::function<void(const protocol::Reply* reply)>;
+  struct Question {
+    std::uint64_t number;
+    std::size_t replies;  // that are still to come
+    Answered answered;
+  };
+  struct Connection {
+    std::optional<ConnectionId> id;
+    bool is_made = false;
+    std::string unread;
+    std::deque<Question> questions;
+  };
+  // A lock that is wanted, or held.
+  struct Want {
+    Event event;
+    std::string value;
+    TrueTime give_up;
+    TrueTime asked{};  // the attempt that is under way
+    TrueTime release_at = kEndOfTime;
+    Instant valid_until = {};
+    std::optional<Referee::HoldId> hold = {};
+    std::function<void(bool was_got)> probed = {};
+    bool is_extending = false;
+    bool is_unsure = false;   // the last attempt was not answered, or with an error
+    std::uint64_t looks = 0;  // what was scheduled before the last one is void
+  };
+  using WantId = std::uint64_t;
+
+  Instant now() const { return clock_.at(agenda_.now()); }
+  const Form& form_of(const Want& want) const { return naive_forms()[want.event.form].form; }
+  std::string key_of(const Event& event) const;
+  unsigned door_for(const Want& want);
+  std::string new_value();
+  void send(const Want& want, const Requests& requests, Duration ttl, Answered answered);
+  void give_up_on(unsigned door, std::uint64_t question);
+  void drop(Connection& connection);
+  void look_later(WantId id, Duration wait, void (NaiveUser::*what)(WantId id));
+
+  void take(WantId id);
+  void on_taken(WantId id, const protocol::Reply* reply);
+  void rely_on(WantId id, Token token);
+  void look_after(WantId id);
+  void extend(WantId id);
+  void on_extended(WantId id, Duration ttl, TrueTime sent, const protocol::Reply* reply);
+  void read(WantId id);
+  void let_go(WantId id, bool releases);
+  void release(const Want& want);
+  bool would_come_late(const Want& want) const;
+  std::function<void()> note_loose(const Want& want);
+  void tell(std::string_view what);
+
+  const Surroundings world_;
+  Network& front_;
+  Agenda& agenda_;
+  const unsigned number_;  // for people, and for the referee: behind all others
+  const unsigned own_;     // as its network knows it
+  Random random_;
+  SkewedClock clock_;
+  std::vector<Connection> connections_;  // by door, from 0
+  std::map<WantId, Want> wants_;
+  WantId last_want_ = 0;
+  std::uint64_t last_question_ = 0;
+  bool wants_more_ = true;
+  std::uint64_t acquired_ = 0;
+  std::uint64_t extended_ = 0;
+};
+
+}  // namespace redlock::simulation
