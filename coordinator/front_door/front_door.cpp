@@ -48,14 +48,16 @@ FrontDoor::FrontDoor(Group& group, Options options, Environment environment)
       random_(environment.random),
       settings_(door_settings(std::move(options.settings))),
       scratch_settings_(settings_),
+      stopwatch_(environment.stopwatch),
       node_(session_families(), settings_, start_of(environment),
             server::Node::Environment{.inspect = environment.inspect,
                                       .log = environment.log,
                                       .stopwatch = environment.stopwatch,
                                       .elsewhere = this,
                                       .ttl_bound = &ttl_bound_}),
-      scratch_({scratch_settings_, environment.log, environment.script_watch, ttl_bound_},
-               environment.seed, environment.started_at),
+      scratch_(
+          {scratch_settings_, environment.log, environment.script_watch, ttl_bound_, stopwatch_},
+          environment.seed, environment.started_at),
       commands_({.group = group,
                  .known = known_,
                  .stats = stats_,
@@ -63,6 +65,7 @@ FrontDoor::FrontDoor(Group& group, Options options, Environment environment)
                  .random = random_,
                  .worth = worth_,
                  .max_ttl = settings_.max_ttl,
+                 .stopwatch = stopwatch_,
                  .on_change = [this](const WantedChange& change) { note_change(change); }}),
       waiting_(group) {
   now_.monotonic = environment.started_at;
@@ -80,18 +83,25 @@ void FrontDoor::act(Now now, Instant holders_now) {
   refresh_max_ttl();
   if (node_.stop_request()) stop();
   end_gone();
+  begin_new(begun_.size());
   do {
-    begin_new();
     commands_.settle(locks_now_);
     for (auto& answered : commands_.take_answered()) deliver(std::move(answered));
     waiting_.act(now_, holders_now);
     for (const auto& news : waiting_.take_told()) tell_waiter(news);
-  } while (!begun_.empty() || commands_.has_news() || waiting_.has_work());
+  } while (commands_.has_news() || waiting_.has_work());
 }
 
-// Also what was sent just before its client went, such as a release.
-void FrontDoor::begin_new() {
-  while (!begun_.empty()) {
+bool FrontDoor::is_turn_over(Instant began) const {
+  return stopwatch_ && stopwatch_() - began >= server::TurnOrder::kTurnMax;
+}
+
+// One of each session at most, and no more than a turn's time: between two turns the sockets are
+// looked at, whatever anybody sends. Also what was sent just before its client went, such as a
+// release.
+void FrontDoor::begin_new(std::size_t count) {
+  const Instant began = stopwatch_ ? stopwatch_() : Instant{};
+  for (; count > 0 && !is_turn_over(began); --count) {
     Begun begun = std::move(begun_.front());
     begun_.pop_front();
     begun_for_.erase(begun.session);
@@ -107,6 +117,7 @@ void FrontDoor::end_gone() {
     watched_.forget(id);
     waiting_.forget(id);
     wanted_.erase(id);
+    kept_.erase(id);
     const auto promised = promised_.find(id);
     if (promised == promised_.end()) continue;
     const Promise promise = std::move(promised->second);
@@ -123,6 +134,7 @@ void FrontDoor::deliver(ServedCommands::Answered answered) {
     stats_.undone_gone += answered.promise.created.size();
     undo(std::exchange(answered.promise, {}).created);
   }
+  if (session != nullptr) forget_request(*session);
   if (session == nullptr || waits_on(answered.session, answered.reply)) return;
   answer(*session, answered.reply);
   if (answered.promise.send_by == kNever || session->output().empty()) return;

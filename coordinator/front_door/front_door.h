@@ -119,10 +119,13 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   std::string nodes_section() const;
   void refresh_max_ttl();
   // REQUIRES of all: within act().
-  void begin_new();
+  void begin_new(std::size_t count);
+  bool is_turn_over(Instant began) const;
   void end_gone();
   void deliver(ServedCommands::Answered answered);
   void begin(Session::Id session, std::unique_ptr<CommandBody> body);
+  void keep_request(Session& session, protocol::Request words);
+  void forget_request(Session& session);
   void tell_waiter(const WaitingClients::News& news);
   void try_again(Session::Id session, bool is_last);
   bool waits_on(Session::Id session, const protocol::Reply& reply);
@@ -139,6 +142,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   std::string ttl_bound_;     // see Node::Environment
   Duration nodes_max_ttl_{};  // the least that a node told
   Duration worth_{};          // how long the longest lock lives at a node
+  server::Stopwatch stopwatch_;
   server::Node node_;
   ScratchNode scratch_;
   KnownLocks known_;
@@ -162,6 +166,8 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   std::unordered_map<Session::Id, Wanted> wanted_;
   std::deque<Begun> begun_;  // since the last act()
   std::unordered_set<Session::Id> begun_for_;
+  // What requests of sessions take while they are served, as they count it (maxmemory-clients).
+  std::unordered_map<Session::Id, std::size_t> kept_;
   std::deque<Session::Id> gone_;  // sessions that were closed since
   Now now_{};                     // of act()
   Now locks_now_{};               // the same on the holders' clock

@@ -101,7 +101,23 @@ Reply FrontDoor::serve_on_scratch(Call& call) {
     ++stats_.refused_held;
     return body->reply(run, {}, call.now);
   }
+  keep_request(call.session, call.words);
   return serve(call, std::move(body));
+}
+
+// A request that is served stands no more among what its session has received.
+void FrontDoor::keep_request(Session& session, protocol::Request words) {
+  std::size_t bytes = 0;
+  for (const std::string_view word : words) bytes += word.size();
+  session.kept_bytes += bytes;
+  kept_[session.id()] += bytes;
+}
+
+void FrontDoor::forget_request(Session& session) {
+  const auto kept = kept_.find(session.id());
+  if (kept == kept_.end()) return;
+  session.kept_bytes -= kept->second;
+  kept_.erase(kept);
 }
 
 // --- transactions

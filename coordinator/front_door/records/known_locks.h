@@ -20,8 +20,9 @@
 
 namespace redlock::coordinator {
 
-// A million locks of usual length take some 250 MB.
+// A million locks of usual length take some 250 MB; of long ones there are fewer.
 inline constexpr std::size_t kKnownLocksMax = 1'000'000;
+inline constexpr std::size_t kKnownBytesMax = 256 * 1024 * 1024;
 
 class KnownLocks {
  public:
@@ -30,7 +31,9 @@ class KnownLocks {
     Instant deadline;                  // as clients are told it
   };
 
-  explicit KnownLocks(std::size_t locks_max = kKnownLocksMax) : locks_max_(locks_max) {}
+  explicit KnownLocks(std::size_t locks_max = kKnownLocksMax,
+                      std::size_t bytes_max = kKnownBytesMax)
+      : locks_max_(locks_max), bytes_max_(bytes_max) {}
   KnownLocks(const KnownLocks&) = delete;
   KnownLocks& operator=(const KnownLocks&) = delete;
 
@@ -50,6 +53,7 @@ class KnownLocks {
     forget(key);
     drop_old(now);
     entries_.push_front({key, std::move(known)});
+    bytes_ += bytes_of(entries_.front());
     by_key_.emplace(entries_.front().key, entries_.begin());
   }
 
@@ -58,16 +62,24 @@ class KnownLocks {
   }
 
   std::size_t size() const { return entries_.size(); }
+  std::size_t bytes() const { return bytes_; }
 
  private:
   struct Believed {
     std::string key;
     Known known;
   };
+  // With what the list and the map take for it.
+  static std::size_t bytes_of(const Believed& believed) {
+    constexpr std::size_t kOverhead = sizeof(Believed) + 96;
+    const std::size_t value = believed.known.value ? believed.known.value->size() : 0;
+    return believed.key.size() + value + kOverhead;
+  }
   using ByKey = std::unordered_map<std::string_view, std::list<Believed>::iterator>;
 
   void erase(ByKey::iterator found) {
     const auto entry = found->second;
+    bytes_ -= bytes_of(*entry);
     by_key_.erase(found);  // first: its key is a view into the entry
     entries_.erase(entry);
   }
@@ -78,10 +90,12 @@ class KnownLocks {
       if (now < entries_.back().known.deadline) break;
       drop_last();
     }
-    if (entries_.size() >= locks_max_) drop_last();
+    while (!entries_.empty() && (entries_.size() >= locks_max_ || bytes_ > bytes_max_)) drop_last();
   }
 
   std::size_t locks_max_;
+  std::size_t bytes_max_;
+  std::size_t bytes_ = 0;
   std::list<Believed> entries_;  // the last used first
   ByKey by_key_;
 };

@@ -45,6 +45,9 @@ Record read_record(std::string_view value);
 // Which creation the value comes from: two values of one key with different ones are two holders.
 std::string_view incarnation_of(std::string_view value);
 
+// What no other value of a key has: of a record its header, of a foreign one all of it.
+std::string_view unique_part_of(std::string_view value);
+
 // A record that never was before.
 std::string new_record(server::LockKind kind, std::string_view payload, const RandomBytes& random);
 

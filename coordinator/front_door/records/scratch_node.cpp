@@ -2,6 +2,7 @@
 
 #include "base/invariant.h"
 #include "coordinator/front_door/records/door_commands.h"
+#include "lua/engine/script_host.h"
 #include "server/recovery/snapshot.h"
 
 #include <algorithm>
@@ -24,6 +25,13 @@ server::NodeStart start_of(std::uint64_t hash_seed, Instant started_at) {
   return start;
 }
 
+// Whether it is the reply of a script that the watch has ended: it may have written half of what it
+// was to write.
+bool was_ended(const Reply& reply) {
+  return reply.is_error() && (reply.text().starts_with(lua::kTimeLimitError) ||
+                              reply.text().starts_with(lua::kStuckError));
+}
+
 // A record without a deadline would be outside every promise; nodes keep none (rule L2).
 SeenRecord seen(const server::Lock& lock) {
   return {lock.kind(), std::string(lock.value()), lock.deadline};
@@ -32,7 +40,8 @@ SeenRecord seen(const server::Lock& lock) {
 }  // namespace
 
 ScratchNode::ScratchNode(Parts parts, std::uint64_t hash_seed, Instant started_at)
-    : node_(scratch_families(), parts.settings, start_of(hash_seed, started_at),
+    : stopwatch_(parts.stopwatch),
+      node_(scratch_families(), parts.settings, start_of(hash_seed, started_at),
             Node::Environment{.inspect = [] { return server::ProcessFacts{}; },
                               .log = parts.log,
                               .script_watch = parts.watch,
@@ -44,10 +53,9 @@ RunResult ScratchNode::run(Transaction& requests, std::span<const KnownRecord> r
   load(records);
   RunResult result;
   node_.locks().notes().want(KeyNotes::touched, true);
-  result.replies = execute(requests, now);
+  execute(requests, now, result);
   node_.locks().notes().take_touched(names_);
   node_.locks().notes().want(KeyNotes::touched, false);
-  result.is_cut_short = node_.scripts().engine().was_aborted();
   result.touched = take_touched(records, now.monotonic);
   clear(records, result.touched, now.monotonic);
   return result;
@@ -63,24 +71,25 @@ void ScratchNode::load(std::span<const KnownRecord> records) {
   }
 }
 
-std::vector<Reply> ScratchNode::execute(Transaction& requests, Now now) {
-  std::vector<Reply> replies;
+void ScratchNode::execute(Transaction& requests, Now now, RunResult& result) {
+  const Instant began = stopwatch_ ? stopwatch_() : Instant{};
   std::size_t bytes = 0;
-  for (std::size_t i = 0; i < requests.size(); ++i) {
+  for (std::size_t i = 0; i < requests.size() && !result.is_cut_short; ++i) {
     if (is_sessions_own(node_.commands(), requests.request(i))) {
-      replies.push_back(Reply::none());
+      result.replies.push_back(Reply::none());
       continue;
     }
     Reply reply = node_.run_queued(session_, requests.request(i), now).owned();
     INVARIANT(!reply.is(Reply::Kind::later), "a run that goes on later");
+    const bool is_overdue = stopwatch_ && stopwatch_() - began > kScriptTimeMax;
+    result.is_cut_short = was_ended(reply) || (is_overdue && requests.size() > 1);
     bytes += reply.memory_bytes();
-    if (bytes <= protocol::kTransactionBytesMax) replies.push_back(std::move(reply));
+    if (bytes <= protocol::kTransactionBytesMax) result.replies.push_back(std::move(reply));
   }
   if (bytes > protocol::kTransactionBytesMax) {
-    replies.clear();
-    replies.push_back(Reply::too_large());
+    result.replies.clear();
+    result.replies.push_back(Reply::too_large());
   }
-  return replies;
 }
 
 std::vector<TouchedKey> ScratchNode::take_touched(std::span<const KnownRecord> records,

@@ -28,7 +28,7 @@
 namespace redlock::coordinator {
 
 // A run may be done again and again, and nobody else is served meanwhile: a script gets so long,
-// then it is ended with an error.
+// and so does a transaction; then it is ended with an error.
 inline constexpr Duration kScriptTimeMax = 100ms;
 
 struct KnownRecord {
@@ -50,7 +50,7 @@ struct RunResult {
   // the session's node, once. Beyond kTransactionBytesMax all are dropped, and too_large is alone.
   std::vector<protocol::Reply> replies = {};
   std::vector<TouchedKey> touched = {};  // each once, in the order in which they were
-  // A script was ended in the middle: the reply says so, and none of its changes counts.
+  // It took too long and was ended in the middle: none of its changes counts.
   bool is_cut_short = false;
 };
 
@@ -63,6 +63,7 @@ class ScratchNode {
     LogSink& log;
     server::ScriptWatch* watch;
     const std::string& ttl_bound;
+    const server::Stopwatch& stopwatch;  // empty: runs may take any time
   };
   ScratchNode(Parts parts, std::uint64_t hash_seed, Instant started_at);
   ScratchNode(const ScratchNode&) = delete;
@@ -76,12 +77,13 @@ class ScratchNode {
 
  private:
   void load(std::span<const KnownRecord> records);
-  std::vector<protocol::Reply> execute(protocol::Transaction& requests, Now now);
+  void execute(protocol::Transaction& requests, Now now, RunResult& result);
   std::vector<TouchedKey> take_touched(std::span<const KnownRecord> records, Instant now);
   std::optional<SeenRecord> look(const std::string& key, Instant now);
   void clear(std::span<const KnownRecord> records, const std::vector<TouchedKey>& touched,
              Instant now);
 
+  const server::Stopwatch& stopwatch_;
   server::Node node_;
   protocol::Session& session_;
   std::vector<std::string> names_;  // of touched keys; kept for its memory

@@ -25,7 +25,7 @@ inline constexpr std::size_t kWatchedKeysMax = 32;
 
 struct WatchedRecord {
   std::string key;
-  std::optional<std::string> value;  // the whole record; nullopt: it was free
+  std::optional<std::string> identity;  // of the record (record.h); nullopt: it was free
   bool has_changed = false;
 };
 

@@ -1,6 +1,7 @@
 #include "coordinator/front_door/served/bodies.h"
 
 #include "base/text/number.h"
+#include "coordinator/front_door/records/record.h"
 #include "protocol/resp/errors.h"
 
 #include <algorithm>
@@ -100,7 +101,8 @@ class ExecBody final : public CommandBody {
     const KnownRecord* known = find(records, watched.key);
     const std::string* value = known == nullptr ? nullptr : known->value;
     if (watched.has_changed) return true;
-    return watched.value ? value == nullptr || *value != *watched.value : value != nullptr;
+    if (value == nullptr) return watched.identity.has_value();
+    return watched.identity != unique_part_of(*value);
   }
 
   ScratchNode& scratch_;
@@ -122,7 +124,10 @@ class WatchBody final : public CommandBody {
   }
   Reply reply(RunResult&, std::span<const SettledKey> keys, Now) override {
     std::vector<WatchedRecord> watched;
-    for (const SettledKey& key : keys) watched.push_back({key.key, key.value});
+    for (const SettledKey& key : keys) {
+      watched.push_back({key.key, std::nullopt});
+      if (key.value) watched.back().identity.emplace(unique_part_of(*key.value));
+    }
     watch_(std::move(watched));
     return Reply::ok();
   }

@@ -88,6 +88,14 @@ std::string too_late_text(Duration took, Duration allowed) {
       ceil_ms(took), ceil_ms(allowed));
 }
 
+std::string extended_too_late_text(Duration took, Duration allowed) {
+  return fmt::format(
+      "ERR too late: the nodes took {} ms, at most {} ms are allowed; the lock may live for "
+      "longer, "
+      "do not count on it",
+      ceil_ms(took), ceil_ms(allowed));
+}
+
 std::string unfenced_text(const std::vector<NamedNode>& nodes, const std::vector<Answer>& answers) {
   std::string without;
   for (std::size_t i = 0; i < answers.size(); ++i) {

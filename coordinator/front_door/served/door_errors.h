@@ -44,6 +44,8 @@ std::string no_quorum_text(const std::vector<NamedNode>& nodes, const std::vecto
 std::string cannot_be_told_text(const std::vector<NamedNode>& nodes,
                                 const std::vector<Answer>& answers);
 std::string too_late_text(Duration took, Duration allowed);
+// The lock has its new deadline, and its client must not count on it.
+std::string extended_too_late_text(Duration took, Duration allowed);
 // A quorum granted, and too few of it give tokens (rule F4).
 std::string unfenced_text(const std::vector<NamedNode>& nodes, const std::vector<Answer>& answers);
 

@@ -76,7 +76,12 @@ std::vector<KnownRecord> ServedCommand::records(Now now,
 RunResult ServedCommand::run_with(Now now, std::optional<Instant> deadline_of_guesses) {
   ++parts_.stats.runs;
   if (runs_ > 1) ++parts_.stats.runs_again;
-  return body_->run(records(now, deadline_of_guesses), now);
+  if (!parts_.stopwatch) return body_->run(records(now, deadline_of_guesses), now);
+  const Instant began = parts_.stopwatch();
+  RunResult result = body_->run(records(now, deadline_of_guesses), now);
+  ran_ += parts_.stopwatch() - began;
+  result.is_cut_short = result.is_cut_short || ran_ > kRunTimeMax;
+  return result;
 }
 
 // Until every key that the run touched was among those that it was given. False: it cannot go on,

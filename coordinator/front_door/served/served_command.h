@@ -42,6 +42,8 @@ namespace redlock::coordinator {
 // One command, script or transaction: more would hold up everybody's turn.
 inline constexpr std::size_t kKeysMax = 64;
 inline constexpr unsigned kRunsMax = 16;
+// All runs of one command together.
+inline constexpr Duration kRunTimeMax = 3 * kScriptTimeMax;
 
 // What a reply promises: locks that its client relies on once it has it.
 struct Promise {
@@ -60,8 +62,9 @@ class ServedCommand {
     DoorStats& stats;
     const DoorTimes& times;
     const RandomBytes& random;
-    const Duration& worth;    // see Commit
-    const Duration& max_ttl;  // the door's
+    const Duration& worth;               // see Commit
+    const Duration& max_ttl;             // the door's
+    const server::Stopwatch& stopwatch;  // empty: nothing is timed
     // Something came for the command of this number.
     std::function<void(KeyLines::Number)> on_event;
     // A key's record is certain, as of an instant (rule D10).
@@ -159,6 +162,7 @@ class ServedCommand {
   RunResult last_;
   Now ran_at_;
   unsigned runs_ = 0;
+  Duration ran_{};  // all its runs together
   std::vector<KeyState> keys_;
   std::vector<Reading> readings_;                         // under way
   std::vector<std::pair<std::string, ReadResult>> read_;  // told, not looked at yet

@@ -138,7 +138,11 @@ void ServedCommand::note_done(Now now) {
     const Instant send_by = later(done.result.began, parts_.times.acquire_time);
     if (now.monotonic > send_by) {
       const Duration took = now.monotonic - done.result.began;
-      return fail(too_late_text(took, parts_.times.acquire_time), now);
+      const bool is_new = done.change.kind == ChangeKind::create;
+      if (is_new) ++parts_.stats.undone_late;
+      return fail(is_new ? too_late_text(took, parts_.times.acquire_time)
+                         : extended_too_late_text(took, parts_.times.acquire_time),
+                  now);
     }
     if (client_is_gone_ && body_->only_takes()) return fail(std::string(kClientGone), now);
     promise_.send_by = std::min(promise_.send_by, send_by);

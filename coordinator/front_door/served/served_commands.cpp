@@ -18,6 +18,7 @@ ServedCommands::ServedCommands(Parts parts)
               .random = parts.random,
               .worth = parts.worth,
               .max_ttl = parts.max_ttl,
+              .stopwatch = parts.stopwatch,
               .on_event = [this](Number number) { events_.push_back(number); },
               .on_certain =
                   [this](const KeyState& key, Instant as_of) {

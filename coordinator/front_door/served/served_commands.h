@@ -36,6 +36,7 @@ class ServedCommands {
     const RandomBytes& random;
     const Duration& worth;
     const Duration& max_ttl;
+    const server::Stopwatch& stopwatch;
     std::function<void(const WantedChange& change)> on_change;
   };
   explicit ServedCommands(Parts parts);

@@ -17,9 +17,10 @@ namespace {
 // A scratch node that is told records and lines, and tells what a run changed.
 class Scratch {
  public:
-  explicit Scratch(server::Settings settings = {})
-      : settings_(std::move(settings)),
-        node_({settings_, log_, nullptr, bound_}, 1, now_.monotonic) {}
+  explicit Scratch(server::Settings settings = {}, server::Stopwatch time = {})
+      : stopwatch(std::move(time)),
+        settings_(std::move(settings)),
+        node_({settings_, ender_, &ender_, bound_, stopwatch}, 1, now_.monotonic) {}
 
   void hold(const std::string& key, const std::string& value, Duration left = 10s) {
     records_[key] = SeenRecord{server::LockKind::text, value, now_.monotonic + left};
@@ -54,10 +55,20 @@ class Scratch {
   server::Node& node() { return node_.node(); }
 
   RunResult last;
+  server::Stopwatch stopwatch;
 
  private:
+  // Ends a script that writes to the log, as a watch ends one whose time is over.
+  struct Ender final : server::ScriptWatch, LogSink {
+    void script_began(lua::Engine& engine) override { running = &engine; }
+    void script_ended() override { running = nullptr; }
+    void log(LogLevel, std::string_view) override {
+      if (running != nullptr) running->abort_running();
+    }
+    lua::Engine* running = nullptr;
+  };
   server::Settings settings_;
-  server::CollectedLog log_;
+  Ender ender_;
   std::string bound_ = "this front door's max-ttl (57903 ms)";
   Now now_{Instant(24h), WallTime(std::chrono::seconds(1'700'000'000))};
   ScratchNode node_;
@@ -128,4 +139,26 @@ TEST_CASE("scripts stay known from run to run") {
   Scratch run;
   CHECK(run("SCRIPT LOAD 'return 7'") == "\"59b6ab2fbe0ee4b25733de0f62e6cda4899ef8e9\" ");
   CHECK(run("EVALSHA 59b6ab2fbe0ee4b25733de0f62e6cda4899ef8e9 0").starts_with("(integer) 7"));
+}
+
+TEST_CASE("a transaction that takes too long is ended, and nothing of it counts") {
+  Instant time(1h);
+  Scratch run(server::Settings(), [&time] { return time += 30ms; });
+  CHECK(run("SET k alice PX 5000") == "+OK ");
+  CHECK_FALSE(run.last.is_cut_short);
+  run({"SET k alice PX 5000", "GET k", "GET k", "GET k", "GET k", "GET k"});
+  CHECK(run.last.is_cut_short);
+  CHECK(run("GET k") == "(nil) ");
+  CHECK_FALSE(run.last.is_cut_short);
+}
+
+TEST_CASE("a script that is ended has done nothing, and what comes after it is sound") {
+  Scratch run;
+  CHECK(run("EVAL \"redis.call('set','k','1','PX','9') redis.log(redis.LOG_WARNING, 'slow') while "
+            "true do end\" 0")
+            .starts_with("-ERR script stopped"));
+  CHECK(run.last.is_cut_short);
+  CHECK(run("SET k alice PX 5000") == "+OK ");
+  CHECK_FALSE(run.last.is_cut_short);
+  CHECK(run.changes() == "k:create ");
 }
