@@ -57,10 +57,13 @@ class DoorWorld {
       const auto send_by = door_->send_by(session);
       const bool is_late = send_by && world_.now() > *send_by;
       Wire* wire = static_cast<Wire*>(session.transport);
-      if (wire == nullptr || is_late || wire->takes_nothing) {
-        if (wire != nullptr && (is_late || send_by)) hang_up(session);
+      if (wire == nullptr) {
+        session.output().clear();
+        if (!door_->has_unfinished_request(session)) door_->close_session(session.id());
         return;
       }
+      if (is_late || (wire->takes_nothing && send_by)) return hang_up(session);
+      if (wire->takes_nothing) return;
       const std::size_t bytes = session.output().size();
       wire->received += session.output().view();
       session.output().clear();
@@ -96,8 +99,8 @@ class DoorWorld {
   class Client {
    public:
     Client(DoorWorld& world, Host& host)
-        : world_(world),
-          host_(host),
+        : world_(&world),
+          host_(&host),
           wire_(std::make_shared<Host::Wire>()),
           session_(host.door().open_session({}, world.nodes().now_of_both_clocks()).id()) {
       session().transport = wire_.get();
@@ -117,7 +120,7 @@ class DoorWorld {
       protocol::OutputBuffer bytes;
       const std::vector<std::string_view> views(words.begin(), words.end());
       protocol::write_request(views, bytes);
-      host_.door().receive(session(), bytes.view(), world_.nodes().now_of_both_clocks());
+      host_->door().receive(session(), bytes.view(), world_->nodes().now_of_both_clocks());
     }
     std::string receive(Duration patience = 1min) {
       std::string answer = take();
@@ -141,21 +144,21 @@ class DoorWorld {
     }
     // Until there is something to take.
     void wait_for_answer(Duration patience = 1min) {
-      world_.nodes().run_until(
+      world_->nodes().run_until(
           [&] {
-            host_.act();  // what has come is acted on before time goes on
+            host_->act();  // what has come is acted on before time goes on
             return !wire_->received.empty() || !wire_->is_open;
           },
           patience);
     }
-    void hang_up() { host_.hang_up(session()); }
+    void hang_up() { host_->hang_up(session()); }
     Host::Wire& wire() { return *wire_; }
-    protocol::Session& session() { return *host_.door().sessions().find(session_); }
+    protocol::Session& session() { return *host_->door().sessions().find(session_); }
     protocol::Session::Id id() const { return session_; }
 
    private:
-    DoorWorld& world_;
-    Host& host_;
+    DoorWorld* world_;
+    Host* host_;
     std::shared_ptr<Host::Wire> wire_;
     protocol::Session::Id session_;
   };
