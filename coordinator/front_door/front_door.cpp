@@ -82,6 +82,7 @@ void FrontDoor::act(Now now, Instant holders_now) {
   locks_now_ = {holders_now, now.wall};
   refresh_max_ttl();
   if (node_.stop_request()) stop();
+  if (is_stopping_ && !stop_by_) stop_by_ = later(now.monotonic, group_.options().node_timeout);
   end_gone();
   begin_new(begun_.size());
   do {
@@ -228,7 +229,8 @@ void FrontDoor::note_unsent(Session& session, std::size_t bytes) {
 
 std::optional<Instant> FrontDoor::next_work() const {
   const bool has_news = !begun_.empty() || !gone_.empty() || commands_.has_news();
-  if (has_news || waiting_.has_work()) return Instant{};
+  const bool begins_to_stop = is_stopping_ && !stop_by_;
+  if (has_news || waiting_.has_work() || begins_to_stop) return Instant{};
   std::optional<Instant> next = earlier(node_.next_work(), waiting_.next_deadline());
   return earlier(next, stop_by_);
 }
@@ -236,21 +238,19 @@ std::optional<Instant> FrontDoor::next_work() const {
 void FrontDoor::do_due_work(Now now) {
   now_ = now;
   node_.do_due_work(now);
-  if (is_stopping_ && !stop_by_) stop_by_ = later(now.monotonic, group_.options().node_timeout);
 }
 
 void FrontDoor::stop() {
   if (is_stopping_) return;
   is_stopping_ = true;
-  stop_by_ = later(now_.monotonic, group_.options().node_timeout);
   waiting_.end_all(locks_now_.monotonic);
   commands_.stop_taking(kDoorStops, locks_now_);
 }
 
 bool FrontDoor::is_stopped() const {
-  if (!is_stopping_) return false;
-  const bool is_done = commands_.count() == 0 && group_.releases_under_way() == 0;
-  return is_done || now_.monotonic >= *stop_by_;
+  if (!stop_by_) return false;
+  const bool is_told = commands_.count() == 0 && !commands_.has_news() && !waiting_.has_work();
+  return (is_told && group_.releases_under_way() == 0) || now_.monotonic >= *stop_by_;
 }
 
 }  // namespace redlock::coordinator

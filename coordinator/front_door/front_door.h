@@ -172,7 +172,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   Now now_{};                     // of act()
   Now locks_now_{};               // the same on the holders' clock
   bool is_stopping_ = false;
-  std::optional<Instant> stop_by_;
+  std::optional<Instant> stop_by_;  // from the first turn of the stop on
 };
 
 }  // namespace redlock::coordinator

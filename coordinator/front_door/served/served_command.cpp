@@ -243,6 +243,7 @@ void ServedCommand::answer_unchanged(Now now) {
     ++parts_.stats.possible;
     return fail(cannot_be_told_text(parts_.group.nodes(), state.answers), now);
   }
+  if (body_->is_plain_try()) ++parts_.stats.refused_held;
   answer(now);
 }
 
