@@ -342,6 +342,18 @@ TEST_CASE("when_ready comes when all are linked, or a quorum and as much time ag
   CHECK(*ready == quorum + 20ms);
 }
 
+TEST_CASE("when_ready comes with the node timeout where no quorum is linked") {
+  FakeNodes world;
+  for (const unsigned i : {1u, 2u, 3u}) world.node(i).hung = true;
+  world.start();
+  bool ready = false;
+  world.group().when_ready(world.now(), [&] { ready = true; });
+  world.advance(499ms);
+  CHECK_FALSE(ready);
+  world.advance(1ms);
+  CHECK(ready);
+}
+
 TEST_CASE("when_ready comes at once when every link is made or refused") {
   FakeNodes world;
   world.node(2).down = true;

@@ -92,6 +92,7 @@ TEST_CASE("a top-up makes the lock with its token, where the key is free (rules 
   FencedFixture node;
   CHECK(node("LOCK.EXTEND printer alice PX 20000 TOKEN 500") ==
         "[(integer) 2, (integer) 500, (integer) 20000]");
+  CHECK(node.node().stats().granted == 1);
   CHECK(node("LOCK.HOLDER printer") == "[\"alice\", (integer) 20000, (integer) 500]");
   CHECK(node("LOCK.EXTEND printer bob PX 20000 TOKEN 600") == "[(integer) 0]");
   node("LOCK.RELEASE printer alice");
