@@ -53,7 +53,7 @@ FILES = ("server/recovery/recovery.cpp", "server/recovery/ledger.cpp",
 NETS = ("unit", "simulator")
 SEEDS = 1000  # of the simulator's first mix, and of the others in proportion
 NUMBERS_A_FILE = 1000  # so that a file that changes leaves the others' numbers as they are
-MOST = 200    # of those that meet a mutant judge it, if none before notices it
+MOST = 300    # of those that meet a mutant judge it, if none before notices it
 
 
 def all_mutants(files):
