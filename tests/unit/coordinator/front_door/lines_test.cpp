@@ -124,6 +124,8 @@ TEST_CASE("what one command may use is bounded, and the error says so") {
   CHECK(alice("SET k v NX").starts_with("-ERR a lock needs a TTL"));
   CHECK(alice("SUBSCRIBE c").starts_with("-ERR not served by a front door"));
   CHECK(alice("CONFIG SET max-ttl 1h").starts_with("-ERR max-ttl is not for a front door's"));
+  CHECK(alice(keys.replace(0, 6, "WATCH")) ==
+        "-ERR a connection may watch 32 keys at a front door");
   const std::string value(64 * 1024 - 32, 'v');
   alice.send(std::vector<std::string>{"SET", "k", value, "NX", "PX", "10000"});
   CHECK(alice.receive() == "+OK");
