@@ -219,16 +219,17 @@ NodeSet AcquireOperation::plain_nodes() const {
   return plain;
 }
 
-// No waiting makes plain Redis servers give tokens, or a quorum of nodes grant a TTL above their
-// max-ttl.
+// No waiting makes a quorum of nodes take another password, other settings or a TTL above their
+// max-ttl, nor give tokens where a quorum of them gives none: an operator has to.
 bool AcquireOperation::is_hopeless() const {
-  const std::size_t nodes = group().links.size();
   if (!group().rosters.refusal().empty()) return true;
+  const std::vector<Answer>& answers = attempt_->answers();
   if (attempt_->outcome() == AcquisitionOutcome::no_quorum) {
-    return is_beyond_limits(attempt_->answers());
+    return is_beyond_limits(answers) || leave_no_quorum(answers, AnswerKind::denied) ||
+           leave_no_quorum(answers, AnswerKind::unsafe);
   }
   return attempt_->outcome() == AcquisitionOutcome::unfenced &&
-         plain_nodes().count() > nodes - quorum_of(nodes);
+         leave_no_tokens(answers, plain_nodes());
 }
 
 std::optional<Instant> AcquireOperation::next_deadline() const {

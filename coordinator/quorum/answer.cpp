@@ -74,6 +74,11 @@ namespace redlock::coordinator {
 
 std::string answer_text(const Answer& answer) {
   std::string_view text = answer.text;
+  // What Redis says of it explains a command that nobody typed here.
+  if (answer.kind == AnswerKind::denied && text.starts_with("NOAUTH")) return "wants a password";
+  if (answer.kind == AnswerKind::denied && text.starts_with("WRONGPASS")) {
+    return "refuses the password";
+  }
   const bool is_sentence = answer.kind == AnswerKind::recovering || answer.is_limit;
   if (is_sentence && text.starts_with("ERR ")) text.remove_prefix(4);
   if (answer.kind == AnswerKind::other_group && text.starts_with("GROUP ")) text.remove_prefix(6);

@@ -30,6 +30,14 @@ bool leave_no_quorum(const std::vector<Answer>& answers, AnswerKind kind) {
   return others_are_no_quorum(answers, count(answers, is_of_kind));
 }
 
+bool leave_no_tokens(const std::vector<Answer>& answers, const NodeSet& plain) {
+  NodeSet without = plain;
+  for (NodeIndex node = 0; node < answers.size(); ++node) {
+    if (answers[node].kind == AnswerKind::yes && answers[node].token == 0) without.set(node);
+  }
+  return others_are_no_quorum(answers, without.count());
+}
+
 bool is_beyond_limits(const std::vector<Answer>& answers) {
   const auto is_limit = [](const Answer& answer) { return answer.is_limit; };
   return others_are_no_quorum(answers, count(answers, is_limit));

@@ -66,6 +66,25 @@ Error unfenced_error(const Nodes& nodes, const AcquireResult& result) {
   return error;
 }
 
+// What all of them say is said once.
+std::string denied_text(const std::vector<Answer>& answers) {
+  std::string said;
+  for (const Answer& answer : answers) {
+    if (answer.kind == AnswerKind::denied) said = answer_text(answer);
+  }
+  const auto says_it = [&said](const Answer& answer) {
+    return answer.kind == AnswerKind::denied && answer_text(answer) == said;
+  };
+  if (!std::all_of(answers.begin(), answers.end(), says_it)) {
+    return "too few nodes take the password, or none was given";
+  }
+  if (said == "wants a password") {
+    return "the nodes want a password: it stands in their addresses (redis://:PASSWORD@host), in "
+           "REDLOCK_PASSWORD or in the file of --password-file (in a program: password)";
+  }
+  return said == "refuses the password" ? "the nodes refuse the password" : said;
+}
+
 }  // namespace
 
 std::vector<NodeAnswer> node_answers(const Nodes& nodes, const std::vector<Answer>& answers,
@@ -110,6 +129,7 @@ Error no_quorum_error(const Nodes& nodes, const std::vector<Answer>& answers,
         "`redlock group rescue`; else name those that `redlock group` shows";
   } else if (leave_no_quorum(answers, AnswerKind::denied)) {
     error.code = ErrorCode::denied;
+    error.text = denied_text(answers);
   } else if (leave_no_quorum(answers, AnswerKind::overloaded)) {
     error.code = ErrorCode::overloaded;
     error.text = "too many operations at once: the nodes have yet to answer those before";

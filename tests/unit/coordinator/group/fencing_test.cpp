@@ -140,16 +140,17 @@ TEST_CASE("plain Redis servers give no tokens: that is told at once, however lon
   CHECK(error.nodes[0].text == "granted; a plain Redis has no fencing tokens");
 }
 
-TEST_CASE("who waits gets the lock and its token as soon as a node is admitted (rules F4, F6)") {
+TEST_CASE("who waits gets the lock and its token as soon as a quorum is fenced again (F4, F6)") {
   FakeNodes world;
   world.fenced(41).start();
-  for (const unsigned i : {1u, 2u, 3u}) world.node(i).fenced = false;
+  world.node(1).fenced = world.node(2).fenced = false;
+  world.node(3).hung = true;
   std::optional<AcquireResult> got;
   world.group().acquire({.name = "printer", .patience = {.wait = 10s}}, world.now(),
                         [&](AcquireResult result) { got = std::move(result); });
   world.advance(2s);
   CHECK_FALSE(got.has_value());
-  world.node(1).fenced = true;
+  world.node(3).hung = false;
   world.advance(1s);
   REQUIRE(got.has_value());
   CHECK(got->lock.token > 41);
@@ -158,10 +159,36 @@ TEST_CASE("who waits gets the lock and its token as soon as a node is admitted (
 TEST_CASE("a wait for ever ends when for long no quorum gives tokens (rule F4)") {
   FakeNodes world;
   world.fenced().start();
+  world.node(1).fenced = world.node(2).fenced = false;
+  world.node(3).hung = true;
+  const Instant before = world.now();
+  CHECK(world.acquire("printer", 30s, {.wait = std::nullopt})->outcome == Acquired::unfenced);
+  CHECK(world.now() - before >= kPatienceWithoutQuorum);
+  CHECK(world.now() - before <= kPatienceWithoutQuorum + 500ms);
+}
+
+TEST_CASE("where a quorum of nodes is unfenced no admission helps, and nobody waits (F4, F6)") {
+  FakeNodes world;
+  world.fenced(41).start();
   for (const unsigned i : {1u, 2u, 3u}) world.node(i).fenced = false;
   const Instant before = world.now();
   CHECK(world.acquire("printer", 30s, {.wait = std::nullopt})->outcome == Acquired::unfenced);
-  CHECK(world.now() - before == kPatienceWithoutQuorum);
+  CHECK(world.now() == before);
+}
+
+TEST_CASE("a password that a quorum refuses is not waited for") {
+  FakeNodes world;
+  world.fenced(41);
+  for (const unsigned i : {1u, 2u, 3u}) world.node(i).password = "another";
+  world.start();
+  const Instant before = world.now();
+  const auto got = world.acquire("printer", 30s, {.wait = std::nullopt});
+  CHECK(got->outcome == Acquired::no_quorum);
+  CHECK(acquisition_error(world.group().nodes(), *got).code == ErrorCode::denied);
+  CHECK(world.now() == before);
+  world.node(3).password.clear();
+  world.advance(2s);  // its link is made anew
+  CHECK(world.acquire("printer", 30s, {.wait = std::nullopt})->outcome == Acquired::acquired);
 }
 
 TEST_CASE("a plain Redis among redlock-nodes votes for locks and is never asked about tokens") {

@@ -102,3 +102,17 @@ TEST_CASE("an answer is told in its node's words, without a code where they are 
   CHECK(told(AnswerKind::error, "ERR out of memory") == "ERR out of memory");
   CHECK(told(AnswerKind::denied, "") == "denied");
 }
+
+TEST_CASE("grants without a token are in the way of tokens, as plain Redis is") {
+  std::vector<Answer> answers(5, Answer{.kind = AnswerKind::yes, .token = 7});
+  NodeSet plain;
+  CHECK_FALSE(leave_no_tokens(answers, plain));
+  answers[0].token = answers[1].token = 0;
+  CHECK_FALSE(leave_no_tokens(answers, plain));
+  answers[2] = {.kind = AnswerKind::timed_out};  // may be fenced
+  CHECK_FALSE(leave_no_tokens(answers, plain));
+  plain.set(0);
+  CHECK_FALSE(leave_no_tokens(answers, plain));
+  plain.set(2);
+  CHECK(leave_no_tokens(answers, plain));
+}
