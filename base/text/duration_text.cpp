@@ -108,6 +108,19 @@ std::string duration_text(Duration d) {
   return fmt::format("{}ms", ceil_ms(d));
 }
 
+std::string rough_duration(Duration d) {
+  const std::int64_t seconds = std::max<std::int64_t>(d / 1s, 0);
+  constexpr std::int64_t kMinute = 60;
+  constexpr std::int64_t kHour = 60 * kMinute;
+  constexpr std::int64_t kDay = 24 * kHour;
+  if (seconds < kMinute) return fmt::format("{} s", seconds);
+  if (seconds < kHour) return fmt::format("{} min {} s", seconds / kMinute, seconds % kMinute);
+  if (seconds < kDay) {
+    return fmt::format("{} h {} min", seconds / kHour, seconds % kHour / kMinute);
+  }
+  return fmt::format("{} d {} h", seconds / kDay, seconds % kDay / kHour);
+}
+
 std::string spoken_duration(Duration d) {
   const std::int64_t ms = ceil_ms(d);
   if (ms < 1000) return fmt::format("{} ms", ms);

@@ -28,4 +28,8 @@ std::string duration_text(Duration d);
 // For reading aloud in a message: "12.3 s", "250 ms".
 std::string spoken_duration(Duration d);
 
+// The same to the second, and for longer ones to the minute or the hour: "17 s", "2 min 5 s",
+// "3 h 10 min", "2 d 4 h". Rounded down.
+std::string rough_duration(Duration d);
+
 }  // namespace redlock

@@ -30,6 +30,25 @@ bool is_printable(std::string_view text) {
   return true;
 }
 
+std::string cut_to_columns(std::string_view text, std::size_t columns) {
+  constexpr std::string_view kLeftOut = "..";
+  std::size_t width = 0;
+  std::size_t fits = 0;  // bytes, with room for what stands for the rest
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t size = first_character(text.substr(at)).size;
+    width += size == 1 ? 1 : 2;
+    if (width > columns) return std::string(text.substr(0, fits)) + std::string(kLeftOut);
+    at += size;
+    if (width + kLeftOut.size() <= columns) fits = at;
+  }
+  return std::string(text);
+}
+
+std::string shown_name(std::string_view name) {
+  constexpr std::size_t kColumnsMax = 60;
+  return cut_to_columns(printable(name), kColumnsMax);
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -14,4 +14,12 @@ bool is_printable(std::string_view text);
 // no line end makes a second line of a log.
 std::string printable(std::string_view text);
 
+// For one line of so many columns: what does not fit is left out, and ".." stands for it. A
+// character of another alphabet counts as two columns, as the widest do. REQUIRES: printable text.
+std::string cut_to_columns(std::string_view text, std::size_t columns);
+
+// A name that somebody else chose, within a sentence: printable, and no longer than a sentence can
+// bear.
+std::string shown_name(std::string_view name);
+
 }  // namespace redlock

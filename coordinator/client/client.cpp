@@ -56,7 +56,8 @@ AcquireOptions acquire_options(const GuardOptions& options) {
           .wait = options.wait,
           .fence = options.fence,
           .stop = options.stop,
-          .on_wait = options.on_wait};
+          .on_wait = options.on_wait,
+          .tells_every_attempt = options.tells_every_attempt};
 }
 
 std::optional<Error> check(const std::string& name, const GuardOptions& options) {
@@ -99,6 +100,7 @@ Result<ParsedOptions, Error> read_options(const ClientOptions& options) {
                                  .admit_unfenced = options.admit_unfenced},
                        .log = options.log};
   for (coordinator::NodeAddress& node : nodes.value()) {
+    if (!node.credentials.given()) node.credentials.password = options.password;
     parsed.group.nodes.push_back({node.text(), std::move(node.credentials)});
     parsed.addresses.push_back(std::move(node.address));
   }
@@ -159,7 +161,8 @@ Client::Operation Client::acquire(std::string name, AcquireOptions options, Call
     const auto on_end = [&core, tell](const AcquireResult& result) {
       tell(translate(core.names(), result));
     };
-    return core.acquire(request(name, options), options.on_wait, on_end);
+    return core.acquire(request(name, options), {options.on_wait, options.tells_every_attempt},
+                        on_end);
   };
   return core.begin<Lock>(std::move(done), start, options.stop);
 }
@@ -307,7 +310,8 @@ Client::Operation Client::guard(std::string name, const GuardOptions& options,
       }
       tell(Guard::Keeping::begin(core, result.lock, notice_of(options), options));
     };
-    return core.acquire(request(name, acquire_options(options)), options.on_wait, on_end);
+    return core.acquire(request(name, acquire_options(options)),
+                        {options.on_wait, options.tells_every_attempt}, on_end);
   };
   return core.begin<Guard>(std::move(done), start, options.stop);
 }

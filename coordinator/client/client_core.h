@@ -108,7 +108,11 @@ class REDLOCK_HIDDEN Client::Core : private coordinator::LinkSocket::User {
   // How the outcome of an operation is told inside.
   template <class T>
   using Tell = std::function<void(Result<T, Error>)>;
-  using OnWait = std::function<void(const Error&)>;
+  // See AcquireOptions::on_wait.
+  struct OnWait {
+    std::function<void(const Error&)> tell;
+    bool tells_every_attempt = false;
+  };
 
   // caller_loop: nullptr for a thread of our own. Begins to dial. Fails with ErrorCode::system.
   static Result<std::shared_ptr<Core>, Error> make(uv_loop_s* caller_loop, ParsedOptions options);

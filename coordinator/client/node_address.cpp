@@ -13,6 +13,8 @@ namespace {
 constexpr std::string_view kForm =
     "write it as redis://host:port, redis://user:password@host:port or unix:///path";
 
+constexpr std::string_view kBlanks = " \t\n";
+
 int hex_value(char digit) {
   if (digit >= '0' && digit <= '9') return digit - '0';
   if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
@@ -37,9 +39,9 @@ std::string percent_decoded(std::string_view text) {
 }
 
 std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
+  const auto begin = text.find_first_not_of(kBlanks);
   if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
 // "user:password" or ":password" or "password".
@@ -163,6 +165,9 @@ Result<std::vector<NodeAddress>> parse_node_addresses(std::string_view text) {
     const std::string_view one = trimmed(text.substr(0, comma));
     text.remove_prefix(std::min(comma + 1, text.size()));
     if (one.empty()) continue;
+    if (one.find_first_of(kBlanks) != std::string_view::npos && !one.starts_with("unix:")) {
+      return Failure{"blanks between nodes: separate them by commas"};
+    }
     Result<NodeAddress> node = parse_node_address(one);
     if (!node) return node.error();
     const auto is_same = [&](const NodeAddress& other) {

@@ -40,7 +40,8 @@ void Guard::Several::acquire_next() {
     self->under_way_ = nullptr;
     self->on_end(result);
   };
-  under_way_ = core_.acquire(std::move(request), options_.on_wait, on_end);
+  under_way_ =
+      core_.acquire(std::move(request), {options_.on_wait, options_.tells_every_attempt}, on_end);
 }
 
 void Guard::Several::on_end(const coordinator::AcquireResult& result) {

@@ -70,6 +70,7 @@ void add_status(NodeStatus status, NodeState& told) {
   told.version = std::move(status.version);
   told.ledger_id = std::move(status.ledger_id);
   told.standing = std::move(status.standing);
+  told.clock_drift = std::move(status.clock_drift);
   told.roster = public_roster(status.roster);
 }
 
@@ -111,6 +112,7 @@ NodeState node_state(const std::string& node, const NodeFinding& finding, double
   } else {
     told.state = "serving";
     told.grants = true;
+    told.is_plain = true;
     told.locks = keys_of(info);
     told.node_id = printable(field(info, "run_id"));
     told.version = printable(field(info, "redis_version"));

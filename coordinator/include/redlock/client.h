@@ -62,6 +62,8 @@ struct ClientOptions {
   // 1 to 64, each once: "redis://[user:password@]host[:port]", or "unix:///path". A string may name
   // several, separated by commas, as REDLOCK_NODES does.
   std::vector<std::string> nodes = {};
+  // For those of them that are named without one.
+  std::string password = {};
   // After it a node counts as not answering. It never delays a decision that a quorum has made. A
   // lock with a TTL of less than three times as long gives each node a third of its TTL.
   std::chrono::nanoseconds node_timeout = std::chrono::milliseconds(500);
@@ -103,6 +105,8 @@ struct AcquireOptions {
   // says something else than the last time (held, no_quorum, too_late, unfenced, …). On the
   // client's thread, as a callback, as often as that happens, and not after the outcome was told.
   std::function<void(const Error&)> on_wait = {};
+  // on_wait is called for every such attempt, also when it says the same again.
+  bool tells_every_attempt = false;
 };
 
 // A lock that was acquired, or one of which name and value were told by another process.
@@ -178,9 +182,11 @@ struct NodeState {
   std::string node_id = {};
   std::string version = {};
   std::string ledger_id = {};
-  std::string standing = {};  // in its group: "none", "member", "outside"
-  GroupRoster roster = {};    // that it goes by
-  std::string unsafe = {};    // which of its settings make its votes worth less, and why
+  std::string standing = {};     // in its group: "none", "member", "outside"
+  GroupRoster roster = {};       // that it goes by
+  std::string unsafe = {};       // which of its settings make its votes worth less, and why
+  bool is_plain = false;         // a Redis server: it gives no tokens, and forgets locks in a crash
+  std::string clock_drift = {};  // its bound on clock rates, as it writes it
 };
 
 struct AdmitOptions {

@@ -35,6 +35,7 @@ struct REDLOCK_PUBLIC GuardOptions {
   std::stop_token stop = {};
   // Why the lock is waited for: see AcquireOptions. A Mutex calls it on the thread that locks, too.
   std::function<void(const Error&)> on_wait = {};
+  bool tells_every_attempt = false;
   // How long before the end of its validity a lock that cannot be extended counts as lost. nullopt:
   // a tenth of the TTL, at most 5 s. At most six tenths of the TTL.
   std::optional<std::chrono::nanoseconds> notice = std::nullopt;

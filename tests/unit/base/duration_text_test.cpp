@@ -70,3 +70,12 @@ TEST_CASE("durations are written in the shortest exact form") {
   CHECK(spoken_duration(250ms) == "250 ms");
   CHECK(spoken_duration(12345ms) == "12.3 s");
 }
+
+TEST_CASE("a rough duration has its two largest units, and is never more than it is") {
+  CHECK(rough_duration(-1s) == "0 s");
+  CHECK(rough_duration(999ms) == "0 s");
+  CHECK(rough_duration(59999ms) == "59 s");
+  CHECK(rough_duration(125s) == "2 min 5 s");
+  CHECK(rough_duration(1h + 59s) == "1 h 0 min");
+  CHECK(rough_duration(std::chrono::hours(50)) == "2 d 2 h");
+}

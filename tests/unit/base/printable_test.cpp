@@ -44,3 +44,17 @@ TEST_CASE("a line of the log is one line, whatever a client had it say") {
       log_line(1, WallTime(0s), LogLevel::notice, "said\n1:M all is well\x1b[0m");
   CHECK(line == "1:M 01 Jan 1970 00:00:00.000 * said\\x0a1:M all is well\\x1b[0m\n");
 }
+
+TEST_CASE("what is too long for a line is cut, and two points stand for the rest") {
+  CHECK(cut_to_columns("printer", 7) == "printer");
+  CHECK(cut_to_columns("printers", 7) == "print..");
+  CHECK(cut_to_columns("", 3).empty());
+  CHECK(cut_to_columns("\xc3\xa4\xc3\xa4\xc3\xa4", 6) == "\xc3\xa4\xc3\xa4\xc3\xa4");
+  CHECK(cut_to_columns("\xc3\xa4\xc3\xa4\xc3\xa4", 5) == "\xc3\xa4..");  // no half character
+}
+
+TEST_CASE("a name that somebody chose is shown without what a terminal obeys, and not whole") {
+  CHECK(shown_name("printer") == "printer");
+  CHECK(shown_name("\x1b[2J") == "\\x1b[2J");
+  CHECK(shown_name(std::string(1000, 'x')) == std::string(58, 'x') + "..");
+}

@@ -66,6 +66,9 @@ TEST_CASE("a list of nodes is separated by commas and names each once") {
   CHECK(nodes.value()[1].text() == "b:2");
   CHECK_THAT(parse_node_addresses("a:1,redis://a:1").error().text, Catch::Contains("named twice"));
   CHECK_FALSE(parse_node_addresses(" , "));
+  CHECK_THAT(parse_node_addresses("a:1 b:2 c:3").error().text,
+             Catch::Contains("separate them by commas"));
+  CHECK_FALSE(parse_node_addresses("redis://:a b@c:1"));  // %20 stands for it
 }
 
 TEST_CASE("a group has at most as many nodes as its sets have room for") {
