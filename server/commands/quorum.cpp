@@ -288,6 +288,9 @@ Reply fence_admit(Call& call) {
     }
   }
   node.grants().admit(floor);
+  node.client_log().log(ClientLog::Kind::admission, LogLevel::notice,
+                        fmt::format("admitted: its fencing tokens count again, above {}", floor),
+                        call.instant());
   return Reply::ok();
 }
 

@@ -29,6 +29,7 @@ class ClientLog {
     ledger,          // cannot be written, so locks are refused
     events_dropped,  // keyspace events
     setting,         // CONFIG SET of what has no effect
+    admission,       // to fencing tokens, of a node that lost its ledger
     script_debug,  // redis.log: a level of its own each, as what nobody sees must not hide the rest
     script_verbose,
     script_notice,

@@ -185,9 +185,9 @@ std::string warning_of(const Settings& settings, const Decision& decision) {
   const bool is_off = setting.mode == RestartDelay::Mode::off;
   if (!is_off && setting.fixed >= safe) return "";
   return fmt::format(
-      "restart-delay {} is not safe: after a crash, locks of this node can be held for {} more, "
-      "and "
-      "it would grant them again (restart-delay auto waits as long as needed)",
+      "restart-delay {} is not safe: when the run that begins now crashes, its locks can be held "
+      "for up to {} more, and the next run would grant them again (restart-delay auto waits as "
+      "long as needed)",
       is_off ? "off" : duration_text(setting.fixed), spoken_duration(safe));
 }
 
@@ -253,24 +253,23 @@ std::string waiting_text(const Found& found, const Settings& settings, const Dec
           "No new locks for {} ({}), until every lock that it may have granted has run out.",
           spoken_duration(decision.delay), reason);
     case RestartDelay::Mode::off:
-      return fmt::format("It grants at once, as restart-delay is off; safe were {} ({}).",
-                         spoken_duration(decision.table_delay), reason);
+      return fmt::format(
+          "It grants at once, as restart-delay is off; this start should have waited for {} ({}).",
+          spoken_duration(decision.table_delay), reason);
     case RestartDelay::Mode::fixed:
-      return fmt::format("No new locks for {}, as restart-delay says; by the facts {} ({}).",
-                         spoken_duration(decision.delay), spoken_duration(decision.table_delay),
-                         reason);
+      return fmt::format(
+          "No new locks for {}, as restart-delay says; by the facts this start waits for {} ({}).",
+          spoken_duration(decision.delay), spoken_duration(decision.table_delay), reason);
   }
   return "";
 }
 
-// Only where nothing shows that the node ever ran: elsewhere the advice would be a dangerous one.
-std::string bootstrap_advice(const Found& found, RestartCause cause) {
-  if (cause != RestartCause::ledger_missing && cause != RestartCause::ledger_unfinished) return "";
-  return fmt::format(
-      " A new installation, where no lock can be live, need not wait: stop the node, remove {0}, "
-      "and "
-      "run redlock-node --bootstrap --dir {0} before its first start.",
-      found.folder);
+// Not how a ledger is made by --bootstrap: whoever replaces a disk, or a node, would do that to a
+// node whose locks may be live.
+std::string admission_note(RestartCause cause) {
+  if (!is_unknown(cause)) return "";
+  return " Its fencing tokens do not count until its group has admitted it, which those who use "
+         "the locks do by themselves. How the nodes of a new group are made: operations.md.";
 }
 
 std::string report_of(const Found& found, const Settings& settings, const Decision& decision) {
@@ -284,11 +283,14 @@ std::string report_of(const Found& found, const Settings& settings, const Decisi
     const bool had_locks = decision.cause == RestartCause::crash;
     return text + (had_locks ? "; no lock of it is still live. No delay." : ". No delay.");
   }
-  return text + ". " + waiting_text(found, settings, decision) +
-         bootstrap_advice(found, decision.cause);
+  return text + ". " + waiting_text(found, settings, decision) + admission_note(decision.cause);
 }
 
 }  // namespace
+
+bool is_loss(RestartCause cause) {
+  return is_unknown(cause);
+}
 
 std::string_view restart_cause_name(RestartCause cause) {
   switch (cause) {

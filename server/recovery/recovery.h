@@ -52,6 +52,8 @@ enum class RestartCause {
 
 // One word for INFO, such as "clean_stop".
 std::string_view restart_cause_name(RestartCause cause);
+// The node does not know what it granted: somebody has lost its ledger, and should look.
+bool is_loss(RestartCause cause);
 
 // How the locks of a snapshot come back.
 struct Restoration {

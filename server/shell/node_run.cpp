@@ -145,7 +145,7 @@ void NodeRun::stop() {
 }
 
 void NodeRun::tell_start() {
-  log_.log(LogLevel::notice, decision_.report);
+  log_.log(is_loss(decision_.cause) ? LogLevel::warning : LogLevel::notice, decision_.report);
   if (!decision_.warning.empty()) log_.log(LogLevel::warning, decision_.warning);
   for (const std::string& caution : cautions(settings_)) log_.log(LogLevel::warning, caution);
   log_.log(LogLevel::notice,

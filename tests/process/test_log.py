@@ -42,6 +42,37 @@ class PipedNode(Node):
         os.close(self.reader)
 
 
+class Words(ProcessTest):
+    """What an operator reads of a lost ledger: a warning, no advice that would be a dangerous one
+    for him, and later that the node is admitted."""
+
+    def assert_logged(self, node, pattern):
+        """A line like this, which another thread writes."""
+        line = rf"(?m)^\d+:M .* {pattern}"
+        self.assertTrue(eventually(lambda: re.search(line, node.log())), node.log())
+
+    def test_a_lost_ledger_is_a_warning_and_its_admission_is_logged(self):
+        node = self.new_node("--max-ttl", "100ms", "--loglevel", "notice", bootstrap=False).start()
+        self.assert_logged(node, "# No ledger in .*until its group has admitted")
+        self.assertNotIn("--bootstrap", node.log())
+        client = node.client()
+        self.assertTrue(eventually(lambda: client("LOCK.FENCE", "ADMIT", 41) == "OK"))
+        self.assert_logged(node, r"\* admitted: its fencing tokens count again, above 41$")
+
+    def test_a_sound_start_is_no_warning(self):
+        node = self.node()
+        self.assert_logged(node, r"\* redlock-node .* listens at")
+        self.assertNotRegex(node.log(), r"(?m)^\d+:M .* # ")
+
+    def test_restart_delay_off_names_both_of_its_figures(self):
+        node = self.node("--max-ttl", "10s", "--restart-delay", "off")
+        self.assertEqual(node.client()("SET", "k", "v", "NX", "PX", 9000), "OK")
+        node.kill()
+        node.start()
+        self.assert_logged(node, r"\* .*this start should have waited for [89]\.\d s \(")
+        self.assert_logged(node, r"# .*its locks can be held for up to 11\.1 s more")
+
+
 class Log(ProcessTest):
     def speak_http(self, node, times):
         """Connections that send HTTP, one after the other; the node closes each."""

@@ -201,8 +201,8 @@ class Start(ProcessTest):
         self.assert_error(reply, RECOVERING)
         self.assertTrue(reply.text.endswith(" ms"), reply.text)
         # The log holds up no answer: its line may come a moment later.
-        self.assertTrue(eventually(lambda: "bootstrap" in node.log()))
-        lines = [line for line in node.log().splitlines() if "bootstrap" in line]
+        self.assertTrue(eventually(lambda: "No ledger in" in node.log()))
+        lines = [line for line in node.log().splitlines() if "No ledger in" in line]
         self.assertEqual(len(lines), 1, node.log())
         self.assertIsNone(client("GET", "lock"))
         self.assertEqual(client("DEL", "lock"), 0)

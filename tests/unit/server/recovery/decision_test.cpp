@@ -312,11 +312,22 @@ TEST_CASE("row 4: a snapshot without its ledger is of no use") {
   CHECK_FALSE(decision.restoration);
 }
 
-TEST_CASE("the first start without a ledger tells what to do on a new installation") {
-  CHECK_THAT(decide(without_ledger(LedgerState::missing)).report,
-             Contains("redlock-node --bootstrap --dir /state"));
-  CHECK_THAT(decide(without_ledger(LedgerState::damaged)).report, !Contains("--bootstrap"));
-  CHECK_THAT(decide(crashed()).report, !Contains("--bootstrap"));
+TEST_CASE("a start without a ledger says what comes, and advises nobody to make one (rule R1)") {
+  for (const auto state : {LedgerState::missing, LedgerState::damaged}) {
+    const Decision decision = decide(without_ledger(state));
+    CHECK(is_loss(decision.cause));
+    CHECK_THAT(decision.report, Contains("until its group has admitted it"));
+    CHECK_THAT(decision.report, !Contains("--bootstrap"));
+  }
+  CHECK_FALSE(is_loss(decide(crashed()).cause));
+  CHECK_THAT(decide(crashed()).report, !Contains("admitted"));
+}
+
+TEST_CASE("restart-delay off names this start's wait and the next one's for what they are") {
+  const Decision decision = decide(crashed(), with_delay(RestartDelay::Mode::off, 0s));
+  CHECK_THAT(decision.report, Contains("this start should have waited for "));
+  CHECK_THAT(decision.warning, Contains("when the run that begins now crashes, its locks can be "
+                                        "held for up to "));
 }
 
 TEST_CASE("a bootstrapped node's first start does not wait (rule R1)") {
