@@ -4,10 +4,10 @@
 // was begun is finished first.
 #include "base/text/duration_text.h"
 #include "base/text/json.h"
-#include "coordinator/cli/group_plans.h"
 #include "coordinator/cli/node_report.h"
 #include "coordinator/client/node_address.h"
 #include "coordinator/commands/commands.h"
+#include "coordinator/health/group_plans.h"
 #include <redlock/client.h>
 
 #include <algorithm>

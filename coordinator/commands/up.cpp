@@ -3,9 +3,9 @@
 #include "base/net/turn/clock.h"
 #include "base/net/turn/timer.h"
 #include "base/text/json.h"
-#include "coordinator/cli/group_plans.h"
 #include "coordinator/cli/node_report.h"
 #include "coordinator/commands/commands.h"
+#include "coordinator/health/group_plans.h"
 #include "coordinator/process/child_process.h"
 #include "coordinator/process/local_nodes.h"
 #include <redlock/client.h>

@@ -52,6 +52,7 @@ ROOMS = {
     "coordinator/client": {*_CLIENT, *_GROUP, "coordinator/results"},
     "coordinator/process": {*_NET, "protocol/resp"},
     "coordinator/bench": {"base", "coordinator/include"},
+    "coordinator/health": {"base", "coordinator/include", "coordinator/quorum"},
     "coordinator/cli": _CLIENT,
     "coordinator/drill/plan": {"base"},
     "coordinator/drill/history": {"base", "coordinator/quorum"},
@@ -67,7 +68,7 @@ ROOMS = {
                                "coordinator/drill/plan", "coordinator/drill/world"},
     "coordinator/drill": {*_CLIENT, *_DRILL, "coordinator/process"},
     "coordinator/commands": {*_CLIENT, *_DRILL, "coordinator/process", "coordinator/bench",
-                             "coordinator/cli", "coordinator/drill"},
+                             "coordinator/health", "coordinator/cli", "coordinator/drill"},
     "coordinator": {*_CLIENT, "coordinator/cli", "coordinator/commands"},
 }
 
@@ -103,7 +104,6 @@ PURE_IN_SHELLS = [
     "server/sockets/node_host.h",
     "server/sockets/session_host.h",
     "server/sockets/turn_input.h",
-    "coordinator/cli/counter_report.*",
     "coordinator/cli/exit_code.h",
     "coordinator/cli/settings_file.*",
     "coordinator/cli/shell_lines.*",

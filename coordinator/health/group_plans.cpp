@@ -1,4 +1,4 @@
-#include "coordinator/cli/group_plans.h"
+#include "coordinator/health/group_plans.h"
 
 #include "coordinator/quorum/quorum.h"
 

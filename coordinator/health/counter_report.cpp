@@ -1,4 +1,4 @@
-#include "coordinator/cli/counter_report.h"
+#include "coordinator/health/counter_report.h"
 
 #include "coordinator/quorum/quorum.h"
 

@@ -1,5 +1,5 @@
 // What `redlock group rescue` does with which nodes, and what an operator has to vouch for.
-#include "coordinator/cli/group_plans.h"
+#include "coordinator/health/group_plans.h"
 
 #include <bitset>
 
