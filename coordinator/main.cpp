@@ -1,6 +1,7 @@
 // The program `redlock`.
 #include "base/net/process/standard_streams.h"
 #include "coordinator/cli/command_line.h"
+#include "coordinator/cli/messages.h"
 #include "coordinator/cli/node_report.h"
 #include "coordinator/cli/shell_lines.h"
 #include "coordinator/commands/commands.h"
@@ -40,6 +41,8 @@ int run_subcommand(Subcommand subcommand, const Options& options) {
     case Subcommand::run:
       forget_validity();
       return run_over_nodes(command_run, options, Admits::yes);
+    case Subcommand::hold:
+      return run_over_nodes(command_hold, options, Admits::yes);
     case Subcommand::acquire:
       return run_over_nodes(command_acquire, options, Admits::yes, Over::the_lock);
     case Subcommand::extend:
@@ -75,6 +78,7 @@ int main(int argc, char** argv) {
     fmt::print("{}", line.for_shell);
     return line.exit_code;
   }
+  if (line.options.quiet) be_quiet();
   for (const std::string& warning : line.warnings) complain(warning);
   return run_subcommand(*line.subcommand, line.options);
 }

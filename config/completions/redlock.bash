@@ -1,14 +1,15 @@
 # bash completion for redlock(1). Works with and without the package bash-completion.
 
-_redlock_words="run acquire extend release holder status admit group up bench drill"
+_redlock_words="run hold acquire extend release holder status admit group up bench drill"
 _redlock_changes="show create replace add remove rescue"
 _redlock_drills="restart chaos partition clock run check"
 
 _redlock_options_of() {
-  local common="--nodes --config --node-timeout --clock-drift --unsafe-members --json --help --version"
+  local common="--nodes --password-file --config --node-timeout --clock-drift --unsafe-members --json --help --version"
   case $1 in
-    run) echo "$common --no-wait --wait --no-fence --ttl --max-hold --wait-all -E -L --signal --kill-after" ;;
-    acquire) echo "$common --ttl --no-wait --wait --no-fence" ;;
+    run) echo "$common --no-wait --wait --no-fence --ttl --max-hold --wait-all -E -L --quiet --verbose --signal --kill-after" ;;
+    hold) echo "$common --no-wait --wait --no-fence --ttl --max-hold -E -L --quiet --verbose" ;;
+    acquire) echo "$common --ttl --no-wait --wait --no-fence --quiet --verbose" ;;
     extend) echo "$common --value --ttl" ;;
     release) echo "$common --value" ;;
     status) echo "$common --watch" ;;
@@ -32,7 +33,7 @@ _redlock_word() {
   local i word
   for ((i = 1; i < COMP_CWORD; ++i)); do
     case ${COMP_WORDS[i]} in
-      --nodes | --config | --node-timeout | --clock-drift) ((++i)) ;;
+      --nodes | --password-file | --config | --node-timeout | --clock-drift) ((++i)) ;;
       -*) ;;
       *)
         word+=${word:+ }${COMP_WORDS[i]}
@@ -77,7 +78,7 @@ _redlock() {
     fi
   fi
   case $previous in
-    --config | --node-binary | --html)
+    --config | --password-file | --node-binary | --html)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return

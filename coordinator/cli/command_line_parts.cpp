@@ -22,6 +22,11 @@ constexpr std::string_view kHowToNameNodes =
 
 }  // namespace
 
+bool Flags::is_given(const std::string& name) const {
+  const auto [begin, end] = options.equal_range(name);
+  return std::any_of(begin, end, [](const auto& one) { return one.second->count() > 0; });
+}
+
 Mistake mistake(const GivenSetting& setting, std::string_view text) {
   return {setting.is_flag ? exit_code::kUsage : exit_code::kConfiguration,
           fmt::format("{}: {}", setting.origin, text)};
@@ -101,7 +106,9 @@ Problem check_times(const GivenSettings& settings, Options& options) {
 CLI::Option* add_setting(CLI::App& app, Flags& flags, const std::string& names,
                          const std::string& name, const std::string& help,
                          const std::string& type) {
-  return app.add_option(names, flags.values[name], help)->type_name(type);
+  CLI::Option* const option = app.add_option(names, flags.values[name], help)->type_name(type);
+  flags.options.emplace(name, option);
+  return option;
 }
 
 }  // namespace redlock::coordinator

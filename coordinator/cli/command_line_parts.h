@@ -7,6 +7,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,9 @@ struct Flags {
   bool no_fence = false;
   bool unsafe_members = false;
   std::map<std::string, std::string> values;
+  std::multimap<std::string, const CLI::Option*> options;  // of several subcommands, by setting
+
+  bool is_given(const std::string& name) const;
 };
 
 // `names` as CLI11 has them ("-w,--wait"), `name` as the file does.
@@ -51,9 +55,26 @@ Problem check_times(const GivenSettings& settings, Options& options);
 // with the first word behind the name. `help WORD` becomes `WORD --help`.
 std::vector<std::string> split_off_command(const CLI::App& app, std::vector<std::string> words,
                                            std::vector<std::string>& command);
+// Writes stars over the passwords of --nodes and over --value, so that no list of processes shows
+// them any longer.
+void hide_secrets(std::span<char*> words);
 // After a mistake: a sentence about the first subcommand or option that there is not, with what may
 // have been meant; empty if it is another mistake.
 std::string slip_in(const CLI::App& app, const std::vector<std::string>& words);
+
+// The options of all subcommands, and the subcommands with theirs.
+void add_common(CLI::App& app, Flags& flags, Options& options);
+void add_subcommands(CLI::App& app, Flags& flags, Options& options);
+
+// What a file and the environment say; flags go over it.
+Problem read_file(const std::string& given, GivenSettings& settings);
+void read_environment(GivenSettings& settings);
+Problem read_all(const GivenSettings& settings, const Flags& flags, CommandLine& line);
+// The lock's, of extend and release.
+Problem read_value(Subcommand subcommand, Options& options);
+
+// Of the subcommand that was named, or of the whole.
+std::string help_text(const CLI::App& app);
 
 // `redlock bench`: its options, and what of them needs a look.
 void add_bench(CLI::App& app, Flags& flags, Options& options);

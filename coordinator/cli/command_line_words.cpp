@@ -4,6 +4,8 @@
 #include "coordinator/cli/command_line_parts.h"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -81,7 +83,47 @@ std::string unknown_option(const CLI::App& app, const CLI::App* subcommand,
   return did_you_mean("option", word.substr(0, word.find('=')), {names.begin(), names.end()});
 }
 
+// "redis://user:secret@host,…": each secret, in place.
+void hide_passwords(std::span<char> nodes) {
+  const std::string_view list(nodes.data(), nodes.size());
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    const std::string_view one = list.substr(begin, end - begin);
+    const std::size_t at = one.rfind('@');
+    if (at != std::string_view::npos) {
+      const std::size_t scheme = one.find("://");
+      std::size_t from = scheme == std::string_view::npos ? 0 : scheme + 3;
+      const std::size_t colon = one.find(':', from);
+      if (colon < at) from = colon + 1;
+      for (std::size_t i = from; i < at; ++i) nodes[begin + i] = '*';
+    }
+    begin = end + 1;
+  }
+}
+
+// What behind an option is secret: its value, in the same word or in the next.
+void hide_value(std::string_view option, std::span<char> value) {
+  if (option == "--nodes") hide_passwords(value);
+  if (option == "--value") std::fill(value.begin(), value.end(), '*');
+}
+
 }  // namespace
+
+void hide_secrets(std::span<char*> words) {
+  std::string_view option;
+  for (char* word : words) {
+    const std::span<char> all(word, std::strlen(word));
+    const std::string_view text(word);
+    const std::size_t equals = text.find('=');
+    if (option == "--nodes" || option == "--value") {
+      hide_value(std::exchange(option, {}), all);
+    } else if (equals != std::string_view::npos && text.starts_with("--")) {
+      hide_value(text.substr(0, equals), all.subspan(equals + 1));
+    } else {
+      option = text;
+    }
+  }
+}
 
 std::vector<std::string> split_off_command(const CLI::App& app, std::vector<std::string> words,
                                            std::vector<std::string>& command) {
@@ -93,7 +135,11 @@ std::vector<std::string> split_off_command(const CLI::App& app, std::vector<std:
   const std::vector<std::size_t> plain = places_of_plain_words(app, words);
   if (plain.empty() || words[plain.front()] != "run") return words;
   auto end = std::find(words.begin(), words.end(), "--");
-  auto begin = end == words.end() ? end : end + 1;
+  const bool has_name = plain.size() > 1;
+  const bool names_behind = !has_name && words.end() - end > 1 && is_option(end[1]);
+  if (names_behind) end += 2;  // a name that begins with -
+  auto begin = end;
+  if (begin != words.end() && *begin == "--") ++begin;
   constexpr std::size_t kSubcommandAndName = 2;
   if (plain.size() > kSubcommandAndName) {
     begin = end = words.begin() + static_cast<std::ptrdiff_t>(plain[kSubcommandAndName]);

@@ -26,6 +26,11 @@ class UnblockedMessages::Writer {
     changed_.notify_all();
   }
 
+  void wait_until_written(Duration wait) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, wait, [this] { return queue_.empty() && !is_writing_; });
+  }
+
   void close(Duration wait) {
     std::unique_lock lock(mutex_);
     is_closed_ = true;
@@ -72,14 +77,41 @@ namespace {
 // Of the UnblockedMessages that there are, by MessageStream.
 std::array<UnblockedMessages::Writer*, 2> current_writers{};
 
-}  // namespace
+bool is_quiet = false;
+std::string last_line;
+
+constexpr std::string_view kEraseLine = "\r\x1b[K";
+// What the terminal shows next is a command's, and shall not stand behind the line. One that takes
+// nothing (Ctrl-S) is not waited for any longer: the lock is held by then (rule H2).
+constexpr Duration kLastLineWait = 100ms;
 
 // Not fmt::print, which throws when standard error is full or nobody reads it any more: that must
 // not end a command that runs under a lock.
-void say(MessageStream stream, const std::string& text) {
+void write_out(MessageStream stream, const std::string& text) {
   UnblockedMessages::Writer* writer = current_writers[static_cast<std::size_t>(stream)];
   if (writer != nullptr) return writer->add(text);
   static_cast<void>(std::fputs(text.c_str(), stream == MessageStream::output ? stdout : stderr));
+}
+
+}  // namespace
+
+void say(MessageStream stream, const std::string& text) {
+  if (stream == MessageStream::error && is_quiet) return;
+  if (last_line.empty() || stream == MessageStream::output) return write_out(stream, text);
+  write_out(stream, std::string(kEraseLine) + text + last_line);
+}
+
+void be_quiet() {
+  is_quiet = true;
+}
+
+void draw_last_line(const std::string& line) {
+  if (line == last_line || is_quiet) return;
+  last_line = line;
+  write_out(MessageStream::error, std::string(kEraseLine) + line);
+  UnblockedMessages::Writer* writer =
+      current_writers[static_cast<std::size_t>(MessageStream::error)];
+  if (line.empty() && writer != nullptr) writer->wait_until_written(kLastLineWait);
 }
 
 // The threads are made now: at the loss of a lock there may be no room for one more.

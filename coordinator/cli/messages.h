@@ -1,5 +1,8 @@
 // What a subcommand says to people, on standard error, and as JSON on standard output.
 //
+// On a terminal one line may stay below all messages, and be drawn again and again: what is waited
+// for. A message is written above it.
+//
 // `redlock run` must not wait for those who read it (rule H2): a pipe that nobody empties, a
 // terminal after Ctrl-S, a log collector that hangs would keep the loop from stopping a command
 // whose lock is lost. No test before a write helps, as the command writes to the same pipe between
@@ -22,6 +25,13 @@ enum class MessageStream { output, error };
 // Writes it, or hands it over while there are UnblockedMessages. That nobody reads it any more, or
 // that the disk is full, is nobody's business here.
 void say(MessageStream stream, const std::string& text);
+
+// From now on nothing is said on standard error.
+void be_quiet();
+
+// Draws the line that stays below the messages of standard error, in place of the last one; empty:
+// there is none. REQUIRES: standard error is a terminal, and the line narrower than it.
+void draw_last_line(const std::string& line);
 
 // As long as it lives say() never blocks. One at a time; on the main thread.
 class UnblockedMessages {

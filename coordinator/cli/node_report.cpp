@@ -1,6 +1,7 @@
 #include "coordinator/cli/node_report.h"
 
 #include "base/text/json.h"
+#include "base/text/printable.h"
 #include "coordinator/cli/messages.h"
 
 #include <algorithm>
@@ -36,11 +37,28 @@ void print_json(const Options& options, const Error& error) {
   say(MessageStream::output, all.text() + "\n");
 }
 
+// Whether a line per node says more than the sentence above it. Of a lock that is held votes are no
+// news; and where the sentence has the reason already, a table of five times the same has none.
+bool tells_more(const Error& error) {
+  const auto is_news = [&error](const NodeAnswer& answer) {
+    const bool is_vote = answer.kind == AnswerKind::yes || answer.kind == AnswerKind::no;
+    return answer.kind != AnswerKind::none && !(is_vote && error.code == ErrorCode::held);
+  };
+  if (std::none_of(error.nodes.begin(), error.nodes.end(), is_news)) return false;
+  const bool has_reason = error.code == ErrorCode::denied || error.code == ErrorCode::invalid;
+  return !has_reason ||
+         std::any_of(error.nodes.begin(), error.nodes.end(), [&error](const NodeAnswer& answer) {
+           return answer.text != error.nodes.front().text;
+         });
+}
+
 }  // namespace
 
 void report_failure(const Options& options, const Error& error) {
   if (options.json) return print_json(options, error);
-  complain(options.name.empty() ? error.text : fmt::format("{}: {}", options.name, error.text));
+  complain(options.name.empty() ? error.text
+                                : fmt::format("{}: {}", shown_name(options.name), error.text));
+  if (!options.verbose && !tells_more(error)) return;
   std::size_t node_width = 0;
   std::size_t text_width = 0;
   for (const NodeAnswer& answer : error.nodes) {

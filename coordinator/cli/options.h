@@ -14,6 +14,7 @@ namespace redlock::coordinator {
 
 enum class Subcommand {
   run,
+  hold,
   acquire,
   extend,
   release,
@@ -94,9 +95,11 @@ struct Options {
 
   std::string name;    // of the lock
   std::string value;   // extend, release
-  Duration ttl = 30s;  // acquire, extend, run; release: how long it is tried at most
-  std::optional<Duration> wait = Duration(0);  // acquire, run: for the lock; nullopt: for ever
-  bool fence = true;                           // acquire, run: with a fencing token
+  Duration ttl = 30s;  // acquire, extend, hold, run; release: how long it is tried at most
+  std::optional<Duration> wait = Duration(0);  // acquire, hold, run: nullopt: for ever
+  bool fence = true;                           // acquire, hold, run: with a fencing token
+  bool quiet = false;                          // acquire, hold, run: nothing on standard error
+  bool verbose = false;                        // the same: every attempt and every missing node
 
   RunOptions run;
   bool watch = false;  // status

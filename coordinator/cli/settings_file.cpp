@@ -9,9 +9,9 @@
 namespace redlock::coordinator {
 namespace {
 
-constexpr std::array<std::string_view, 10> kNamesInFile = {
-    "nodes",    "node-timeout", "clock-drift", "ttl",      "wait",
-    "max-hold", "signal",       "kill-after",  "no-fence", "unsafe-members"};
+constexpr std::array<std::string_view, 11> kNamesInFile = {
+    "nodes",    "password-file", "node-timeout", "clock-drift", "ttl",           "wait",
+    "max-hold", "signal",        "kill-after",   "no-fence",    "unsafe-members"};
 
 constexpr std::string_view kBlanks = " \t\r";
 

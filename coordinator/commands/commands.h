@@ -8,6 +8,7 @@
 namespace redlock::coordinator {
 
 int command_run(const Options& options, CommandSession& session);
+int command_hold(const Options& options, CommandSession& session);
 int command_acquire(const Options& options, CommandSession& session);
 int command_extend(const Options& options, CommandSession& session);
 int command_release(const Options& options, CommandSession& session);

@@ -1,6 +1,7 @@
 // redlock extend NAME: gives a lock that another process acquired a later deadline, and prints what
 // `eval` in a shell needs, also when it fails (shell_lines.h).
 #include "base/text/json.h"
+#include "base/text/printable.h"
 #include "base/time.h"
 #include "coordinator/cli/node_report.h"
 #include "coordinator/cli/shell_lines.h"
@@ -37,7 +38,8 @@ Over what_is_over(const Error& error) {
 int tell(const Options& options, const Result<Lock, Error>& result) {
   if (result) {
     if (print_validity(options, result.value())) return exit_code::kDone;
-    complain(fmt::format("{}: it was extended, but that could not be printed", options.name));
+    complain(fmt::format("{}: it was extended, but that could not be printed",
+                         shown_name(options.name)));
     return exit_code::kOutput;
   }
   const int exit_code = exit_code_of(result.error());

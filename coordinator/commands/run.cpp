@@ -10,9 +10,11 @@
 #include "base/net/turn/clock.h"
 #include "base/net/turn/timer.h"
 #include "base/text/duration_text.h"
+#include "base/text/printable.h"
 #include "coordinator/cli/messages.h"
 #include "coordinator/cli/node_report.h"
 #include "coordinator/commands/commands.h"
+#include "coordinator/commands/lock_wait.h"
 #include "coordinator/commands/session.h"
 #include "coordinator/process/guarded_command.h"
 #include "coordinator/process/process_tree.h"
@@ -43,6 +45,7 @@ class LockedRun : private GuardedCommand::User {
   LockedRun(const Options& options, CommandSession& session)
       : options_(options),
         session_(session),
+        wait_(options, session),
         command_(session_.loop(), *this),
         max_hold_(session_.loop(), net::ClockKind::boottime, [this] { give_up_after_max_hold(); }) {
     for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) {
@@ -54,11 +57,14 @@ class LockedRun : private GuardedCommand::User {
 
   int run() {
     return session_.run([this] {
+      wait_.begin();
       acquisition_ = session_.client().guard(
           options_.name,
           {.ttl = options_.ttl,
            .wait = options_.wait,
            .fence = options_.fence,
+           .on_wait = wait_.on_wait(),
+           .tells_every_attempt = options_.verbose,
            .notice = notice_of(options_),
            .on_loss = [this](const Error& why) { lose(why); },
            .on_extended = [this](Duration) { command_.keep_until(stop_at()); }},
@@ -89,6 +95,7 @@ class LockedRun : private GuardedCommand::User {
   const Options& options_;
   const UnblockedMessages messages_;
   CommandSession& session_;
+  LockWait wait_;
   GuardedCommand command_;
   net::Timer max_hold_;
   std::vector<std::unique_ptr<net::Signal>> signals_;
@@ -106,15 +113,19 @@ void LockedRun::on_signal(int number) {
   if (phase_ != Phase::acquiring || !is_end) return;
   phase_ = Phase::releasing;
   session_.client().cancel(acquisition_);
+  wait_.end();
+  wait_.tell_interrupted();
   session_.finish_when_undone(exit_code::of_signal(number));
 }
 
 void LockedRun::on_acquired(Result<Guard, Error> result) {
   if (phase_ != Phase::acquiring) return;  // cancelled
+  wait_.end();
   if (!result) {
-    report_failure(options_, result.error());
+    report_failure(options_, wait_.told(result.error()));
     return session_.finish_when_undone(exit_code_of(result.error(), options_.run.exit_if_not_got));
   }
+  wait_.tell_success();
   guard_ = std::move(result).value();
   if (options_.run.max_hold) {
     max_hold_.set(later(net::read_clock(net::ClockKind::boottime), *options_.run.max_hold));
@@ -182,7 +193,7 @@ void LockedRun::give_up_after_max_hold() {
   if (phase_ != Phase::running || lost_) return;
   held_too_long_ = true;
   command_.stop(options_.run.kill_after);
-  complain(fmt::format("{}: held for {}, the command is stopped", options_.name,
+  complain(fmt::format("{}: held for {}, the command is stopped", shown_name(options_.name),
                        spoken_duration(*options_.run.max_hold)));
 }
 
@@ -197,11 +208,12 @@ void LockedRun::on_exit(const GuardedCommand::End& end) {
 
 void LockedRun::tell_of_the_rest(const GuardedCommand::End& end) const {
   if (end.guard_was_killed) {
-    complain(fmt::format("{}: its guard was killed, so the command was ended", options_.name));
+    complain(fmt::format("{}: its guard was killed, so the command was ended",
+                         shown_name(options_.name)));
   }
   if (end.left_behind == 0) return;
   complain(fmt::format("{}: {} (process {}) works on without the lock (see --wait-all)",
-                       options_.name, end.left_name, end.left_behind));
+                       shown_name(options_.name), end.left_name, end.left_behind));
 }
 
 // Something of the command lives and may work on: until the lock has run out no other may have it
@@ -212,7 +224,7 @@ void LockedRun::abandon() {
   complain(
       fmt::format("{}: a process of the command could not be ended; the lock is not released, "
                   "it runs out by itself",
-                  options_.name));
+                  shown_name(options_.name)));
   session_.finish(exit_code::kReleaseUnconfirmed);
 }
 

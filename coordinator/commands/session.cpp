@@ -1,5 +1,6 @@
 #include "coordinator/commands/session.h"
 
+#include "coordinator/cli/node_report.h"
 #include "coordinator/process/process_launch.h"
 
 #include <csignal>
@@ -14,6 +15,7 @@ Result<std::unique_ptr<CommandSession>, Error> CommandSession::begin(const Optio
   settings.hear_everyone = true;
   settings.admit_unfenced = admits == Admits::yes;
   if (admits == Admits::no) settings.unsafe_members = true;  // it wants no votes
+  if (options.verbose) settings.log = [](Severity, std::string_view line) { complain(line); };
   auto client = Client::start_on((*loop)->raw(), settings);
   if (!client) return client.error();
   return std::unique_ptr<CommandSession>(

@@ -105,6 +105,7 @@ PURE_IN_SHELLS = [
     "server/sockets/session_host.h",
     "server/sockets/turn_input.h",
     "coordinator/cli/exit_code.h",
+    "coordinator/cli/waiting_text.*",
     "coordinator/cli/settings_file.*",
     "coordinator/cli/shell_lines.*",
 ]

@@ -50,12 +50,6 @@ def wait_until(condition, what):
     return result
 
 
-# What a node says to the second who wants a lock. A lock is held by a quorum: a node whose
-# connection came late may not have it, and grants it to the second, whose attempt fails all the
-# same.
-TAKEN = "(held by another|granted|not waited for)"
-
-
 # What acquire gives to a shell.
 SHELL_VARIABLES = ("REDLOCK_VALUE", "REDLOCK_TOKEN", "REDLOCK_VALIDITY_MS", "REDLOCK_VALID_UNTIL")
 
