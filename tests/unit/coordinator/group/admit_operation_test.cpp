@@ -190,6 +190,14 @@ TEST_CASE("a new group is admitted on its operator's word, once all nodes are th
   CHECK(world.acquire("printer")->lock.token == 1001);
 }
 
+TEST_CASE("where a quorum of ledgers is lost, no floor is below the bound of a fenced node") {
+  Losses world({1, 2, 3});
+  world.node(4).bound = 2000;
+  world.start();
+  CHECK(world.admit({.new_group = true, .floor = 1999}).outcome == AdmissionOutcome::floor_too_low);
+  CHECK(world.admit({.new_group = true, .floor = 2000}).outcome == AdmissionOutcome::done);
+}
+
 TEST_CASE("plain Redis servers are nobody to be admitted") {
   FakeNodes world;
   world.start();

@@ -37,6 +37,7 @@ class FakeNode {
   bool recovering = false;
   bool fenced = true;                 // of a redlock-node: its grants propose tokens
   Token counter = 0;                  // of tokens; one for all keys
+  Token bound = 0;                    // that no counter passes, as its ledger has it
   Instant admit_from = Instant(0ns);  // of one that is not fenced (rule F7)
   std::string hangs_at;               // it hangs when it is to answer this command
   bool knows_hello = true;
@@ -122,6 +123,7 @@ class FakeNode {
     all.add_field("admit_in_ms", Reply::integer(admit_from > now ? ceil_ms(admit_from - now) : 0));
     all.add_field("node_id", Reply::bulk(id));
     all.add_field("fenced", Reply::integer(fenced ? 1 : 0));
+    all.add_field("bound", Reply::integer(static_cast<std::int64_t>(bound)));
     return all;
   }
 

@@ -134,6 +134,15 @@ TEST_CASE("two operators at once: both end with one roster (G2)") {
   CHECK(world.epoch_of(6) + world.epoch_of(7) == 2);
 }
 
+TEST_CASE("a change that a hung node keeps open to its time is gone by when that is over (G2)") {
+  RosterWorld world;
+  Client& operator_ = world.make_group();
+  world.hang(3);
+  CHECK(world.change(operator_, RosterWorld::roster(2, {1, 2, 3, 4, 6}, {{6, 2}})).outcome ==
+        RosterOutcome::chosen);
+  CHECK(operator_.group().roster().roster.epoch == 2);
+}
+
 TEST_CASE("a change that its operator left half done is finished by whoever meets it (G2)") {
   RosterWorld world;
   Client& worker = world.make_group();
