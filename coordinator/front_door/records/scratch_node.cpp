@@ -46,16 +46,37 @@ ScratchNode::ScratchNode(Parts parts, std::uint64_t hash_seed, Instant started_a
                               .log = parts.log,
                               .script_watch = parts.watch,
                               .ttl_bound = &parts.ttl_bound}),
-      session_(node_.sessions().open({}, true, started_at)) {}
+      session_(node_.sessions().open({}, true, started_at)),
+      readers_(entries({"ttl", "pttl", "expiretime", "pexpiretime"})),
+      movers_(entries({"expire", "pexpire", "expireat", "pexpireat"})) {}
+
+ScratchNode::Entries ScratchNode::entries(std::initializer_list<std::string_view> names) {
+  Entries entries;
+  for (const std::string_view name : names) {
+    entries.push_back(node_.commands().find({&name, 1}).entry);
+    INVARIANT(entries.back() != nullptr, "a command that no node has");
+  }
+  return entries;
+}
+
+std::uint64_t ScratchNode::calls_of(const Entries& entries) {
+  std::uint64_t calls = 0;
+  for (const server::CommandTable::Entry* entry : entries) calls += entry->stats.calls;
+  return calls;
+}
 
 RunResult ScratchNode::run(Transaction& requests, std::span<const KnownRecord> records, Now now) {
   INVARIANT(node_.locks().size() == 0, "a run has left something behind");
   load(records);
   RunResult result;
+  const std::uint64_t read = calls_of(readers_);
+  const std::uint64_t moved = calls_of(movers_);
   node_.locks().notes().want(KeyNotes::touched, true);
   execute(requests, now, result);
   node_.locks().notes().take_touched(names_);
   node_.locks().notes().want(KeyNotes::touched, false);
+  result.reads_deadlines = calls_of(readers_) != read;
+  result.moves_deadlines = calls_of(movers_) != moved;
   result.touched = take_touched(records, now.monotonic);
   clear(records, result.touched, now.monotonic);
   return result;

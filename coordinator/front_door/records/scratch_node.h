@@ -20,9 +20,12 @@
 #include "server/node/node.h"
 #include "server/settings/settings.h"
 
+#include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace redlock::coordinator {
@@ -52,6 +55,10 @@ struct RunResult {
   std::vector<TouchedKey> touched = {};  // each once, in the order in which they were
   // It took too long and was ended in the middle: none of its changes counts.
   bool is_cut_short = false;
+  // Something asked how long a lock still lives; something moved a deadline, perhaps by a condition
+  // on the one before. Else the run would be the same whatever is left of the deadlines.
+  bool reads_deadlines = false;
+  bool moves_deadlines = false;
 };
 
 class ScratchNode {
@@ -83,9 +90,16 @@ class ScratchNode {
   void clear(std::span<const KnownRecord> records, const std::vector<TouchedKey>& touched,
              Instant now);
 
+  // Commands with their counters.
+  using Entries = std::vector<const server::CommandTable::Entry*>;
+  Entries entries(std::initializer_list<std::string_view> names);
+  static std::uint64_t calls_of(const Entries& entries);
+
   const server::Stopwatch& stopwatch_;
   server::Node node_;
   protocol::Session& session_;
+  const Entries readers_;  // of deadlines
+  const Entries movers_;
   std::vector<std::string> names_;  // of touched keys; kept for its memory
 };
 

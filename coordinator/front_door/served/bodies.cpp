@@ -28,12 +28,52 @@ bool is_plain_try_of(Request words) {
   return only_if_absent;
 }
 
+// Whether it may have a condition on the deadline before: GT or LT of EXPIRE and its family.
+bool may_compare_deadlines(Request words) {
+  const auto has_letters = [](std::string_view word) {
+    for (std::size_t i = 0; i + 1 < word.size(); ++i) {
+      const std::string_view two = word.substr(i, 2);
+      if (equals_ignoring_case(two, "GT") || equals_ignoring_case(two, "LT")) return true;
+    }
+    return false;
+  };
+  return std::any_of(words.begin(), words.end(), has_letters);
+}
+
+// A script's declared keys, or a command's first.
+std::vector<std::string> expected_keys_of(const protocol::CommandSpec& spec, Request words) {
+  constexpr std::size_t kFirstOfScripts = 3;
+  if (!spec.has(protocol::kMovableKeys)) {
+    const auto first = static_cast<std::size_t>(spec.first_key);
+    if (first == 0 || first >= words.size()) return {};
+    return {std::string(words[first])};
+  }
+  const auto count = words.size() > 2 ? parse_int64(words[2]) : std::nullopt;
+  const auto given =
+      static_cast<std::int64_t>(words.size() - std::min(words.size(), kFirstOfScripts));
+  if (!count || *count < 1 || *count > given || *count > 8) return {};
+  std::vector<std::string> keys;
+  for (const std::string_view key :
+       words.subspan(kFirstOfScripts, static_cast<std::size_t>(*count))) {
+    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.emplace_back(key);
+  }
+  return keys;
+}
+
 class ScratchBody final : public CommandBody {
  public:
-  ScratchBody(ScratchNode& scratch, Transaction request, bool is_plain_try)
-      : scratch_(scratch), request_(std::move(request)), is_plain_try_(is_plain_try) {}
+  ScratchBody(ScratchNode& scratch, Transaction request, const protocol::CommandSpec& spec)
+      : scratch_(scratch), request_(std::move(request)), spec_(spec) {
+    is_plain_try_ = is_plain_try_of(request_.request(0));
+    may_compare_ = may_compare_deadlines(request_.request(0));
+  }
+  std::vector<std::string> expected_keys() const override {
+    return expected_keys_of(spec_, request_.request(0));
+  }
   RunResult run(std::span<const KnownRecord> records, Now now) override {
-    return scratch_.run(request_, records, now);
+    RunResult run = scratch_.run(request_, records, now);
+    run.moves_deadlines = run.moves_deadlines && may_compare_;
+    return run;
   }
   Reply reply(RunResult& run, std::span<const SettledKey>, Now) override {
     return std::move(run.replies[0]);
@@ -42,8 +82,10 @@ class ScratchBody final : public CommandBody {
 
  private:
   ScratchNode& scratch_;
-  Transaction request_;
-  bool is_plain_try_;
+  mutable Transaction request_;  // reading it lays out its words
+  const protocol::CommandSpec& spec_;
+  bool is_plain_try_ = false;
+  bool may_compare_ = false;
 };
 
 const KnownRecord* find(std::span<const KnownRecord> records, const std::string& key) {
@@ -142,7 +184,7 @@ class WatchBody final : public CommandBody {
 std::unique_ptr<CommandBody> scratch_body(ScratchNode& scratch, server::Call& call) {
   Transaction request;
   if (!request.add(call.words, call.command.spec.flags)) return nullptr;
-  return std::make_unique<ScratchBody>(scratch, std::move(request), is_plain_try_of(call.words));
+  return std::make_unique<ScratchBody>(scratch, std::move(request), call.command.spec);
 }
 
 std::unique_ptr<CommandBody> exec_body(ScratchNode& scratch, std::unique_ptr<Transaction> queue,

@@ -31,6 +31,8 @@ class CommandBody {
   // Of a run: called once, and only of the last. keys: those that it touched.
   virtual protocol::Reply reply(RunResult& run, std::span<const SettledKey> keys, Now now) = 0;
 
+  // Keys that its run will most likely touch: what is known of them need not be found by a run.
+  virtual std::vector<std::string> expected_keys() const { return {}; }
   // It takes one lock if that is free, and says whether it did, whoever else holds it: so it need
   // not be known who does.
   virtual bool is_plain_try() const { return false; }

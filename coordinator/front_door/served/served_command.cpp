@@ -103,12 +103,25 @@ bool ServedCommand::run(Now now) {
       fail(std::string(kTooManyKeys), now);
       return false;
     }
-    if (is_complete) return true;
+    if (is_complete) break;
   }
+  drop_untouched();
+  return true;
+}
+
+// Keys that were expected, and that the run did without.
+void ServedCommand::drop_untouched() {
+  std::erase_if(keys_, [&](const KeyState& state) {
+    const bool is_touched =
+        std::any_of(last_.touched.begin(), last_.touched.end(),
+                    [&](const TouchedKey& touched) { return touched.key == state.key; });
+    return !is_touched && state.certainty == Certainty::guess;
+  });
 }
 
 // Whether the run would have come to something else with more or less time left of its guesses.
 bool ServedCommand::hangs_on_deadlines(Now now) {
+  if (!last_.reads_deadlines && !last_.moves_deadlines) return false;
   const bool has_guess = std::any_of(keys_.begin(), keys_.end(), [](const KeyState& state) {
     return state.value && state.certainty == Certainty::guess;
   });
@@ -129,6 +142,7 @@ bool ServedCommand::stand_in_line(Now now) {
 // --- deciding
 
 void ServedCommand::start(Now now) {
+  for (const std::string& key : body_->expected_keys()) state_of(key, now);
   if (!run(now)) return;
   if (last_.is_cut_short) return fail(std::string(kScriptTooLong), now);
   if (keys_.empty()) return answer(now);

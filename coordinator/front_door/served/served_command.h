@@ -123,6 +123,7 @@ class ServedCommand {
   KeyState* find(const std::string& key);
   void guess(KeyState& state, Now now);
   std::vector<KnownRecord> records(Now now, std::optional<Instant> deadline_of_guesses) const;
+  void drop_untouched();
   bool hangs_on_deadlines(Now now);
   bool stand_in_line(Now now);
 
