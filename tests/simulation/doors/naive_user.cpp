@@ -13,7 +13,7 @@ using protocol::ParsedReply;
 using protocol::Reply;
 
 constexpr Instant kFirstReading{std::chrono::minutes(40)};
-constexpr Duration kDialAgain = 20ms;
+constexpr Duration kDialAgain = 100ms;
 constexpr Duration kProbePatience = 10s;
 constexpr unsigned kKeysApart = 1000;  // for the referee: no key of the group's own clients
 
