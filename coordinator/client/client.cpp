@@ -1,6 +1,5 @@
 #include "coordinator/client/client_core.h"
 #include "coordinator/client/guard_keeping.h"
-#include "coordinator/client/node_address.h"
 #include "coordinator/client/several_guards.h"
 #include "coordinator/results/errors.h"
 #include "coordinator/results/public_roster.h"
@@ -18,7 +17,6 @@ using coordinator::AdmitResult;
 using coordinator::ExtendResult;
 using coordinator::ExtensionOutcome;
 using coordinator::holder_now;
-using coordinator::kNodeTimeoutMax;
 using coordinator::NodeFinding;
 
 namespace {
@@ -80,33 +78,6 @@ Duration notice_of(const GuardOptions& options) {
   return options.notice.value_or(std::min<Duration>(options.ttl / 10, 5s));
 }
 
-Result<ParsedOptions, Error> read_options(const ClientOptions& options) {
-  std::string list;
-  for (const std::string& node : options.nodes) list += (list.empty() ? "" : ",") + node;
-  auto nodes = coordinator::parse_node_addresses(list);
-  if (!nodes) return invalid(nodes.error().text);
-  if (options.node_timeout < 1ms) return invalid("the node timeout is shorter than 1 ms");
-  if (options.node_timeout > kNodeTimeoutMax) return invalid("the node timeout is longer than 1 h");
-  if (!(options.clock_drift >= 0 && options.clock_drift <= kClockDriftMax)) {
-    return invalid("the clock drift is a ratio from 0 to 0.5: 0.01 is 1 %");
-  }
-  ParsedOptions parsed{.addresses = {},
-                       .group = {.nodes = {},
-                                 .node_timeout = options.node_timeout,
-                                 .clock_drift = options.clock_drift,
-                                 .hear_everyone = options.hear_everyone,
-                                 .as_named = options.as_named,
-                                 .unsafe_members = options.unsafe_members,
-                                 .admit_unfenced = options.admit_unfenced},
-                       .log = options.log};
-  for (coordinator::NodeAddress& node : nodes.value()) {
-    if (!node.credentials.given()) node.credentials.password = options.password;
-    parsed.group.nodes.push_back({node.text(), std::move(node.credentials)});
-    parsed.addresses.push_back(std::move(node.address));
-  }
-  return parsed;
-}
-
 coordinator::AcquireRequest request(std::string name, const AcquireOptions& options) {
   return {.name = std::move(name),
           .ttl = options.ttl,
@@ -136,7 +107,7 @@ Client::~Client() {
 }
 
 Result<Client, Error> Client::start(const ClientOptions& options) {
-  auto read = read_options(options);
+  auto read = ParsedOptions::read(options);
   if (!read) return read.error();
   auto core = Core::make(nullptr, std::move(read).value());
   if (!core) return core.error();
@@ -145,7 +116,7 @@ Result<Client, Error> Client::start(const ClientOptions& options) {
 
 Result<Client, Error> Client::start_on(uv_loop_s* loop, const ClientOptions& options) {
   if (loop == nullptr) return invalid("no loop was given");
-  auto read = read_options(options);
+  auto read = ParsedOptions::read(options);
   if (!read) return read.error();
   auto core = Core::make(loop, std::move(read).value());
   if (!core) return core.error();

@@ -1,11 +1,9 @@
 #include "coordinator/client/client_core.h"
 
 #include "base/net/process/spare_descriptors.h"
-#include "base/net/process/system_random.h"
 #include "base/net/turn/quiet_thread.h"
 #include "coordinator/client/client_wait.h"
 #include "coordinator/client/guard_keeping.h"
-#include "coordinator/client/node_address.h"
 #include "coordinator/results/translate.h"
 
 #include <fmt/format.h>
@@ -13,7 +11,6 @@
 namespace redlock {
 
 using coordinator::holder_now;
-using coordinator::NodeIndex;
 
 namespace {
 
@@ -106,20 +103,10 @@ Client::Core::Core(Means means, bool has_own_thread, ParsedOptions options)
       log_(std::move(options.log)),
       report_(options.group.nodes),
       alarms_(*loop_, std::move(means.alarms)),
-      group_(std::move(options.group), coordinator::new_lock_value, net::system_random_seed()),
-      timer_(*loop_, std::move(means.group), [this] { group_.on_time(holder_now()); }),
+      sockets_(*loop_, std::move(means.group), std::move(options.group), options.addresses),
       mailbox_(std::move(means.mailbox)),
       finish_alarm_(alarms_, [] {}),
-      turn_(*loop_, [this] { end_turn(); }) {
-  coordinator::LinkSocket::User& user = *this;
-  for (net::Address& address : options.addresses) {
-    const auto node = static_cast<NodeIndex>(sockets_.size());
-    sockets_.push_back({names()[node].name, std::make_unique<coordinator::LinkSocket>(
-                                                *loop_, std::move(address), node, user)});
-  }
-  group_.start(holder_now());
-  flush();
-}
+      turn_(*loop_, [this] { end_turn(); }) {}
 
 Client::Core::~Core() = default;
 
@@ -154,7 +141,7 @@ void Client::Core::end() {
 // What can be sent without waiting is sent.
 void Client::Core::end_at_once() {
   stop_everything();
-  flush();
+  sockets_.flush();
   run_last_tasks();
 }
 
@@ -212,7 +199,7 @@ Client::Operation Client::Core::release(const coordinator::HeldLock& lock, Callb
     const auto on_end = [this, tell](const coordinator::ReleaseResult& result) {
       tell(translate(names(), result));
     };
-    return group_.release(lock, holder_now(), on_end);
+    return group().release(lock, holder_now(), on_end);
   });
 }
 
@@ -227,10 +214,11 @@ Client::Core::Undo Client::Core::acquire(
     report_.on_acquisition(result.outcome);
     on_end(result);
   };
-  const coordinator::OperationId operation = group_.acquire(std::move(request), holder_now(), tell);
+  const coordinator::OperationId operation =
+      group().acquire(std::move(request), holder_now(), tell);
   return [this, wait, operation] {
     wait->end();
-    group_.cancel(operation, holder_now());
+    group().cancel(operation, holder_now());
   };
 }
 
@@ -241,7 +229,7 @@ coordinator::OperationId Client::Core::extend(
     report_.on_extension(result.outcome);
     on_end(result);
   };
-  return group_.extend(lock, holder_now(), tell);
+  return group().extend(lock, holder_now(), tell);
 }
 
 void Client::Core::finish(MoveOnlyFunction<void()> done) {
@@ -249,7 +237,7 @@ void Client::Core::finish(MoveOnlyFunction<void()> done) {
   post([this, done = std::move(done)]() mutable {
     if (!done) return;
     if (is_at_end_) return defer(std::move(done));
-    const Duration patience = group_.options().node_timeout;
+    const Duration patience = group().options().node_timeout;
     finishes_.push_back({later(holder_now(), patience), std::move(done)});
     finish_alarm_.set(holder_now());  // so that a turn comes in any case
   });
@@ -267,16 +255,16 @@ void Client::Core::end_turn() {
   const auto say_line = [this](Severity severity, std::string line) {
     say(severity, std::move(line));
   };
-  report_.look(group_, pending_.size(), keepings_.size(),
+  report_.look(group(), pending_.size(), keepings_.size(),
                log_ ? coordinator::ClientReport::Say(say_line) : nullptr);
   look_who_finished();
-  flush();
+  sockets_.flush();
 }
 
 void Client::Core::look_who_finished() {
   if (finishes_.empty()) return;
   const Instant now = holder_now();
-  const bool all_answered = group_.releases_under_way() == 0;
+  const bool all_answered = group().releases_under_way() == 0;
   std::vector<Finish> waiting;
   for (Finish& finish : std::exchange(finishes_, {})) {
     if (all_answered || now >= finish.deadline) {
@@ -288,85 +276,6 @@ void Client::Core::look_who_finished() {
   for (Finish& finish : waiting) finishes_.push_back(std::move(finish));
   if (is_at_end_) return run_last_tasks();  // one of those that were told has ended the client
   if (!finishes_.empty()) finish_alarm_.set(finishes_.front().deadline);
-}
-
-// --- the group's sockets
-
-// A link may have been told within this turn to dial anew, or to lead elsewhere: then what its
-// connection still brings is nobody's.
-bool Client::Core::is_stale(NodeIndex node) {
-  if (node >= names().size() || sockets_[node].name != names()[node].name) return true;
-  return group_.link(node).has_wish();
-}
-
-bool Client::Core::has_node_changes() const {
-  return node_changes_ != group_.node_changes();
-}
-
-void Client::Core::on_connected(NodeIndex node) {
-  if (!is_stale(node)) group_.on_connected(node, holder_now());
-}
-
-// What one operation alone has to say waits for no others, which a write could be shared with: it
-// does not wait either until the answers of the slower nodes to its last question are read.
-void Client::Core::on_bytes(NodeIndex node, std::string_view bytes) {
-  if (is_stale(node)) return;
-  group_.on_bytes(node, bytes, holder_now());
-  if (group_.operations() == 1 && !has_node_changes()) write_out();
-}
-
-void Client::Core::on_end(NodeIndex node, std::string_view reason) {
-  if (!is_stale(node)) group_.on_end(node, reason, holder_now());
-}
-
-// An address that the roster tells, as the options told theirs. One that nobody can read leads
-// nowhere; that the node is not reached is told as of any other.
-void Client::Core::follow_node_changes() {
-  node_changes_ = group_.node_changes();
-  coordinator::LinkSocket::User& user = *this;
-  const auto& nodes = group_.nodes();
-  sockets_.resize(nodes.size());
-  for (NodeIndex node = 0; node < nodes.size(); ++node) {
-    NodeSocket& socket = sockets_[node];
-    if (socket.name == nodes[node].name) continue;
-    socket.name = nodes[node].name;
-    auto address = coordinator::parse_node_address(socket.name);
-    net::Address leads_to = address ? std::move(address->address) : net::Address();
-    socket.socket =
-        std::make_unique<coordinator::LinkSocket>(*loop_, std::move(leads_to), node, user);
-  }
-}
-
-// Once per turn: what the links want done, and when the group wants to be woken.
-void Client::Core::flush() {
-  if (has_node_changes()) follow_node_changes();
-  for (NodeIndex node = 0; node < sockets_.size(); ++node) {
-    switch (group_.link(node).take_wish()) {
-      case coordinator::Link::Wish::none:
-        break;
-      case coordinator::Link::Wish::dial:
-        sockets_[node].socket->dial();
-        break;
-      case coordinator::Link::Wish::hang_up:
-        sockets_[node].socket->hang_up();
-        break;
-    }
-  }
-  write_out();
-  timer_.set(group_.next_deadline());
-}
-
-// A write takes as long as the kernel needs to hand it over, so the nodes that are behind come
-// last: a hung node delays no request to another.
-void Client::Core::write_out() {
-  for (const bool behind : {false, true}) {
-    for (NodeIndex node = 0; node < sockets_.size(); ++node) {
-      coordinator::Link& link = group_.link(node);
-      if (link.outgoing().empty() || link.is_behind() != behind) continue;
-      sockets_[node].socket->write(link.outgoing());
-      link.outgoing_written();
-    }
-  }
 }
 
 }  // namespace redlock

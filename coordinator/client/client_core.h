@@ -1,7 +1,5 @@
-// Client's inside: the loop, the Group with its sockets and its clock, and what is under way.
-//
-// What a turn of the loop brings together is written once per node, and what an operation alone has
-// to say at once. The open connections keep the loop running.
+// Client's inside: the loop, the Group on it, and what is under way. The open connections keep the
+// loop running.
 //
 // All but post(), begin() and wait() belongs to the loop's thread. On a thread of our own the calls
 // of other threads reach it through the mailbox; on a caller's loop they are on its thread already.
@@ -13,10 +11,9 @@
 #include "base/net/turn/before_wait.h"
 #include "base/net/turn/loop.h"
 #include "base/net/turn/mailbox.h"
-#include "base/net/turn/timer.h"
+#include "coordinator/client/group_sockets.h"
 #include "coordinator/client/holder.h"
-#include "coordinator/client/link_socket.h"
-#include "coordinator/group/group.h"
+#include "coordinator/client/parsed_options.h"
 #include "coordinator/results/client_report.h"
 #include <redlock/client.h>
 #include <redlock/guard.h>
@@ -96,14 +93,7 @@ Result<T, Error> wait_for(Begin begin) {
   return waiting.wait();
 }
 
-// ClientOptions, checked and parsed.
-struct ParsedOptions {
-  std::vector<net::Address> addresses;  // by node
-  coordinator::Group::Options group;
-  std::function<void(Severity, std::string_view)> log;
-};
-
-class REDLOCK_HIDDEN Client::Core : private coordinator::LinkSocket::User {
+class REDLOCK_HIDDEN Client::Core {
  public:
   // How the outcome of an operation is told inside.
   template <class T>
@@ -125,7 +115,7 @@ class REDLOCK_HIDDEN Client::Core : private coordinator::LinkSocket::User {
   };
   Core(Means means, bool has_own_thread, ParsedOptions options);
   // REQUIRES: end() was called.
-  ~Core() override;
+  ~Core();
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
@@ -185,8 +175,8 @@ class REDLOCK_HIDDEN Client::Core : private coordinator::LinkSocket::User {
   void remove(const std::shared_ptr<Guard::Keeping>& keeping) { keepings_.erase(keeping); }
 
   net::Alarms& alarms() { return alarms_; }
-  coordinator::Group& group() { return group_; }
-  const std::vector<coordinator::Group::Node>& names() const { return group_.nodes(); }
+  coordinator::Group& group() { return sockets_.group(); }
+  const std::vector<coordinator::Group::Node>& names() const { return sockets_.group().nodes(); }
   const std::shared_ptr<net::Mailbox>& mailbox() const { return mailbox_; }
   bool has_own_thread() const { return has_own_thread_; }
   bool is_loop_thread() const {
@@ -218,7 +208,7 @@ class REDLOCK_HIDDEN Client::Core : private coordinator::LinkSocket::User {
   class Wait;
 
   Undo undo_of(coordinator::OperationId operation) {
-    return [this, operation] { group_.cancel(operation, coordinator::holder_now()); };
+    return [this, operation] { group().cancel(operation, coordinator::holder_now()); };
   }
   static Undo undo_of(Undo undo) { return undo; }
   static Result<Means, Error> find_means(uv_loop_s* caller_loop);
@@ -229,14 +219,6 @@ class REDLOCK_HIDDEN Client::Core : private coordinator::LinkSocket::User {
   bool cancel_begun(Operation operation);
   void end_turn();
   void look_who_finished();
-  void flush();
-  void write_out();
-  bool is_stale(coordinator::NodeIndex node);
-  bool has_node_changes() const;
-  void follow_node_changes();
-  void on_connected(coordinator::NodeIndex node) override;
-  void on_bytes(coordinator::NodeIndex node, std::string_view bytes) override;
-  void on_end(coordinator::NodeIndex node, std::string_view reason) override;
 
   const net::ForkMark mark_;
   const bool has_own_thread_;
@@ -244,15 +226,7 @@ class REDLOCK_HIDDEN Client::Core : private coordinator::LinkSocket::User {
   const std::function<void(Severity, std::string_view)> log_;
   coordinator::ClientReport report_;
   net::Alarms alarms_;
-  coordinator::Group group_;
-  // By node: the socket, and the name of what it leads to.
-  struct NodeSocket {
-    std::string name;
-    std::unique_ptr<coordinator::LinkSocket> socket;
-  };
-  std::vector<NodeSocket> sockets_;
-  std::uint64_t node_changes_ = 0;         // that the sockets have followed
-  net::Timer timer_;                       // the group's
+  coordinator::GroupSockets sockets_;
   std::shared_ptr<net::Mailbox> mailbox_;  // shared with the guards, which may outlive us
   std::atomic<Operation> last_operation_ = 0;
   std::unordered_map<Operation, std::shared_ptr<Pending>> pending_;

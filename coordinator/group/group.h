@@ -5,7 +5,7 @@
 //   group.acquire({.name = "printer", .ttl = 30s}, now, [](AcquireResult result) { … });
 //
 // It owns the links' state (Link) and the state machines of every operation under way. Whoever
-// drives it (client_core.h over sockets, a simulator over nothing) hands in what happened on the
+// drives it (group_sockets.h over sockets, a simulator over nothing) hands in what happened on the
 // connections and the time, and after each event asks the links what to dial, write and hang up.
 // So the simulator runs this very code.
 //

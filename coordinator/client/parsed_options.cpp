@@ -1,0 +1,42 @@
+#include "coordinator/client/parsed_options.h"
+
+#include "coordinator/client/node_address.h"
+
+namespace redlock {
+namespace {
+
+Error invalid(std::string text) {
+  return {ErrorCode::invalid, std::move(text), {}};
+}
+
+}  // namespace
+
+Result<ParsedOptions, Error> ParsedOptions::read(const ClientOptions& options) {
+  std::string list;
+  for (const std::string& node : options.nodes) list += (list.empty() ? "" : ",") + node;
+  auto nodes = coordinator::parse_node_addresses(list);
+  if (!nodes) return invalid(nodes.error().text);
+  if (options.node_timeout < 1ms) return invalid("the node timeout is shorter than 1 ms");
+  if (options.node_timeout > coordinator::kNodeTimeoutMax)
+    return invalid("the node timeout is longer than 1 h");
+  if (!(options.clock_drift >= 0 && options.clock_drift <= kClockDriftMax)) {
+    return invalid("the clock drift is a ratio from 0 to 0.5: 0.01 is 1 %");
+  }
+  ParsedOptions parsed{.addresses = {},
+                       .group = {.nodes = {},
+                                 .node_timeout = options.node_timeout,
+                                 .clock_drift = options.clock_drift,
+                                 .hear_everyone = options.hear_everyone,
+                                 .as_named = options.as_named,
+                                 .unsafe_members = options.unsafe_members,
+                                 .admit_unfenced = options.admit_unfenced},
+                       .log = options.log};
+  for (coordinator::NodeAddress& node : nodes.value()) {
+    if (!node.credentials.given()) node.credentials.password = options.password;
+    parsed.group.nodes.push_back({node.text(), std::move(node.credentials)});
+    parsed.addresses.push_back(std::move(node.address));
+  }
+  return parsed;
+}
+
+}  // namespace redlock
