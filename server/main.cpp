@@ -14,6 +14,7 @@
 #include "server/shell/node_run.h"
 #include "server/shell/state_folder.h"
 #include "server/shell/supervisor.h"
+#include "server/sockets/descriptor_limit.h"
 
 #include <cerrno>
 #include <csignal>
@@ -21,7 +22,6 @@
 #include <cstring>
 #include <fstream>
 #include <malloc.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -30,6 +30,8 @@ namespace redlock::server {
 namespace {
 
 constexpr int kFailed = 1;
+// The state folder, the log, the loop.
+constexpr std::uint32_t kOwnDescriptors = 32;
 
 // A broken invariant ends the process without a destructor. What the node did before is in the
 // lines that the log has not written yet.
@@ -53,26 +55,6 @@ void ignore_stray_signals() {
 int fail(std::string_view text) {
   net::say_last_words(fmt::format("redlock-node: {}\n", text));
   return kFailed;
-}
-
-// Each client needs a descriptor; keep some for the node itself.
-void raise_descriptor_limit(Settings& settings, LogSink& log) {
-  constexpr rlim_t kOwn = 32;
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= settings.maxclients + kOwn) return;
-  limit.rlim_cur = limit.rlim_max == RLIM_INFINITY
-                       ? settings.maxclients + kOwn
-                       : std::min(limit.rlim_max, settings.maxclients + kOwn);
-  setrlimit(RLIMIT_NOFILE, &limit);
-  getrlimit(RLIMIT_NOFILE, &limit);
-  if (limit.rlim_cur >= settings.maxclients + kOwn) return;
-  const auto possible =
-      static_cast<std::uint32_t>(limit.rlim_cur > kOwn ? limit.rlim_cur - kOwn : 1);
-  log.log(
-      LogLevel::warning,
-      fmt::format("the system allows {} open files (ulimit -n), so maxclients is {} instead of {}",
-                  limit.rlim_cur, possible, settings.maxclients));
-  settings.maxclients = possible;
 }
 
 Status write_pidfile(const std::string& path) {
@@ -160,7 +142,7 @@ int run_node(NodeCommandLine& command) {
   for (const std::string& warning : command.configuration.warnings) {
     log.value().log(LogLevel::warning, warning);
   }
-  raise_descriptor_limit(settings, log.value());
+  raise_descriptor_limit(settings, log.value(), kOwnDescriptors);
   Process process(settings, log.value(), command.config_file);
   const int code = process.run();
   tell_broken_invariants(nullptr);

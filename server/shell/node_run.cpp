@@ -99,7 +99,7 @@ Status NodeRun::restore() {
 // (Node::begin_run). Nobody else uses the folder meanwhile.
 Status NodeRun::serve(const Hooks& hooks) {
   NodeHost host(*node_, now);
-  SessionServer server(loop_, host, *listeners_);
+  SessionServer server(loop_, host, *listeners_, {.stopped = [this] { loop_.stop(); }});
   server_ = &server;
   net::Timer recovered(loop_, net::ClockKind::monotonic, [&] {
     log_.log(LogLevel::notice, "the restart delay is over: locks are granted from now on");

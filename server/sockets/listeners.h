@@ -35,6 +35,9 @@ class Listeners {
   // Nothing is accepted before the loop runs. REQUIRES: called before that.
   void admit_to(OnConnection on_connection) { on_connection_ = std::move(on_connection); }
 
+  // Accepts no more; clients that are connected stay.
+  void close() { listeners_.clear(); }
+
   std::uint16_t port() const;     // of the first TCP address; 0: none
   std::string addresses() const;  // for the log
 

@@ -168,11 +168,9 @@ class SessionServer::Connection final : public net::Stream::User, public protoco
   bool is_leaving_ = false;
 };
 
-SessionServer::SessionServer(net::Loop& loop, SessionHost& host, Listeners& listeners,
-                             std::function<void()> before_output)
-    : loop_(loop),
-      host_(host),
-      before_output_(std::move(before_output)),
+SessionServer::SessionServer(net::Loop& loop, SessionHost& host, Listeners& listeners, Hooks hooks)
+    : host_(host),
+      hooks_(std::move(hooks)),
       timer_(loop, net::ClockKind::monotonic, [this] { do_due_work(); }),
       after_wait_(loop, [this] { execute_held(); }),
       before_wait_(loop, [this] { end_turn(); }) {
@@ -265,9 +263,9 @@ void SessionServer::write_output() {
 }
 
 void SessionServer::end_turn() {
-  if (before_output_) before_output_();
+  if (hooks_.before_output) hooks_.before_output();
   write_output();
-  if (host_.is_stopped()) return loop_.stop();
+  if (host_.is_stopped()) return hooks_.stopped();
   forgotten_ = 0;
   set_timer();
 }

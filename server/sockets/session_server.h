@@ -26,16 +26,20 @@ namespace redlock::server {
 
 class SessionServer {
  public:
-  // before_output: called at the end of each turn, when all of it was executed and nothing of it
-  // answered: what the host has to say to others leaves before what it says to clients. All
-  // outlive the server.
-  SessionServer(net::Loop& loop, SessionHost& host, Listeners& listeners,
-                std::function<void()> before_output = {});
+  struct Hooks {
+    // The host has stopped, and what it answered has gone out: the end of the loop, say.
+    std::function<void()> stopped;
+    // At the end of each turn, when all of it was executed and nothing of it answered: what the
+    // host has to say to others leaves before what it says to clients.
+    std::function<void()> before_output = {};
+  };
+  // All outlive the server.
+  SessionServer(net::Loop& loop, SessionHost& host, Listeners& listeners, Hooks hooks);
   ~SessionServer();
   SessionServer(const SessionServer&) = delete;
   SessionServer& operator=(const SessionServer&) = delete;
 
-  // SIGTERM, SIGINT: finishes the turn and stops the host; the loop stops when the host has.
+  // SIGTERM, SIGINT: finishes the turn and stops the host.
   void stop();
 
  private:
@@ -53,9 +57,8 @@ class SessionServer {
   void end_turn();
   void set_timer();
 
-  net::Loop& loop_;
   SessionHost& host_;
-  const std::function<void()> before_output_;
+  const Hooks hooks_;
   std::unordered_map<protocol::Session::Id, std::unique_ptr<Connection>> connections_;
   TurnInput<Connection> held_;
   // Connections that end when their peers have read, or at these instants, the soonest first.

@@ -47,7 +47,7 @@ class Serving {
       : listeners_(Listeners::open(loop_, {{{path, 0}}}, settings_).value()),
         node_(all_families(), settings_, {}, {[] { return ProcessFacts{}; }, log_}),
         host(node_, monotonic_now),
-        server_(loop_, host, *listeners_) {
+        server_(loop_, host, *listeners_, {.stopped = [this] { loop_.stop(); }}) {
     node_.begin_run(net::read_now());
     thread_ = std::thread([this] { loop_.run(); });
   }
