@@ -63,6 +63,8 @@ int run_subcommand(Subcommand subcommand, const Options& options) {
       return command_up(options);
     case Subcommand::drill:
       return command_drill(options);
+    case Subcommand::serve:
+      return command_serve(options);
   }
   return exit_code::kUsage;
 }

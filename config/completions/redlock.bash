@@ -1,6 +1,6 @@
 # bash completion for redlock(1). Works with and without the package bash-completion.
 
-_redlock_words="run hold acquire extend release holder status admit group up bench drill"
+_redlock_words="run hold acquire extend release holder status admit group up serve bench drill"
 _redlock_changes="show create replace add remove rescue"
 _redlock_drills="restart chaos partition clock run check"
 
@@ -78,7 +78,7 @@ _redlock() {
     fi
   fi
   case $previous in
-    --config | --password-file | --node-binary | --html)
+    --config | --password-file | --node-binary | --html | --logfile)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return

@@ -20,7 +20,8 @@ constexpr std::array kSubcommands = {
     std::pair{"release", Subcommand::release}, std::pair{"holder", Subcommand::holder},
     std::pair{"status", Subcommand::status},   std::pair{"admit", Subcommand::admit},
     std::pair{"group", Subcommand::group},     std::pair{"up", Subcommand::up},
-    std::pair{"drill", Subcommand::drill},     std::pair{"bench", Subcommand::bench}};
+    std::pair{"drill", Subcommand::drill},     std::pair{"bench", Subcommand::bench},
+    std::pair{"serve", Subcommand::serve}};
 
 std::optional<Subcommand> subcommand_of(const CLI::App& app) {
   for (const auto& [name, subcommand] : kSubcommands) {
@@ -40,13 +41,17 @@ void add_flags(const Flags& flags, GivenSettings& settings) {
   for (const auto& [name, value] : flags.values) {
     if (flags.is_given(name)) settings.set(name, {value, "--" + name, true});
   }
+  std::string listen;
+  for (const std::string& address : flags.listen) listen += address + ' ';
+  if (!listen.empty()) settings.set("listen", {listen, "--listen", true});
   if (flags.no_fence) settings.set("no-fence", {"yes", "--no-fence", true});
   if (flags.unsafe_members) settings.set("unsafe-members", {"yes", "--unsafe-members", true});
 }
 
 bool names_a_lock(Subcommand subcommand) {
   return subcommand != Subcommand::status && subcommand != Subcommand::admit &&
-         subcommand != Subcommand::group && subcommand != Subcommand::bench;
+         subcommand != Subcommand::group && subcommand != Subcommand::bench &&
+         subcommand != Subcommand::serve;
 }
 
 // Neither the file nor the environment has a say in what is drilled: nodes are killed.

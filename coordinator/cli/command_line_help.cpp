@@ -20,7 +20,7 @@ constexpr std::string_view kForms =
 // Subcommands, each between two blanks.
 constexpr std::string_view kAll = "";
 constexpr std::string_view kOverNodes =
-    " run hold acquire extend release holder status admit group bench ";
+    " run hold acquire extend release holder status admit group bench serve ";
 constexpr std::string_view kForALock = " run hold acquire ";
 
 struct ExitCode {
@@ -37,6 +37,7 @@ constexpr std::array kExitCodes = {
     ExitCode{"0", " status ", "all is well"},
     ExitCode{"0", " admit ", "every node that answered is fenced"},
     ExitCode{"0", " up ", "ended by Ctrl-C"},
+    ExitCode{"0", " serve ", "ended by a signal"},
     ExitCode{"0", " drill ", "it went as told"},
     ExitCode{"1", " extend release ", "not this holder's"},
     ExitCode{"1", " holder ", "it is free"},
@@ -44,6 +45,7 @@ constexpr std::array kExitCodes = {
     ExitCode{"1", " admit ", "some stay unfenced"},
     ExitCode{"1", " group ", "refused, with a reason per node"},
     ExitCode{"1", " up ", "a node died"},
+    ExitCode{"1", " serve ", "it cannot listen"},
     ExitCode{"1", " drill ", "it did not go as told, or check found something"},
     ExitCode{"2", " status ", "no quorum grants fenced locks"},
     ExitCode{"64", kAll, "usage"},
@@ -51,6 +53,7 @@ constexpr std::array kExitCodes = {
     ExitCode{"69", kForALock,
              "no quorum of nodes, or none that gives tokens; a command never started"},
     ExitCode{"69", " extend release holder admit group bench ", "no quorum of nodes"},
+    ExitCode{"69", " serve ", "no quorum of nodes, with --require-quorum"},
     ExitCode{"74", " acquire ", "what it got could not be printed, and was released"},
     ExitCode{"74", " extend ", "what it did could not be printed"},
     ExitCode{"75", kForALock,

@@ -1,4 +1,5 @@
-// The options of the subcommands, but for those of bench and drill.
+// The options of the subcommands, but for those of serve and drill.
+#include "base/text/duration_text.h"
 #include "base/token.h"
 #include "base/version.h"
 #include "coordinator/cli/command_line_parts.h"
@@ -7,9 +8,13 @@
 #include <string_view>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 namespace redlock::coordinator {
 namespace {
+
+// Each has a request at every node at a time, and a link takes no more than a few thousand.
+constexpr int kInFlightMax = 1000;
 
 void add_wait(CLI::App& subcommand, Flags& flags, const std::string& standard) {
   subcommand.add_flag("-n,--no-wait", flags.no_wait, "fail at once if it is held");
@@ -148,8 +153,24 @@ void add_subcommands(CLI::App& app, Flags& flags, Options& options) {
   up.add_option("--port", options.up.first_port, "the first one's port (7001)");
   up.add_option("--dir", options.up.folder, "where they keep their state (redlock-up)");
   up.add_option("--node-binary", options.up.node_program, "the redlock-node program");
+  add_serve(app, flags, options);
   add_bench(app, flags, options);
   add_drills(app, flags, options);
+}
+
+void add_bench(CLI::App& app, Flags& flags, Options& options) {
+  CLI::App& subcommand =
+      *app.add_subcommand("bench", "how many locks the nodes give to this machine, and how fast");
+  add_setting(subcommand, flags, "--for", "for",
+              fmt::format("how long it goes on ({})", duration_text(options.bench.length)), "D");
+  subcommand.add_option("--in-flight", options.bench.in_flight, "how many locks at once (50)")
+      ->check(CLI::Range(1, kInFlightMax));
+  add_setting(subcommand, flags, "--ttl", "ttl", "how long each is locked for at most (30s)", "D");
+  subcommand.add_flag("--no-fence", flags.no_fence, "one round trip only, no token");
+}
+
+Problem read_bench(const GivenSettings& settings, Options& options) {
+  return read_length(settings, options.bench.length);
 }
 
 }  // namespace redlock::coordinator

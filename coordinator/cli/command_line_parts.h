@@ -32,6 +32,7 @@ struct Flags {
   bool no_wait = false;
   bool no_fence = false;
   bool unsafe_members = false;
+  std::vector<std::string> listen;  // serve
   std::map<std::string, std::string> values;
   std::multimap<std::string, const CLI::Option*> options;  // of several subcommands, by setting
 
@@ -79,6 +80,10 @@ std::string help_text(const CLI::App& app);
 // `redlock bench`: its options, and what of them needs a look.
 void add_bench(CLI::App& app, Flags& flags, Options& options);
 Problem read_bench(const GivenSettings& settings, Options& options);
+
+// `redlock serve`: its options, and what was asked for.
+void add_serve(CLI::App& app, Flags& flags, Options& options);
+Problem read_serve(const GivenSettings& settings, Options& options);
 
 // `redlock drill …`: its drills and their options, and what was asked for.
 void add_drills(CLI::App& app, Flags& flags, Options& options);

@@ -115,6 +115,7 @@ Problem read_all(const GivenSettings& settings, const Flags& flags, CommandLine&
     return problem;
   }
   if (Problem problem = read_drift(settings, options.client.clock_drift)) return problem;
+  if (*line.subcommand == Subcommand::serve) return read_serve(settings, options);
   if (Problem problem = read_duration(settings, "ttl", options.ttl)) return problem;
   if (Problem problem = read_wait(settings, flags, *line.subcommand, options.wait)) return problem;
   bool no_fence = false;

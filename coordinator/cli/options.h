@@ -1,6 +1,7 @@
 // What a subcommand of `redlock` was asked for: its options, checked, with every default filled in.
 #pragma once
 
+#include "base/net/sockets/address.h"
 #include "base/time.h"
 #include "coordinator/cli/exit_code.h"
 #include <redlock/client.h>
@@ -24,7 +25,8 @@ enum class Subcommand {
   group,
   up,
   drill,
-  bench
+  bench,
+  serve
 };
 enum class GroupDeed { show, create, replace, add, remove, rescue };
 enum class Drill { restart, chaos, partition, clock, run, check, client, command };
@@ -85,6 +87,22 @@ struct UpOptions {
   std::string node_program;
 };
 
+struct ServeOptions {
+  // A setting of redlock-node that the sessions of a front door go by, not looked at yet.
+  struct OfSessions {
+    std::string name;
+    std::string value;
+    std::string origin;  // for complaints
+    bool is_flag;
+  };
+  std::vector<net::Address> listen;  // empty: as a node's default
+  Duration acquire_time = 500ms;     // B of rule D2
+  Duration reply_time = 1s;          // R
+  std::optional<Duration> max_ttl;   // nullopt: as long as the nodes allow
+  bool require_quorum = false;
+  std::vector<OfSessions> of_sessions;
+};
+
 // What several subcommands have; and what one alone has, under its name.
 struct Options {
   // Of all subcommands but up: checked. The nodes stand in one string, as they were named; a drill
@@ -108,6 +126,7 @@ struct Options {
   BenchOptions bench;
   DrillOptions drill;
   UpOptions up;
+  ServeOptions serve;
 };
 
 struct CommandLine {

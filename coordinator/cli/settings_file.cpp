@@ -9,9 +9,12 @@
 namespace redlock::coordinator {
 namespace {
 
-constexpr std::array<std::string_view, 11> kNamesInFile = {
-    "nodes",    "password-file", "node-timeout", "clock-drift", "ttl",           "wait",
-    "max-hold", "signal",        "kill-after",   "no-fence",    "unsafe-members"};
+constexpr std::array<std::string_view, 22> kNamesInFile = {
+    "nodes", "password-file", "node-timeout", "clock-drift", "ttl", "wait", "max-hold", "signal",
+    "kill-after", "no-fence", "unsafe-members",
+    // of a front door
+    "listen", "acquire-time", "reply-time", "max-ttl", "requirepass", "protected-mode",
+    "maxclients", "timeout", "unixsocketperm", "logfile", "loglevel"};
 
 constexpr std::string_view kBlanks = " \t\r";
 

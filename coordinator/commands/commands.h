@@ -19,5 +19,6 @@ int command_bench(const Options& options, CommandSession& session);
 int command_group(const Options& options);
 int command_up(const Options& options);
 int command_drill(const Options& options);
+int command_serve(const Options& options);
 
 }  // namespace redlock::coordinator

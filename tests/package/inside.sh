@@ -46,7 +46,8 @@ check_files() {
   local file
   for file in /usr/bin/redlock /usr/bin/redlock-node /usr/include/redlock/client.h \
     /usr/include/redlock/redlock.h "$(echo /usr/lib/*/libredlock.so.0.1)" \
-    /usr/lib/systemd/system/redlock-node@.service /usr/lib/sysusers.d/redlock.conf \
+    /usr/lib/systemd/system/redlock-node@.service \
+    /usr/lib/systemd/system/redlock-door.service /usr/lib/sysusers.d/redlock.conf \
     /etc/redlock/redlock.conf /etc/redlock/redlock-node.conf \
     /usr/share/man/man1/redlock.1.gz /usr/share/man/man1/redlock-node.1.gz \
     /usr/share/bash-completion/completions/redlock{,-node} \

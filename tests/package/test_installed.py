@@ -58,6 +58,7 @@ class Installed(unittest.TestCase):
     def test_everything_is_below_the_prefix(self):
         for name in ("bin/redlock", "bin/redlock-node", "etc/redlock/redlock.conf",
                      "etc/redlock/redlock-node.conf", "lib/systemd/system/redlock-node@.service",
+                     "lib/systemd/system/redlock-door.service",
                      "lib/sysusers.d/redlock.conf", "share/man/man1/redlock.1.gz",
                      "share/man/man1/redlock-node.1.gz", "share/zsh/vendor-completions/_redlock",
                      "share/bash-completion/completions/redlock-node"):

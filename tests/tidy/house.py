@@ -50,6 +50,9 @@ ROOMS = {
     "coordinator/front_door": {*_GROUP, *_NODE, *_LUA, "coordinator/include",
                                "coordinator/results", "server/commands", "server/sockets"},
     "coordinator/client": {*_CLIENT, *_GROUP, "coordinator/results"},
+    "coordinator/serving": {*_CLIENT, *_GROUP, *_NODE, *_LUA, "coordinator/results",
+                            "coordinator/front_door", "server/commands", "server/sockets",
+                            "server/shell"},
     "coordinator/process": {*_NET, "protocol/resp"},
     "coordinator/bench": {"base", "coordinator/include"},
     "coordinator/health": {"base", "coordinator/include", "coordinator/quorum"},
@@ -68,7 +71,9 @@ ROOMS = {
                                "coordinator/drill/plan", "coordinator/drill/world"},
     "coordinator/drill": {*_CLIENT, *_DRILL, "coordinator/process"},
     "coordinator/commands": {*_CLIENT, *_DRILL, "coordinator/process", "coordinator/bench",
-                             "coordinator/health", "coordinator/cli", "coordinator/drill"},
+                             "coordinator/health", "coordinator/cli", "coordinator/drill",
+                             "coordinator/serving", "coordinator/front_door", "server/settings",
+                             "server/shell", "server/sockets"},
     "coordinator": {*_CLIENT, "coordinator/cli", "coordinator/commands"},
 }
 
@@ -87,6 +92,7 @@ SHELLS = [
     "coordinator/main.cpp",
     "coordinator/client/*",
     "coordinator/process/*",
+    "coordinator/serving/*",
     "coordinator/cli/*",
     "coordinator/commands/*",
     "coordinator/drill/planned_drill.*",

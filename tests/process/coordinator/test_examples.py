@@ -45,6 +45,8 @@ NOT_RUN = {
         "it needs the user redlock and systemd; ./dev package --check tries the package",
     "/var/lib/redlock-node/a/node.log {": "logrotate's settings; test_log renames and sends HUP",
     "redlock drill restart": "test_drill; the second one of it needs ssh to three machines",
+    "redlock serve --nodes redis://127.0.0.1:7001,redis://127.0.0.1:7002,redis://127.0.0.1:7003,"
+    "redis://127.0.0.1:7004,redis://127.0.0.1:7005": "test_serve, over ports of its own",
     "redlock admit --new-group --floor 0":
         "test_admission: it needs five nodes that lost their ledgers",
 }

@@ -1,0 +1,143 @@
+// The command line of `redlock serve`.
+#include "base/text/duration_text.h"
+#include "base/text/number.h"
+#include "coordinator/cli/command_line_parts.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace redlock::coordinator {
+namespace {
+
+// What the sessions of a front door go by as those of a node do: read by the node's own code.
+struct NodeSetting {
+  std::string_view name;
+  const char* help;
+  const char* type;
+};
+constexpr std::array kNodeSettings = {
+    NodeSetting{"requirepass", "the password that clients must give", "P"},
+    NodeSetting{"protected-mode", "without a password: clients of this machine alone (yes)", "Y"},
+    NodeSetting{"maxclients", "how many at once (10000)", "N"},
+    NodeSetting{"timeout", "an idle client is closed after so many seconds (0: never)", "N"},
+    NodeSetting{"unixsocketperm", "the mode of unix sockets, such as 770", "MODE"},
+    NodeSetting{"logfile", "instead of standard output", "FILE"},
+    NodeSetting{"loglevel", "debug, verbose, notice or warning (notice)", "LEVEL"},
+};
+
+constexpr Duration kTimeMax = std::chrono::hours(1);
+
+std::vector<std::string> pieces_of(std::string_view list) {
+  std::vector<std::string> pieces;
+  constexpr std::string_view kBetween = ", \t";
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find_first_of(kBetween), list.size());
+    if (end > 0) pieces.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return pieces;
+}
+
+// host:port, [address]:port, or the path of a unix socket.
+std::optional<net::Address> listen_address(const std::string& text) {
+  if (text.starts_with('/')) return net::Address{text, 0};
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return std::nullopt;
+  std::string host = text.substr(0, colon);
+  const auto port = parse_int64(std::string_view(text).substr(colon + 1));
+  if (!port || *port < 1 || *port > 65535) return std::nullopt;
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  const net::Address address{host, static_cast<std::uint16_t>(*port)};
+  if (!net::numeric_socket_address(address)) return std::nullopt;
+  return address;
+}
+
+Problem read_listen(const GivenSettings& settings, ServeOptions& serve) {
+  const GivenSetting* setting = settings.find("listen");
+  if (setting == nullptr) return {};
+  for (const std::string& text : pieces_of(setting->value)) {
+    const auto address = listen_address(text);
+    if (!address) {
+      return mistake(*setting, fmt::format("'{}' is no place to listen: 127.0.0.1:6379, "
+                                           "[::1]:6379, 0.0.0.0:6379, or /path/of/a.sock",
+                                           text));
+    }
+    if (address->is_unix()) {
+      if (const Status fits = net::check_unix_path(address->host); !fits) {
+        return mistake(*setting, fits.error().text);
+      }
+    }
+    serve.listen.push_back(*address);
+  }
+  return {};
+}
+
+Problem read_time(const GivenSettings& settings, std::string_view name, Duration& time) {
+  if (Problem problem = read_duration(settings, name, time)) return problem;
+  if (time >= 1ms && time <= kTimeMax) return {};
+  return mistake(*settings.find(name), "from 1ms to 1h");
+}
+
+Problem read_max_ttl(const GivenSettings& settings, std::optional<Duration>& max_ttl) {
+  const GivenSetting* setting = settings.find("max-ttl");
+  if (setting == nullptr || setting->value == "auto") return {};
+  if (Problem problem = read_duration(settings, "max-ttl", max_ttl.emplace())) return problem;
+  if (*max_ttl >= 1ms) return {};
+  return mistake(*setting, "at least 1ms, or auto: as long as the nodes allow");
+}
+
+// A hung node would cost more than an attempt may take.
+Problem check_node_timeout(const GivenSettings& settings, Options& options) {
+  const GivenSetting* timeout = settings.find("node-timeout");
+  if (timeout != nullptr && options.client.node_timeout > options.serve.acquire_time) {
+    return mistake(*timeout, fmt::format("longer than the acquire-time, {}: one node that hangs "
+                                         "would cost an attempt all of its time",
+                                         duration_text(options.serve.acquire_time)));
+  }
+  options.client.node_timeout = std::min(options.client.node_timeout, options.serve.acquire_time);
+  return {};
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, Flags& flags, Options& options) {
+  CLI::App& subcommand = *app.add_subcommand(
+      "serve", "a front door: one address that looks like one Redis, and every lock is a quorum's");
+  subcommand
+      .add_option("--listen", flags.listen,
+                  "where: host:port or the path of a unix socket; may be given again "
+                  "(127.0.0.1:6379 and [::1]:6379)")
+      ->type_name("ADDRESS");
+  add_setting(subcommand, flags, "--acquire-time", "acquire-time",
+              "how long the nodes may take for a lock (500ms)", "D");
+  add_setting(subcommand, flags, "--reply-time", "reply-time",
+              "how long a reply may take to its client (1s)", "D");
+  add_setting(subcommand, flags, "--max-ttl", "max-ttl",
+              "the longest TTL of a client (auto: as the nodes allow)", "D");
+  subcommand.add_flag("--require-quorum", options.serve.require_quorum,
+                      "end with 69 if no quorum of the nodes answers at the start");
+  for (const NodeSetting& setting : kNodeSettings) {
+    add_setting(subcommand, flags, fmt::format("--{}", setting.name), std::string(setting.name),
+                setting.help, setting.type);
+  }
+}
+
+Problem read_serve(const GivenSettings& settings, Options& options) {
+  ServeOptions& serve = options.serve;
+  if (Problem problem = read_listen(settings, serve)) return problem;
+  if (Problem problem = read_time(settings, "acquire-time", serve.acquire_time)) return problem;
+  if (Problem problem = read_time(settings, "reply-time", serve.reply_time)) return problem;
+  if (Problem problem = read_max_ttl(settings, serve.max_ttl)) return problem;
+  for (const NodeSetting& setting : kNodeSettings) {
+    const GivenSetting* given = settings.find(setting.name);
+    if (given == nullptr) continue;
+    serve.of_sessions.push_back(
+        {std::string(setting.name), given->value, given->origin, given->is_flag});
+  }
+  return check_node_timeout(settings, options);
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,141 @@
+// redlock serve: a front door, until SIGTERM, SIGINT, or a client's SHUTDOWN.
+#include "base/invariant.h"
+#include "base/net/log_file.h"
+#include "base/net/process/last_words.h"
+#include "base/net/turn/clock.h"
+#include "base/net/turn/signal.h"
+#include "base/net/turn/timer.h"
+#include "coordinator/cli/node_report.h"
+#include "coordinator/commands/commands.h"
+#include "coordinator/serving/door_run.h"
+#include "server/settings/setting_table.h"
+#include "server/shell/supervisor.h"
+#include "server/sockets/descriptor_limit.h"
+
+#include <csignal>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+namespace {
+
+// The log, the loop, timers and signals, a connection to each node, and one more while it is
+// dialed.
+constexpr std::uint32_t kOwnDescriptors = 96;
+
+net::LogFile* log_of_process = nullptr;
+
+// A broken invariant ends the process without a destructor.
+void tell_broken_invariant(const char* text) {
+  net::say_last_words(fmt::format("{}\n", text));
+  log_of_process->log(LogLevel::warning, text);
+  static_cast<void>(log_of_process->drain());
+}
+
+class Serve {
+ public:
+  Serve(DoorSettings settings, ParsedOptions nodes, net::LogFile& log, bool require_quorum)
+      : log_(log),
+        require_quorum_(require_quorum),
+        supervisor_(server::Settings::Supervised::automatic),
+        door_(loop_, std::move(settings), std::move(nodes), log),
+        watchdog_(loop_, net::ClockKind::monotonic, [this] { feed_watchdog(); }) {}
+
+  int run() {
+    if (const Status opened = door_.open(); !opened) {
+      complain(opened.error().text);
+      return exit_code::kNo;
+    }
+    const net::Signal on_term(loop_, SIGTERM, [this] { stop(); });
+    const net::Signal on_int(loop_, SIGINT, [this] { stop(); });
+    const net::Signal on_hup(loop_, SIGHUP, [this] { open_log_anew(); });
+    feed_watchdog();
+    door_.serve(
+        {.met = [this](bool has_quorum) { begin(has_quorum); }, .ended = [this] { loop_.stop(); }});
+    loop_.run();
+    return exit_code_;
+  }
+
+ private:
+  void begin(bool has_quorum) {
+    if (has_quorum || !require_quorum_) {
+      return supervisor_.ready(has_quorum ? "serving" : "serving, but no quorum answers");
+    }
+    log_.log(LogLevel::warning, "no quorum of the nodes answers (--require-quorum)");
+    exit_code_ = exit_code::kNoQuorum;
+    stop();
+  }
+
+  void stop() {
+    if (std::exchange(is_stopping_, true)) return;
+    supervisor_.stopping();
+    door_.stop();
+  }
+
+  // logrotate has renamed the file, and nothing else is meant: no setting is read anew.
+  void open_log_anew() { log_.reopen(); }
+
+  // From the loop, so that a loop which stands still is noticed.
+  void feed_watchdog() {
+    const auto interval = supervisor_.watchdog_interval();
+    if (!interval) return;
+    supervisor_.watchdog();
+    watchdog_.set(net::read_clock(net::ClockKind::monotonic) + *interval);
+  }
+
+  net::LogFile& log_;
+  const bool require_quorum_;
+  server::Supervisor supervisor_;
+  net::Loop loop_;
+  DoorRun door_;
+  net::Timer watchdog_;
+  bool is_stopping_ = false;
+  int exit_code_ = exit_code::kDone;
+};
+
+// What sessions go by, by the node's own code. The exit code of a mistake, or 0.
+int read_sessions(const ServeOptions& options, server::Settings& settings) {
+  for (const ServeOptions::OfSessions& given : options.of_sessions) {
+    const auto applied = server::apply(settings, given.name, {given.value});
+    if (applied) continue;
+    complain(fmt::format("{}: {}", given.origin, applied.error().text));
+    return given.is_flag ? exit_code::kUsage : exit_code::kConfiguration;
+  }
+  return exit_code::kDone;
+}
+
+}  // namespace
+
+int command_serve(const Options& options) {
+  DoorSettings settings;
+  settings.listen = options.serve.listen;
+  settings.door.times = {.acquire_time = options.serve.acquire_time,
+                         .reply_time = options.serve.reply_time,
+                         .clock_drift = options.client.clock_drift};
+  settings.door.max_ttl = options.serve.max_ttl;
+  server::Settings& sessions = settings.door.settings;
+  if (const int mistake = read_sessions(options.serve, sessions); mistake != 0) return mistake;
+  auto nodes = ParsedOptions::read(options.client);
+  if (!nodes) {
+    complain(nodes.error().text);
+    return exit_code::kConfiguration;
+  }
+  const LogLevel level = sessions.loglevel;  // outlives the log
+  auto log = net::LogFile::open(sessions.logfile);
+  if (!log) {
+    complain(log.error().text);
+    return exit_code::kConfiguration;
+  }
+  log.value().set_level(level);
+  log_of_process = &log.value();
+  tell_broken_invariants(tell_broken_invariant);
+  server::raise_descriptor_limit(sessions, log.value(), kOwnDescriptors);
+  Serve serve(std::move(settings), std::move(nodes).value(), log.value(),
+              options.serve.require_quorum);
+  const int code = serve.run();
+  tell_broken_invariants(nullptr);
+  return code;
+}
+
+}  // namespace redlock::coordinator

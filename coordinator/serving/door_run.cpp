@@ -1,0 +1,115 @@
+#include "coordinator/serving/door_run.h"
+
+#include "base/net/process/system_random.h"
+#include "base/net/turn/clock.h"
+#include "base/version.h"
+#include "coordinator/client/holder.h"
+#include "server/recovery/node_start.h"
+#include "server/settings/setting_table.h"
+#include "server/shell/node_run.h"
+#include "server/shell/process_inspector.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::coordinator {
+namespace {
+
+Instant monotonic_now() {
+  return net::read_clock(net::ClockKind::monotonic);
+}
+
+std::vector<server::Listeners::Place> places_of(const DoorSettings& settings) {
+  if (settings.listen.empty()) return server::Listeners::places(settings.door.settings);
+  std::vector<server::Listeners::Place> places;
+  for (const net::Address& address : settings.listen) places.push_back({address});
+  return places;
+}
+
+// CLIENT LIST and the node's own code know one unix socket.
+void name_unix_socket(DoorSettings& settings) {
+  for (const net::Address& address : settings.listen) {
+    if (address.is_unix()) settings.door.settings.unixsocket = address.host;
+  }
+}
+
+}  // namespace
+
+DoorRun::DoorRun(net::Loop& loop, DoorSettings settings, ParsedOptions nodes, LogSink& log)
+    : loop_(loop),
+      settings_(std::move(settings)),
+      nodes_(std::move(nodes)),
+      log_(log),
+      watchdog_(kScriptTimeMax, kScriptTimeMax) {
+  name_unix_socket(settings_);
+}
+
+DoorRun::~DoorRun() = default;
+
+Status DoorRun::open() {
+  auto listeners = server::Listeners::open(loop_, places_of(settings_), settings_.door.settings);
+  if (!listeners) return listeners.error();
+  listeners_ = std::move(listeners).value();
+  return Done{};
+}
+
+// The group's answers come before `before_output` of their turn, so what they bring about is
+// written in that very turn.
+void DoorRun::serve(Hooks hooks) {
+  hooks_ = std::move(hooks);
+  sockets_.emplace(loop_, net::TimerDescriptor::demand(loop_, net::ClockKind::boottime),
+                   std::move(nodes_.group), nodes_.addresses);
+  door_.emplace(sockets_->group(), settings_.door,
+                FrontDoor::Environment{.inspect = server::process_inspector(
+                                           settings_.config_file, listeners_->port(), true),
+                                       .log = log_,
+                                       .script_watch = &watchdog_,
+                                       .stopwatch = monotonic_now,
+                                       .random = net::system_random,
+                                       .seed = net::system_random_seed(),
+                                       .run_id = server::random_node_id(),
+                                       .started_at = monotonic_now()});
+  const auto ask_nodes = [this] {
+    door_->act(net::read_now(), holder_now());
+    sockets_->flush();
+  };
+  server_.emplace(loop_, *door_, *listeners_,
+                  server::SessionServer::Hooks{.stopped = [this] { hooks_.ended(); },
+                                               .before_output = ask_nodes});
+  sockets_->group().when_ready(holder_now(), [this] { tell_met(); });
+}
+
+std::size_t DoorRun::nodes_ready() const {
+  const Group& group = sockets_->group();
+  std::size_t ready = 0;
+  for (NodeIndex node = 0; node < group.size(); ++node) {
+    if (group.link(node).state() == Link::State::ready) ++ready;
+  }
+  return ready;
+}
+
+void DoorRun::tell_met() {
+  const Group& group = sockets_->group();
+  const std::size_t ready = nodes_ready();
+  bool is_plain = false;
+  for (NodeIndex node = 0; node < group.size(); ++node) {
+    is_plain = is_plain || (group.link(node).state() == Link::State::ready &&
+                            group.link(node).facts().kind == NodeKind::plain_redis);
+  }
+  log_.log(LogLevel::notice, fmt::format("redlock {}: a front door at {}; {} of {} nodes answer",
+                                         kRedlockVersion, addresses(), ready, group.size()));
+  if (is_plain) {
+    log_.log(LogLevel::warning,
+             "there are plain Redis servers among the nodes: one that restarts forgets its locks, "
+             "and grants them again at once; and they give no tokens");
+  }
+  if (hooks_.met) hooks_.met(ready > group.size() / 2);
+}
+
+void DoorRun::stop() {
+  listeners_->close();
+  server_->stop();
+}
+
+}  // namespace redlock::coordinator

@@ -1,0 +1,77 @@
+// One run of a front door on a loop: its listeners, its clients' sockets, its links to the nodes.
+//
+//   DoorRun door(loop, std::move(settings), std::move(nodes), log);
+//   if (const Status opened = door.open(); !opened) …   // the address is in use
+//   door.serve({.ended = [&] { loop.stop(); }});        // after stop(), or a client's SHUTDOWN
+//   loop.run();
+//
+// In a turn of the loop what clients sent is executed, then goes out what the nodes are asked, then
+// what clients are answered.
+//
+// Thread safety: none; all of it on the thread that runs the loop.
+#pragma once
+
+#include "base/log.h"
+#include "base/net/turn/loop.h"
+#include "coordinator/client/group_sockets.h"
+#include "coordinator/client/parsed_options.h"
+#include "coordinator/front_door/front_door.h"
+#include "server/shell/script_watchdog.h"
+#include "server/sockets/listeners.h"
+#include "server/sockets/session_server.h"
+#include <redlock/result.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redlock::coordinator {
+
+struct DoorSettings {
+  std::vector<net::Address> listen = {};  // empty: the places of door.settings
+  FrontDoor::Options door = {};
+  std::string config_file = {};  // for INFO
+};
+
+class DoorRun {
+ public:
+  struct Hooks {
+    // The nodes have answered, or had their time: whether a quorum has. Once.
+    std::function<void(bool has_quorum)> met = {};
+    std::function<void()> ended;  // nothing is under way any more, and all answers are out
+  };
+
+  // Log lines are the door's own. Loop and log outlive the run.
+  DoorRun(net::Loop& loop, DoorSettings settings, ParsedOptions nodes, LogSink& log);
+  ~DoorRun();
+  DoorRun(const DoorRun&) = delete;
+  DoorRun& operator=(const DoorRun&) = delete;
+
+  // Listens, and accepts nobody yet.
+  Status open();
+  // Dials the nodes, and admits clients.
+  void serve(Hooks hooks);
+  // Accepts nobody more, undoes what is under way, waits for releases at most for the node timeout.
+  void stop();
+
+  std::string addresses() const { return listeners_->addresses(); }
+
+ private:
+  void tell_met();
+  std::size_t nodes_ready() const;
+
+  net::Loop& loop_;
+  DoorSettings settings_;
+  ParsedOptions nodes_;
+  LogSink& log_;
+  Hooks hooks_;
+  server::ScriptWatchdog watchdog_;
+  std::unique_ptr<server::Listeners> listeners_;
+  std::optional<GroupSockets> sockets_;
+  std::optional<FrontDoor> door_;
+  std::optional<server::SessionServer> server_;
+};
+
+}  // namespace redlock::coordinator
