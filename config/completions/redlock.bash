@@ -16,6 +16,10 @@ _redlock_options_of() {
     "group rescue") echo "$common --gone --floor" ;;
     admit) echo "$common --new-group --floor" ;;
     up) echo "$common --count --port --dir --node-binary" ;;
+    serve)
+      echo "$common --listen --acquire-time --reply-time --max-ttl --require-quorum --requirepass" \
+        "--protected-mode --maxclients --timeout --unixsocketperm --logfile --loglevel"
+      ;;
     bench) echo "$common --for --in-flight --ttl --no-fence" ;;
     "drill restart") echo "$common --ttl --node-binary --kill-command --start-command" ;;
     "drill chaos" | "drill partition" | "drill clock" | "drill run")
@@ -88,13 +92,22 @@ _redlock() {
       mapfile -t COMPREPLY < <(compgen -d -- "$current")
       return
       ;;
+    --protected-mode)
+      mapfile -t COMPREPLY < <(compgen -W "yes no" -- "$current")
+      return
+      ;;
+    --loglevel)
+      mapfile -t COMPREPLY < <(compgen -W "debug verbose notice warning" -- "$current")
+      return
+      ;;
     --signal)
       mapfile -t COMPREPLY < <(compgen -W "TERM INT HUP QUIT KILL USR1 USR2 ABRT" -- "$current")
       return
       ;;
     --nodes | --node-timeout | --clock-drift | -w | --wait | --ttl | --max-hold | -E | -L | \
       --kill-after | --value | --floor | --count | --port | --kill-command | --start-command | \
-      --for | --in-flight | --minutes | --seed | --clients | --locks)
+      --for | --in-flight | --minutes | --seed | --clients | --locks | --listen | --acquire-time | \
+      --reply-time | --max-ttl | --requirepass | --maxclients | --timeout | --unixsocketperm)
       return
       ;;
   esac
