@@ -1,4 +1,4 @@
-// Numbers in the node's files: little endian, of fixed width, written and read byte by byte, so
+// Numbers in a node's files: little endian, of fixed width, written and read byte by byte, so
 // that a file means the same on every machine and no struct's layout ever reaches a disk.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace redlock::server {
+namespace redlock {
 
 template <class Unsigned>
 void append_little_endian(std::string& out, Unsigned number) {
@@ -27,4 +27,4 @@ Unsigned read_little_endian(std::string_view bytes, std::size_t at) {
   return number;
 }
 
-}  // namespace redlock::server
+}  // namespace redlock

@@ -30,46 +30,46 @@ bool write_file(const std::string& path, const std::string& text) {
 }
 
 int check_history(const Options& options) {
-  const auto history = read_history(options.drill.history_files);
+  const auto history = drill::read_history(options.drill.history_files);
   if (!history) {
     complain(history.error().text);
     return exit_code::kData;
   }
-  const Story story = tell(history.value());
-  const Report report = check(history.value(), story);
-  const auto text = options.json ? report_json : report_text;
+  const drill::Story story = drill::tell(history.value());
+  const drill::Report report = drill::check(history.value(), story);
+  const auto text = options.json ? drill::report_json : drill::report_text;
   static_cast<void>(std::fputs(text(history.value(), story, report).c_str(), stdout));
   if (!options.drill.html_file.empty() &&
-      !write_file(options.drill.html_file, timeline_html(history.value(), story, report))) {
+      !write_file(options.drill.html_file, drill::timeline_html(history.value(), story, report))) {
     return exit_code::kOutput;
   }
   return report.is_clean() ? exit_code::kDone : exit_code::kNo;
 }
 
 int be_client(const Options& options) {
-  const Status ended = run_client_process({.name = options.name,
-                                           .seed = options.drill.seed,
-                                           .client = options.client,
-                                           .ttl = options.ttl,
-                                           .wait = options.wait.value_or(0ns),
-                                           .fence = options.fence,
-                                           .locks = options.drill.locks,
-                                           .store = options.drill.store,
-                                           .history_file = options.drill.history_file});
+  const Status ended = drill::run_client_process({.name = options.name,
+                                                  .seed = options.drill.seed,
+                                                  .client = options.client,
+                                                  .ttl = options.ttl,
+                                                  .wait = options.wait.value_or(0ns),
+                                                  .fence = options.fence,
+                                                  .locks = options.drill.locks,
+                                                  .store = options.drill.store,
+                                                  .history_file = options.drill.history_file});
   if (ended) return exit_code::kDone;
   complain(ended.error().text);
   return exit_code::kNo;
 }
 
 int be_command(const Options& options) {
-  const auto kind = command_kind_of(options.drill.kind);
+  const auto kind = drill::command_kind_of(options.drill.kind);
   if (!kind) return exit_code::kUsage;
-  const Status ended = run_command_process({.hold = options.name,
-                                            .kind = *kind,
-                                            .length = options.drill.length,
-                                            .store = options.drill.store,
-                                            .board = options.drill.board,
-                                            .run = options.drill.run});
+  const Status ended = drill::run_command_process({.hold = options.name,
+                                                   .kind = *kind,
+                                                   .length = options.drill.length,
+                                                   .store = options.drill.store,
+                                                   .board = options.drill.board,
+                                                   .run = options.drill.run});
   if (ended) return exit_code::kDone;
   complain(ended.error().text);
   return exit_code::kNo;

@@ -42,12 +42,13 @@ struct PlayedDrill {
   Drill which;
   const char* name;
   const char* needs;  // for people, on a machine that does not allow it
-  std::vector<PlannedFault> (*plan)(const PlanTerms& terms);
+  std::vector<drill::PlannedFault> (*plan)(const drill::PlanTerms& terms);
   // Before anything that could have another thread.
   Status (*enter)();
-  std::unique_ptr<Surroundings> (*surround)(DrillStage& stage, const std::string& folder);
-  Shown (*look)(const History& history, const Options& options);
-  decltype(PlannedDrillSettings::make_clients) make_clients = make_workers<ClientsAtWork>;
+  std::unique_ptr<drill::Surroundings> (*surround)(drill::Stage& stage, const std::string& folder);
+  Shown (*look)(const drill::History& history, const Options& options);
+  decltype(drill::PlannedDrillSettings::make_clients) make_clients =
+      drill::make_workers<drill::ClientsAtWork>;
   bool has_changes = false;  // of the group: --replace
 };
 
@@ -57,10 +58,10 @@ struct PlayedDrill {
 // last try, and a busy machine.
 constexpr Duration kMoreThanTheAttempt = 1s;
 
-Shown look_at_partitions(const History& history, const Options& options) {
+Shown look_at_partitions(const drill::History& history, const Options& options) {
   const Duration attempt_max = options.ttl / 2 + options.client.node_timeout + kMoreThanTheAttempt;
-  PartitionReport report =
-      check_partitions(history, {.ttl = options.ttl, .attempt_max = attempt_max});
+  drill::PartitionReport report =
+      drill::check_partitions(history, {.ttl = options.ttl, .attempt_max = attempt_max});
   return {report.text(), std::move(report.differences)};
 }
 
@@ -69,8 +70,9 @@ Shown look_at_partitions(const History& history, const Options& options) {
 // That no lock ends early is what the checker looks for; this is the other half. A lock that nobody
 // has any more is gone from the nodes at most the drift allowance after its holder stopped relying
 // on it, and they who wait for it try again at once: a TTL is far more than that takes.
-Shown look_at_clocks(const History& history, const Options& options) {
-  const TimeRange gap = check(history, tell(history)).summary.availability.longest;
+Shown look_at_clocks(const drill::History& history, const Options& options) {
+  const drill::TimeRange gap =
+      drill::check(history, drill::tell(history)).summary.availability.longest;
   Shown shown{
       fmt::format("no lock outlasted its holder by more than {}", spoken_duration(gap.length())),
       {}};
@@ -86,8 +88,8 @@ Shown look_at_clocks(const History& history, const Options& options) {
 // What a change of the group may cost the others.
 constexpr Duration kGapOfAChangeMax = 1s;
 
-Shown look_at_changes(const History& history, const Options& /*options*/) {
-  const GroupChanges changes = check(history, tell(history)).summary.changes;
+Shown look_at_changes(const drill::History& history, const Options& /*options*/) {
+  const drill::GroupChanges changes = drill::check(history, drill::tell(history)).summary.changes;
   const Duration gap = changes.longest_undisturbed.length();
   const Duration without = changes.longest_without.length();
   Shown shown{
@@ -110,26 +112,27 @@ Shown look_at_changes(const History& history, const Options& /*options*/) {
 // --- all
 
 template <class T>
-std::unique_ptr<Surroundings> surround(DrillStage& stage, const std::string& folder) {
+std::unique_ptr<drill::Surroundings> surround(drill::Stage& stage, const std::string& folder) {
   return std::make_unique<T>(stage, folder);
 }
 
-std::unique_ptr<Surroundings> surround_with_relays(DrillStage& stage, const std::string& folder) {
-  return std::make_unique<DrillNetwork>(stage.loop(), folder);
+std::unique_ptr<drill::Surroundings> surround_with_relays(drill::Stage& stage,
+                                                          const std::string& folder) {
+  return std::make_unique<drill::RelayedNetwork>(stage.loop(), folder);
 }
 
 constexpr std::array kPlayedDrills = {
     PlayedDrill{.which = Drill::chaos,
                 .name = "chaos",
                 .needs = "With fewer --clients it needs fewer.",
-                .plan = plan_faults,
+                .plan = drill::plan_faults,
                 .enter = nullptr,
                 .surround = surround_with_relays,
                 .look = nullptr},
     PlayedDrill{.which = Drill::chaos,
                 .name = "chaos with changes of the group",
                 .needs = "With fewer --clients it needs fewer.",
-                .plan = plan_faults_and_calm,
+                .plan = drill::plan_faults_and_calm,
                 .enter = nullptr,
                 .surround = surround_with_relays,
                 .look = look_at_changes,
@@ -143,30 +146,30 @@ constexpr std::array kPlayedDrills = {
             "user.max_user_namespaces above 0, kernel.unprivileged_userns_clone 1 and "
             "kernel.apparmor_restrict_unprivileged_userns 0 where they exist, in a container no "
             "filter of unshare(2).",
-        .plan = plan_partitions,
-        .enter = enter_own_namespaces,
-        .surround = surround<PartitionedNetwork>,
+        .plan = drill::plan_partitions,
+        .enter = drill::enter_own_namespaces,
+        .surround = surround<drill::PartitionedNetwork>,
         .look = look_at_partitions},
     PlayedDrill{
         .which = Drill::clock,
         .name = "clock",
         .needs = "This drill moves each process's wall clock by libfaketime (package libfaketime).",
-        .plan = plan_clock_jumps,
+        .plan = drill::plan_clock_jumps,
         .enter = nullptr,
-        .surround = surround<JumpingClocks>,
+        .surround = surround<drill::JumpingClocks>,
         .look = look_at_clocks},
     PlayedDrill{.which = Drill::run,
                 .name = "run",
                 .needs = "With fewer --clients it needs fewer.",
-                .plan = plan_run_faults,
+                .plan = drill::plan_run_faults,
                 .enter = nullptr,
                 .surround = surround_with_relays,
                 .look = nullptr,
-                .make_clients = make_workers<RunsAtWork>},
+                .make_clients = drill::make_workers<drill::RunsAtWork>},
 };
 
-PlannedDrillSettings settings_of(const PlayedDrill& drill, const Options& options,
-                                 std::string node_program) {
+drill::PlannedDrillSettings settings_of(const PlayedDrill& drill, const Options& options,
+                                        std::string node_program) {
   return {.name = drill.name,
           .plan = drill.plan,
           .make_clients = drill.make_clients,
@@ -180,7 +183,7 @@ PlannedDrillSettings settings_of(const PlayedDrill& drill, const Options& option
           .has_changes = drill.has_changes};
 }
 
-std::string figures(const PlannedDrillProgress& progress) {
+std::string figures(const drill::PlannedDrillProgress& progress) {
   return fmt::format("faults: {} of nodes, {} of clients; {}{} holds, {} writes, {} refused",
                      progress.node_faults, progress.client_faults,
                      progress.changes == 0 ? "" : fmt::format("{} changes; ", progress.changes),
@@ -192,21 +195,22 @@ void tell(const Options& options, const std::string& text) {
   static_cast<void>(std::fflush(stdout));
 }
 
-Status play(PlannedDrill& drill, const Options& options) {
+Status play(drill::PlannedDrill& drill, const Options& options) {
   if (auto begun = drill.begin(); !begun) return begun;
   DrillProgress bar(options.drill.length, options.json);
-  return drill.play(
-      [&](const PlannedDrillProgress& progress) { bar.show(progress.passed, figures(progress)); });
+  return drill.play([&](const drill::PlannedDrillProgress& progress) {
+    bar.show(progress.passed, figures(progress));
+  });
 }
 
-int fail(const DrillStage& stage, const std::string& text) {
+int fail(const drill::Stage& stage, const std::string& text) {
   if (stage.interrupted() != 0) return exit_code::of_signal(stage.interrupted());
   complain(text);
   return exit_code::kNo;
 }
 
 // Nothing would be found, whatever the nodes do.
-int refuse_plan(const PlannedDrillSettings& settings) {
+int refuse_plan(const drill::PlannedDrillSettings& settings) {
   complain(
       fmt::format("drill {}: nothing would go wrong within {} at a TTL of {}; it needs a longer "
                   "--for or a shorter --ttl",
@@ -217,7 +221,7 @@ int refuse_plan(const PlannedDrillSettings& settings) {
 // Whether the drill showed what it is there to show.
 Result<bool> show(const PlayedDrill& drill, const Options& options) {
   if (drill.look == nullptr) return true;
-  const auto history = read_history({options.drill.out_folder + "/history.jsonl"});
+  const auto history = drill::read_history({options.drill.out_folder + "/history.jsonl"});
   if (!history) return history.error();
   const Shown shown = drill.look(history.value(), options);
   tell(options, shown.text);
@@ -227,9 +231,9 @@ Result<bool> show(const PlayedDrill& drill, const Options& options) {
   return shown.differences.empty();
 }
 
-int judge_drill(const PlayedDrill& drill, const Options& options, const DrillStage& stage,
+int judge_drill(const PlayedDrill& drill, const Options& options, const drill::Stage& stage,
                 const std::vector<std::string>& files) {
-  const auto verdict = judge(files, options.drill.out_folder, options.json);
+  const auto verdict = drill::judge(files, options.drill.out_folder, options.json);
   if (!verdict) return fail(stage, verdict.error().text);
   const auto as_it_should = show(drill, options);
   if (!as_it_should) return fail(stage, as_it_should.error().text);
@@ -240,20 +244,20 @@ int judge_drill(const PlayedDrill& drill, const Options& options, const DrillSta
   return stage.interrupted() == 0 ? exit_code::kDone : exit_code::of_signal(stage.interrupted());
 }
 
-int play_in(Surroundings& surroundings, const PlayedDrill& drill, const Options& options,
-            DrillStage& stage, const DrillFolder& folder) {
+int play_in(drill::Surroundings& surroundings, const PlayedDrill& drill, const Options& options,
+            drill::Stage& stage, const drill::Folder& folder) {
   const auto program = options.drill.node_program.empty()
                            ? find_node_program()
                            : find_program(options.drill.node_program);
   if (!program) return fail(stage, program.error().text);
-  const PlannedDrillSettings settings = settings_of(drill, options, program.value());
+  const drill::PlannedDrillSettings settings = settings_of(drill, options, program.value());
   if (settings.planned().empty()) return refuse_plan(settings);
-  if (auto made = make_result_folder(options.drill.out_folder); !made)
+  if (auto made = drill::make_result_folder(options.drill.out_folder); !made)
     return fail(stage, made.error().text);
   tell(options, fmt::format("{} of {}, seed {}: {} clients, {} locks, five nodes of {}",
                             duration_text(options.drill.length), drill.name, options.drill.seed,
                             options.drill.clients, options.drill.locks, program.value()));
-  PlannedDrill planned(stage, folder.path(), settings, surroundings);
+  drill::PlannedDrill planned(stage, folder.path(), settings, surroundings);
   const Status played = play(planned, options);
   const Status ended = planned.end();
   if (planned.history_files().empty()) return fail(stage, played.error().text);
@@ -281,15 +285,15 @@ int drill_play(const Options& options) {
   if (drill->enter != nullptr) {
     if (auto entered = drill->enter(); !entered) return refuse(*drill, entered.error().text);
   }
-  DrillStage stage;
-  const DrillFolder folder;
+  drill::Stage stage;
+  const drill::Folder folder;
   if (folder.path().empty()) {
-    complain(DrillFolder::kNone);
+    complain(drill::Folder::kNone);
     return exit_code::kNo;
   }
   const auto surroundings = drill->surround(stage, folder.path());
   const auto clients = static_cast<std::size_t>(options.drill.clients);
-  const std::size_t nodes = drill->has_changes ? kChangePlaces : kDrillNodes;
+  const std::size_t nodes = drill->has_changes ? drill::kChangePlaces : drill::kNodes;
   if (auto ready = surroundings->set_up(nodes, clients); !ready) {
     if (stage.interrupted() != 0) return exit_code::of_signal(stage.interrupted());
     return refuse(*drill, ready.error().text);

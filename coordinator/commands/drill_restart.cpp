@@ -26,9 +26,9 @@ class RestartCommand {
  private:
   bool on_own_nodes();
   bool on_nodes_elsewhere();
-  bool tell_halves(DrillNodes& nodes, bool with_violation);
+  bool tell_halves(drill::Nodes& nodes, bool with_violation);
   bool tell() {
-    if (folder_.path().empty()) return fail(DrillFolder::kNone);
+    if (folder_.path().empty()) return fail(drill::Folder::kNone);
     return options_.client.nodes.empty() ? on_own_nodes() : on_nodes_elsewhere();
   }
   bool fail(const std::string& text) {
@@ -38,9 +38,9 @@ class RestartCommand {
   }
 
   const Options& options_;
-  DrillFolder folder_;
-  DrillStage stage_;
-  DrillReport report_;
+  drill::Folder folder_;
+  drill::Stage stage_;
+  drill::StepReport report_;
   bool problem_ = false;
 };
 
@@ -49,7 +49,7 @@ bool RestartCommand::on_own_nodes() {
                            ? find_node_program()
                            : find_program(options_.drill.node_program);
   if (!program) return fail(program.error().text);
-  OwnNodes nodes(stage_, folder_.path(), program.value(), options_.ttl);
+  drill::OwnNodes nodes(stage_, folder_.path(), program.value(), options_.ttl);
   if (auto looked = nodes.look_at_program(); !looked) return fail(looked.error().text);
   report_.step({"begin", fmt::format("A drill with five nodes of {}, in {}", program.value(),
                                      folder_.path())});
@@ -61,9 +61,9 @@ bool RestartCommand::on_own_nodes() {
 }
 
 bool RestartCommand::on_nodes_elsewhere() {
-  NodesElsewhere nodes(stage_, options_.client.nodes.front(),
-                       {options_.drill.kill_command, options_.drill.start_command,
-                        folder_.path() + "/commands.log"});
+  drill::NodesElsewhere nodes(stage_, options_.client.nodes.front(),
+                              {options_.drill.kill_command, options_.drill.start_command,
+                               folder_.path() + "/commands.log"});
   report_.step(
       {"begin", fmt::format("A drill with {} nodes that run already", options_.node_count)});
   if (!nodes.has_restart_delay()) {
@@ -75,14 +75,14 @@ bool RestartCommand::on_nodes_elsewhere() {
 }
 
 // The second half is told whatever the first came to: both are what an operator wants to know.
-bool RestartCommand::tell_halves(DrillNodes& nodes, bool with_violation) {
-  const RestartDrillSettings settings{
+bool RestartCommand::tell_halves(drill::Nodes& nodes, bool with_violation) {
+  const drill::RestartDrillSettings settings{
       .ttl = options_.ttl, .client = options_.client, .empty_folder = folder_.path() + "/nowhere"};
-  RestartDrill drill(stage_, nodes, report_, settings);
+  drill::RestartDrill drill(stage_, nodes, report_, settings);
   bool as_told = true;
-  if (with_violation) as_told = drill.tell(RestartDrill::Half::violation);
+  if (with_violation) as_told = drill.tell(drill::RestartDrill::Half::violation);
   if (stage_.interrupted() != 0) return false;
-  return drill.tell(RestartDrill::Half::refusal) && as_told;
+  return drill.tell(drill::RestartDrill::Half::refusal) && as_told;
 }
 
 }  // namespace

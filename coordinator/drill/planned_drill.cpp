@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr Duration kTurn = 200ms;
@@ -19,8 +19,8 @@ constexpr Duration kWaitThroughAChange = 2s;
 
 }  // namespace
 
-PlannedDrill::PlannedDrill(DrillStage& stage, const std::string& folder,
-                           PlannedDrillSettings settings, Surroundings& surroundings)
+PlannedDrill::PlannedDrill(Stage& stage, const std::string& folder, PlannedDrillSettings settings,
+                           Surroundings& surroundings)
     : stage_(stage),
       folder_(folder),
       settings_(std::move(settings)),
@@ -30,7 +30,7 @@ PlannedDrill::PlannedDrill(DrillStage& stage, const std::string& folder,
 Status PlannedDrill::begin() {
   if (auto looked = nodes_.look_at_program(); !looked) return looked;
   std::vector<Place> places;
-  for (std::size_t i = 0; i < kDrillNodes; ++i) places.push_back(surroundings_.place_of_node(i));
+  for (std::size_t i = 0; i < kNodes; ++i) places.push_back(surroundings_.place_of_node(i));
   nodes_.stand_at(std::move(places));
   if (auto started = nodes_.start("auto"); !started) return started;
   while (settings_.has_changes && nodes_.addresses().size() < kChangePlaces) {
@@ -64,7 +64,7 @@ void PlannedDrill::tell_header() {
 
 Status PlannedDrill::start_clients() {
   const auto& addresses = nodes_.addresses();
-  const auto end = addresses.begin() + static_cast<std::ptrdiff_t>(kDrillNodes);
+  const auto end = addresses.begin() + static_cast<std::ptrdiff_t>(kNodes);
   if (auto made = surroundings_.connect({addresses.begin(), end}); !made) return made;
   if (settings_.has_changes) {
     if (auto formed = form_group(); !formed) return formed;
@@ -92,7 +92,7 @@ Status PlannedDrill::form_group() {
   ChangesSettings settings;
   settings.seed = settings_.seed;
   settings.folder = folder_;
-  settings.members = kDrillNodes;
+  settings.members = kNodes;
   settings.clients = settings_.clients;
   for (const std::string& address : nodes_.addresses()) {
     auto common = surroundings_.common_address(settings.addresses.size(), address);
@@ -100,7 +100,7 @@ Status PlannedDrill::form_group() {
     settings.addresses.push_back(std::move(common).value());
   }
   settings.between = stretch(settings_.ttl, settings_.client.clock_drift) + 1s;
-  const auto end = settings.addresses.begin() + static_cast<std::ptrdiff_t>(kDrillNodes);
+  const auto end = settings.addresses.begin() + static_cast<std::ptrdiff_t>(kNodes);
   if (auto made = make_first_roster(stage_, {settings.addresses.begin(), end}); !made) return made;
   changes_.emplace(stage_, *recorder_, *nodes_at_work_, surroundings_, std::move(settings));
   return Done{};
@@ -237,7 +237,7 @@ void PlannedDrill::befall_client(const PlannedFault& fault) {
 // The list of the drill's begin, as long as the group has as many members: whoever they are by now.
 // One of another length it refuses, and says where the members stand (rule G1).
 std::string PlannedDrill::nodes_for_next(std::size_t client) const {
-  const bool is_refused = changes_ && changes_->members().size() != kDrillNodes;
+  const bool is_refused = changes_ && changes_->members().size() != kNodes;
   return is_refused ? changes_->list() : surroundings_.nodes_of(client);
 }
 
@@ -286,4 +286,4 @@ std::vector<std::string> PlannedDrill::history_files() const {
   return files;
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

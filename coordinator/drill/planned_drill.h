@@ -33,11 +33,10 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 template <class T>
-std::unique_ptr<Workers> make_workers(DrillStage& stage, Recorder& recorder,
-                                      const std::string& folder,
+std::unique_ptr<Workers> make_workers(Stage& stage, Recorder& recorder, const std::string& folder,
                                       const ClientProcessSettings& settings) {
   return std::make_unique<T>(stage, recorder, folder, settings);
 }
@@ -58,8 +57,7 @@ struct PlannedDrillSettings {
   bool has_changes = false;
 
   std::vector<PlannedFault> planned() const {
-    return plan(
-        {.seed = seed, .length = length, .ttl = ttl, .nodes = kDrillNodes, .clients = clients});
+    return plan({.seed = seed, .length = length, .ttl = ttl, .nodes = kNodes, .clients = clients});
   }
 };
 
@@ -78,7 +76,7 @@ class PlannedDrill {
  public:
   // REQUIRES: nobody else uses the folder, and it outlives the drill; the surroundings' set_up()
   // has succeeded.
-  PlannedDrill(DrillStage& stage, const std::string& folder, PlannedDrillSettings settings,
+  PlannedDrill(Stage& stage, const std::string& folder, PlannedDrillSettings settings,
                Surroundings& surroundings);
 
   // Starts the nodes and the clients. The error says what is wrong on this machine.
@@ -110,7 +108,7 @@ class PlannedDrill {
   bool was_every_lock_taken_since(Duration when) const;
   Duration passed() const { return stage_.elapsed() - began_; }
 
-  DrillStage& stage_;
+  Stage& stage_;
   const std::string folder_;
   const PlannedDrillSettings settings_;
   Surroundings& surroundings_;
@@ -146,4 +144,4 @@ class PlannedDrill {
   std::map<std::size_t, Duration> stopped_at_;  // by client
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr std::string_view kBold = "\x1b[1m";
@@ -24,17 +24,17 @@ void print_line(const std::string& text) {
 
 }  // namespace
 
-DrillReport::DrillReport(const DrillStage& stage, bool json)
+StepReport::StepReport(const Stage& stage, bool json)
     : stage_(stage),
       json_(json),
       colours_(!json && isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr) {}
 
-void DrillReport::begin_half(std::string name, std::string_view heading) {
+void StepReport::begin_half(std::string name, std::string_view heading) {
   half_ = std::move(name);
   if (!json_) print_line(fmt::format("\n{}", coloured(heading, kBold)));
 }
 
-void DrillReport::step(const DrillStep& step) {
+void StepReport::step(const Step& step) {
   if (json_) return print_json(step, nullptr);
   const std::int64_t at_ms = floor_ms(step.at.value_or(stage_.elapsed()));
   print_line(fmt::format("{:>7} ms  {}", at_ms, step.text));
@@ -46,7 +46,7 @@ void DrillReport::step(const DrillStep& step) {
   }
 }
 
-void DrillReport::end_half(std::string_view as_told, const std::vector<std::string>& differences) {
+void StepReport::end_half(std::string_view as_told, const std::vector<std::string>& differences) {
   if (json_) {
     return differences.empty() ? print_json({"as_told", std::string(as_told)}, &differences)
                                : print_json({"not_as_told", ""}, &differences);
@@ -57,14 +57,14 @@ void DrillReport::end_half(std::string_view as_told, const std::vector<std::stri
   }
 }
 
-void DrillReport::end_drill(bool as_told) {
+void StepReport::end_drill(bool as_told) {
   half_.clear();
   const std::string text = as_told ? "The drill went as told." : "The drill did not go as told.";
   if (json_) return print_json({as_told ? "passed" : "failed", text}, nullptr);
   print_line("\n" + coloured(text, as_told ? kGreen : kRed));
 }
 
-void DrillReport::print_json(const DrillStep& step, const std::vector<std::string>* differences) {
+void StepReport::print_json(const Step& step, const std::vector<std::string>* differences) {
   JsonObject line = {{"ms", floor_ms(step.at.value_or(stage_.elapsed()))}, {"step", step.name}};
   if (!half_.empty()) line.add("half", half_);
   if (!step.text.empty()) line.add("text", step.text);
@@ -78,8 +78,8 @@ void DrillReport::print_json(const DrillStep& step, const std::vector<std::strin
   print_line(line.text());
 }
 
-std::string DrillReport::coloured(std::string_view text, std::string_view colour) const {
+std::string StepReport::coloured(std::string_view text, std::string_view colour) const {
   return colours_ ? fmt::format("{}{}\x1b[0m", colour, text) : std::string(text);
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

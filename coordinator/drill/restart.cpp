@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 // For whatever takes a moment: far longer than it does, so that only a defect reaches it.
@@ -37,7 +37,7 @@ NodeAnswer answer_of_one(const Error& error) {
 
 }  // namespace
 
-RestartDrill::RestartDrill(DrillStage& stage, DrillNodes& nodes, DrillReport& report,
+RestartDrill::RestartDrill(Stage& stage, Nodes& nodes, StepReport& report,
                            RestartDrillSettings settings)
     : stage_(stage), nodes_(nodes), report_(report), settings_(std::move(settings)) {}
 
@@ -45,7 +45,7 @@ bool RestartDrill::tell(Half half) {
   half_ = half;
   differences_.clear();
   // Nobody else's, on nodes that serve others as well.
-  name_ = "drill-" + new_lock_value().substr(0, kNameDigits);
+  name_ = "drill-" + coordinator::new_lock_value().substr(0, kNameDigits);
   const bool is_off = half == Half::violation;
   report_.begin_half(is_off ? "off" : "auto",
                      is_off ? "restart-delay off: a lock with two holders"
@@ -71,10 +71,10 @@ bool RestartDrill::nodes_serve() {
   if (auto started = nodes_.start(half_ == Half::violation ? "off" : "auto"); !started) {
     return fails("the nodes could not be started", started.error().text);
   }
-  killed_ = quorum_of(count()) - 1;
+  killed_ = coordinator::quorum_of(count()) - 1;
   const auto states = ask_states();
   if (!states) return fails("the nodes", "no answer in time");
-  DrillStep step{"nodes", fmt::format("{} nodes run; each says in what state it is:", count())};
+  Step step{"nodes", fmt::format("{} nodes run; each says in what state it is:", count())};
   bool all_grant = true;
   for (const NodeState& state : *states) {
     step.nodes.push_back({state.answer.node, state_text(state)});
@@ -340,4 +340,4 @@ bool RestartDrill::fails(const std::string& what, const std::string& why) {
   return false;
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 struct RestartDrillSettings {
   Duration ttl = 3s;
@@ -34,8 +34,7 @@ class RestartDrill {
     refusal,    // restart-delay auto: B waits until A's lock has run out
   };
 
-  RestartDrill(DrillStage& stage, DrillNodes& nodes, DrillReport& report,
-               RestartDrillSettings settings);
+  RestartDrill(Stage& stage, Nodes& nodes, StepReport& report, RestartDrillSettings settings);
 
   // Tells one half. False if anything was not as told, or it was interrupted.
   bool tell(Half half);
@@ -72,9 +71,9 @@ class RestartDrill {
 
   std::size_t count() const { return nodes_.addresses().size(); }
 
-  DrillStage& stage_;
-  DrillNodes& nodes_;
-  DrillReport& report_;
+  Stage& stage_;
+  Nodes& nodes_;
+  StepReport& report_;
   RestartDrillSettings settings_;
 
   Half half_ = Half::violation;
@@ -88,4 +87,4 @@ class RestartDrill {
   std::vector<std::string> differences_;
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 namespace fs = std::filesystem;
@@ -60,4 +60,4 @@ Result<Verdict> judge(const std::vector<std::string>& files, const std::string& 
   return Verdict{report.is_clean(), text(history.value(), story, report)};
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

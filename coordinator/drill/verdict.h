@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 // In the folder: history.jsonl and timeline.html.
 struct Verdict {
@@ -20,4 +20,4 @@ Status make_result_folder(const std::string& folder);
 // The files as parse_history wants them.
 Result<Verdict> judge(const std::vector<std::string>& files, const std::string& folder, bool json);
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -7,7 +7,7 @@
 
 namespace redlock::fuzz {
 
-using namespace redlock::coordinator;
+using namespace redlock::drill;
 
 void run(std::string_view input) {
   const auto history = parse_history({{"x.jsonl", std::string(input)}});

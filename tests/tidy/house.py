@@ -134,6 +134,18 @@ TWICE = {
     "Lock": "a client's, in its public header, and a node's record of it",
 }
 
+# The namespace of a folder and of all below it. What users of the libraries see is `redlock`,
+# wherever it stands, and a namespace may have more of its own within.
+NAMESPACES = {
+    "base": "redlock",
+    "base/net": "redlock::net",
+    "protocol": "redlock::protocol",
+    "lua": "redlock::lua",
+    "server": "redlock::server",
+    "coordinator": "redlock::coordinator",
+    "coordinator/drill": "redlock::drill",
+}
+
 # What may stand at the top besides files whose names begin with a dot.
 TOP_LEVEL = {*(name.split("/")[0] for name in ROOMS), "config", "tests", "docs", "dev",
              "CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE"}
@@ -153,6 +165,16 @@ def room(path):
         folder = folder.rpartition("/")[0]
         if folder in ROOMS:
             return folder
+    return None
+
+
+def namespace(path):
+    """The namespace of what stands in this path, or None."""
+    folder = path
+    while "/" in folder:
+        folder = folder.rpartition("/")[0]
+        if folder in NAMESPACES:
+            return NAMESPACES[folder]
     return None
 
 

@@ -305,6 +305,25 @@ def a_name_is_defined_once(tree):
                     yield f"{path}:{line}: {name} is defined at {first} too"
 
 
+@check({"coordinator/drill/plan/a.h": "namespace redlock::coordinator {\n}\n"},
+       {"base/net/turn/a.h": "namespace redlock::base {\n}\n"},
+       {"base/a.h": "namespace redlock::server {\n}\n"},
+       {"server/node/a.cpp": "namespace redlock::node {\n}\n"},
+       good=[{"coordinator/drill/plan/a.h": "namespace redlock::drill {\n}\n"},
+             {"server/include/redlock/a.h": "namespace redlock {\n}\n"},
+             {"server/a.h": "namespace redlock::server::kinds {\n}\n"}])
+def namespaces_follow_folders(tree):
+    """A name says where it stands; what users of the libraries see is plainly `redlock`."""
+    for path in tree.paths(*CPP):
+        expected = house.namespace(path)
+        code = tree.code(path) if expected else ""
+        for match in re.finditer(r"^namespace (redlock[\w:]*) \{", code, re.M):
+            within = expected if expected == "redlock" else rf"{expected}(::\w+)?|redlock"
+            if not re.fullmatch(within, match.group(1)):
+                line = line_of(code, match.start())
+                yield f"{path}:{line}: namespace {match.group(1)}; here it is {expected}"
+
+
 @check({"server/lock.h": "", "server/lock.cpp": '#include "server/lock.h"\n',
         "server/stale.h": ""},
        {"CMakeLists.txt": "add_subdirectory(base)\n", "base/CMakeLists.txt": "",

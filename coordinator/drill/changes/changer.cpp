@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr const char* kThisProgram = "/proc/self/exe";
@@ -34,7 +34,7 @@ std::string last_line_of(const std::string& path) {
 
 }  // namespace
 
-Changer::Changer(DrillStage& stage, Recorder& recorder, std::string name, std::uint64_t seed,
+Changer::Changer(Stage& stage, Recorder& recorder, std::string name, std::uint64_t seed,
                  std::string output_file)
     : stage_(stage),
       recorder_(recorder),
@@ -69,7 +69,7 @@ Status Changer::look() {
 }
 
 Status Changer::launch() {
-  ProcessCommand command;
+  coordinator::ProcessCommand command;
   command.words = {kThisProgram, "group"};
   command.words.insert(command.words.end(), order_->words.begin(), order_->words.end());
   command.words.insert(command.words.end(), {"--nodes", order_->nodes});
@@ -91,7 +91,7 @@ Duration Changer::kill_after() {
   return Duration(octave + random_.below(octave));
 }
 
-void Changer::on_exit(const ExitStatus& status) {
+void Changer::on_exit(const coordinator::ExitStatus& status) {
   const int code = status.as_shell_status();
   due_ = stage_.elapsed() + kAgainAfter;
   next_.set(net::read_clock(net::ClockKind::boottime) + kAgainAfter);
@@ -116,4 +116,4 @@ void Changer::end() {
   if (process_.is_running()) process_.stop(SIGKILL, 0s);
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 // One change, as the command wants it.
 struct ChangeOrder {
@@ -30,10 +30,10 @@ struct ChangeOrder {
   int kills = 0;                   // so many of the processes are killed
 };
 
-class Changer final : private ChildProcess::User {
+class Changer final : private coordinator::ChildProcess::User {
  public:
   // `name`: in the history. What the processes print is added to the file.
-  Changer(DrillStage& stage, Recorder& recorder, std::string name, std::uint64_t seed,
+  Changer(Stage& stage, Recorder& recorder, std::string name, std::uint64_t seed,
           std::string output_file);
 
   // REQUIRES: !is_busy().
@@ -48,17 +48,17 @@ class Changer final : private ChildProcess::User {
   bool is_running() const { return process_.is_running(); }
 
  private:
-  void on_exit(const ExitStatus& status) override;
+  void on_exit(const coordinator::ExitStatus& status) override;
   Status launch();
   Duration kill_after();
 
-  DrillStage& stage_;
+  Stage& stage_;
   Recorder& recorder_;
   const std::string name_;
   const std::string output_file_;
   Random random_;
   net::Timer next_;  // wakes the stage: a start or a kill is due
-  ChildProcess process_;
+  coordinator::ChildProcess process_;
   std::optional<ChangeOrder> order_;
   Duration began_{0};              // by the stage's time: the change
   std::optional<Duration> due_{};  // the next start, or the kill of the one that runs
@@ -66,4 +66,4 @@ class Changer final : private ChildProcess::User {
   Status problem_ = Done{};
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr std::size_t kGrownMembers = 7;
@@ -17,7 +17,7 @@ constexpr Duration kGoneWithin = 5s;
 
 }  // namespace
 
-ChangesAtWork::ChangesAtWork(DrillStage& stage, Recorder& recorder, NodesAtWork& nodes,
+ChangesAtWork::ChangesAtWork(Stage& stage, Recorder& recorder, NodesAtWork& nodes,
                              Surroundings& surroundings, ChangesSettings settings)
     : stage_(stage),
       recorder_(recorder),
@@ -218,4 +218,4 @@ void ChangesAtWork::end() {
       kGoneWithin);
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

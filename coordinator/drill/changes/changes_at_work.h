@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 // The places of nodes; those who are no members have the others.
 inline constexpr std::size_t kChangePlaces = 10;
@@ -38,8 +38,8 @@ struct ChangesSettings {
 
 class ChangesAtWork {
  public:
-  ChangesAtWork(DrillStage& stage, Recorder& recorder, NodesAtWork& nodes,
-                Surroundings& surroundings, ChangesSettings settings);
+  ChangesAtWork(Stage& stage, Recorder& recorder, NodesAtWork& nodes, Surroundings& surroundings,
+                ChangesSettings settings);
   ChangesAtWork(const ChangesAtWork&) = delete;
   ChangesAtWork& operator=(const ChangesAtWork&) = delete;
 
@@ -96,7 +96,7 @@ class ChangesAtWork {
   bool chance(std::uint64_t percent) { return random_.below(100) < percent; }
   Duration between(Duration least, Duration most);
 
-  DrillStage& stage_;
+  Stage& stage_;
   Recorder& recorder_;
   NodesAtWork& nodes_;
   Surroundings& surroundings_;
@@ -110,4 +110,4 @@ class ChangesAtWork {
   std::size_t done_ = 0;
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr Duration kDoneWithin = 10s;
@@ -14,7 +14,7 @@ using Change = Result<GroupChange, Error>;
 
 }  // namespace
 
-Status make_first_roster(DrillStage& stage, const std::vector<std::string>& addresses) {
+Status make_first_roster(Stage& stage, const std::vector<std::string>& addresses) {
   auto client = Client::start_on(stage.loop().raw(), {.nodes = addresses});
   if (!client) return Failure{client.error().text};
   const auto states =
@@ -32,4 +32,4 @@ Status make_first_roster(DrillStage& stage, const std::vector<std::string>& addr
   return Done{};
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

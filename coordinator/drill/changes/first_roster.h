@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 // All of them answer, and have no roster. Waits on the stage.
-Status make_first_roster(DrillStage& stage, const std::vector<std::string>& addresses);
+Status make_first_roster(Stage& stage, const std::vector<std::string>& addresses);
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

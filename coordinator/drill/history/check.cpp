@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr std::array<std::string_view, kFindingKinds> kNames = {
@@ -266,7 +266,7 @@ void Checker::check_revival(std::size_t number, const Claim& before, Duration tt
   const Instant end = before.valid_until;
   if (told.at < end) return;
   const Hold& hold = story_.holds[*story_.hold_of[number]];
-  const Duration longest = ttl - drift_allowance(ttl, history_.header.clock_drift);
+  const Duration longest = ttl - coordinator::drift_allowance(ttl, history_.header.clock_drift);
   const Instant earliest = told.valid_until - longest;
   const bool began_late = ttl > Duration(0) && earliest >= end && earliest <= told.at;
   const Duration ran = running_.running_within(hold.client, {end, told.at});
@@ -290,7 +290,7 @@ void Checker::check_revival(std::size_t number, const Claim& before, Duration tt
 void Checker::check_length(std::size_t number, const Claim& before, Duration ttl) {
   const Event& told = event(number);
   if (ttl == Duration(0)) return;
-  const Instant latest = validity_end(told.at, ttl, history_.header.clock_drift);
+  const Instant latest = coordinator::validity_end(told.at, ttl, history_.header.clock_drift);
   if (told.valid_until <= std::max(latest, before.valid_until)) return;
   const Hold& hold = story_.holds[*story_.hold_of[number]];
   Numbers events = {hold.acquired};
@@ -329,4 +329,4 @@ Report check(const History& history, const Story& story, const CheckSettings& se
   return Checker(history, story, settings).check();
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

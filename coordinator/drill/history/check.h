@@ -22,7 +22,7 @@
 
 #include <array>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 enum class FindingKind {
   overlap,
@@ -74,4 +74,4 @@ std::string clock_text(const Story& story, Instant time);
 
 Report check(const History& history, const Story& story, const CheckSettings& settings = {});
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

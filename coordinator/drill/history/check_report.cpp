@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr std::array<std::string_view, kFindingKinds> kTitles = {
@@ -299,4 +299,4 @@ std::string report_json(const History& history, const Story& story, const Report
   return json.text() + "\n";
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -4,7 +4,7 @@
 
 #include "coordinator/drill/history/check.h"
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 // One line of the figures: "acquired", "10412 of 11020 attempts", "half within 1.2 ms, …".
 struct Figure {
@@ -26,4 +26,4 @@ std::string verdict_text(const Report& report);
 // Of the findings of one kind so many are printed.
 inline constexpr std::size_t kFindingsPrinted = 20;
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 // A step of a sum that changes at an instant.
@@ -295,4 +295,4 @@ std::string precise_duration(Duration d) {
   return fmt::format("{} min {:.3g} s", d / 1min, static_cast<double>((d % 1min).count()) / 1e9);
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

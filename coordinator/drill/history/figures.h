@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 struct Latency {
   std::size_t count = 0;
@@ -136,4 +136,4 @@ GroupChanges changes_of(const History& history, const Story& story, const Runnin
 // "1.2 ms", "340 µs", "12.35 s".
 std::string precise_duration(Duration d);
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

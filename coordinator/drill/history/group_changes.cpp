@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 // Past a fault links are made again; a node that was killed besides waits for its locks' end.
@@ -137,4 +137,4 @@ GroupChanges changes_of(const History& history, const Story& story, const Runnin
   return changes;
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 // What happened. The first group is what clients tell of themselves, the second what was done to a
 // client or a node, told by whoever did it.
@@ -122,4 +122,4 @@ inline constexpr std::int64_t kHistoryTimeMax = std::int64_t{1} << 62;  // ns; 1
 inline constexpr Duration kHistorySpanMax = std::chrono::hours(24 * 366);
 inline constexpr std::uint64_t kHistoryTokenMax = (std::uint64_t{1} << 53) - 1;  // rule F1
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 enum : unsigned {
@@ -180,4 +180,4 @@ bool read_name(const ReadJson& value, std::string& name) {
   return read_text(value, name) && !name.empty() && name.size() <= kHistoryNameMax;
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

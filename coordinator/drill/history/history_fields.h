@@ -10,7 +10,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 using ReadJson = nlohmann::ordered_json;
 
@@ -42,4 +42,4 @@ bool read_time(const ReadJson& value, Instant& time);
 bool read_name(const ReadJson& value, std::string& name);
 bool read_text(const ReadJson& value, std::string& text);
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 std::string line_of(const JsonObject& json) {
@@ -68,4 +68,4 @@ std::string place_of(const History& history, const Event& event) {
   return fmt::format("{}:{}", history.files[event.file], event.line);
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr std::string_view kSee = "docs/history.md has the format";
@@ -273,4 +273,4 @@ Result<History> parse_history(const std::vector<HistoryText>& files) {
   return history;
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

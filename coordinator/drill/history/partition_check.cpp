@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 // A lock that somebody on the other side still has is gone after a TTL; then it can be had.
@@ -28,7 +28,7 @@ class Walk {
  public:
   Walk(const History& history, const PartitionCheckTerms& terms)
       : terms_(terms),
-        spare_(history.header.nodes.size() - quorum_of(history.header.nodes.size())) {
+        spare_(history.header.nodes.size() - coordinator::quorum_of(history.header.nodes.size())) {
     for (const std::string& name : history.header.clients) clients_[name];
     for (const Event& event : history.events) step(event);
   }
@@ -172,4 +172,4 @@ std::string PartitionReport::text() const {
       cut_off, refused, ceil_ms(refused_within), acquired_by_others, ceil_ms(back_within));
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

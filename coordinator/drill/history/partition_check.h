@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 struct PartitionCheckTerms {
   Duration ttl = 2s;
@@ -29,4 +29,4 @@ struct PartitionReport {
 
 PartitionReport check_partitions(const History& history, const PartitionCheckTerms& terms);
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

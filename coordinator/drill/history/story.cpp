@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 using Index = std::unordered_map<std::string_view, std::size_t>;
@@ -266,4 +266,4 @@ Story tell(const History& history) {
   return Teller(history).tell();
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

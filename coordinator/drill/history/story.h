@@ -8,7 +8,7 @@
 
 #include <optional>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 // Half open: a belief that ends when the next one begins does not meet it.
 struct TimeRange {
@@ -72,4 +72,4 @@ struct Story {
 
 Story tell(const History& history);
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

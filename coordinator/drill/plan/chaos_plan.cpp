@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr Duration kCalm = 5s;
@@ -177,4 +177,4 @@ std::vector<PlannedFault> plan_faults_and_calm(const PlanTerms& terms) {
   return ChaosPlan(terms).make(true);
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 // By time. All is whole again at the end: `length` at the latest for episodes that fit into it, and
 // at least once all nodes are killed within moments, however short it is.
@@ -16,4 +16,4 @@ std::vector<PlannedFault> plan_faults(const PlanTerms& terms);
 // changes.
 std::vector<PlannedFault> plan_faults_and_calm(const PlanTerms& terms);
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

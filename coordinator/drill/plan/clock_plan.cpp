@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr Duration kLeast = std::chrono::minutes(1);  // beyond any lock's life
@@ -100,4 +100,4 @@ std::vector<PlannedFault> plan_clock_jumps(const PlanTerms& terms) {
   return ClockPlan(terms).make();
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

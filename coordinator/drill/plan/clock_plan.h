@@ -5,10 +5,10 @@
 
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 // As plan_faults(). At least once a majority of the nodes jumps ahead within a moment, while what
 // it granted is held.
 std::vector<PlannedFault> plan_clock_jumps(const PlanTerms& terms);
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -1,6 +1,6 @@
 #include "coordinator/drill/plan/faults.h"
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 bool begins_harm(Fault fault) {
   return fault == Fault::kill || fault == Fault::stop || fault == Fault::restart ||
@@ -12,4 +12,4 @@ bool is_of_process(Fault fault) {
          fault == Fault::resume || fault == Fault::restart;
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 enum class Fault {
   kill,     // SIGKILL
@@ -62,4 +62,4 @@ bool begins_harm(Fault fault);
 // Whether it is done to the process itself, not to what is around it.
 bool is_of_process(Fault fault);
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 class PartitionPlan : private Planner {
@@ -114,4 +114,4 @@ std::vector<PlannedFault> plan_partitions(const PlanTerms& terms) {
   return PartitionPlan(terms).make();
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -5,10 +5,10 @@
 
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 // As plan_faults(). There is at least one split: some clients see only a minority of the nodes, all
 // others only the rest.
 std::vector<PlannedFault> plan_partitions(const PlanTerms& terms);
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

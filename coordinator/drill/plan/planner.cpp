@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr Duration kBegin = 500ms;     // the clients are at work by then
@@ -104,4 +104,4 @@ std::vector<PlannedFault> Planner::take() {
   return std::move(faults_);
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 class Planner {
  protected:
@@ -66,4 +66,4 @@ class Planner {
   std::vector<PlannedFault> faults_;
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

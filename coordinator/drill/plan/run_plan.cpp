@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 using Part = PlannedFault::Part;
@@ -107,4 +107,4 @@ std::vector<PlannedFault> plan_run_faults(const PlanTerms& terms) {
   return RunPlan(terms).make();
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

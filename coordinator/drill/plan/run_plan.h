@@ -6,10 +6,10 @@
 
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 // As plan_faults(). The first thing that happens is that loops are stopped for longer than any lock
 // lives, while what they hold is wanted by others.
 std::vector<PlannedFault> plan_run_faults(const PlanTerms& terms);
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

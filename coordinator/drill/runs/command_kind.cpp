@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 std::string_view name_of(CommandKind kind) {
   constexpr std::array<std::string_view, kCommandKinds.size()> kNames = {
@@ -18,4 +18,4 @@ std::optional<CommandKind> command_kind_of(std::string_view name) {
   return *found;
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 enum class CommandKind {
   plain,     // one process, which SIGTERM ends
@@ -28,4 +28,4 @@ constexpr bool works_on(CommandKind kind) {
 std::string_view name_of(CommandKind kind);
 std::optional<CommandKind> command_kind_of(std::string_view name);
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr Duration kBeatEvery = 2ms;
@@ -142,4 +142,4 @@ Status run_command_process(const CommandProcessSettings& settings) {
   return Done{};
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <string>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 struct CommandProcessSettings {
   std::string hold;  // "client 3/17": of the run, and whose it is
@@ -28,4 +28,4 @@ struct CommandProcessSettings {
 // REQUIRES: the environment of a command of `redlock run`.
 Status run_command_process(const CommandProcessSettings& settings);
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 using Part = PlannedFault::Part;
@@ -33,10 +33,11 @@ std::string text_of(const std::string& path) {
 
 // The guard process of a `redlock run`, or 0.
 pid_t guard_of(pid_t loop) {
-  ProcessListing listing;
+  coordinator::ProcessListing listing;
   while (const pid_t pid = listing.next()) {
-    ProcessEntry entry;
-    if (read_process(pid, entry) && entry.parent == loop && entry.name == kGuardName) return pid;
+    coordinator::ProcessEntry entry;
+    if (coordinator::read_process(pid, entry) && entry.parent == loop && entry.name == kGuardName)
+      return pid;
   }
   return 0;
 }
@@ -80,9 +81,9 @@ struct RunsAtWork::Task {
   std::optional<Duration> max_hold = {};
 };
 
-class RunsAtWork::Client final : public ChildProcess::User {
+class RunsAtWork::Client final : public coordinator::ChildProcess::User {
  public:
-  Client(DrillStage& its_stage, std::size_t its_number, std::string its_nodes, Place its_place)
+  Client(Stage& its_stage, std::size_t its_number, std::string its_nodes, Place its_place)
       : number(its_number),
         name(client_name(its_number)),
         nodes(std::move(its_nodes)),
@@ -94,22 +95,22 @@ class RunsAtWork::Client final : public ChildProcess::User {
   const std::string name;
   const std::string nodes;
   const Place place;
-  ChildProcess loop;  // `redlock run`
+  coordinator::ChildProcess loop;  // `redlock run`
   std::size_t run = 0;
-  std::optional<ExitStatus> ended;  // and not yet heard
-  bool is_hit = false;              // loop or guard were killed: any end is as it should be
+  std::optional<coordinator::ExitStatus> ended;  // and not yet heard
+  bool is_hit = false;  // loop or guard were killed: any end is as it should be
   bool is_stopped = false;
 
  private:
-  void on_exit(const ExitStatus& status) override {
+  void on_exit(const coordinator::ExitStatus& status) override {
     ended = status;
     stage_.wake();
   }
 
-  DrillStage& stage_;
+  Stage& stage_;
 };
 
-RunsAtWork::RunsAtWork(DrillStage& stage, Recorder& recorder, std::string folder,
+RunsAtWork::RunsAtWork(Stage& stage, Recorder& recorder, std::string folder,
                        ClientProcessSettings settings)
     : stage_(stage),
       recorder_(recorder),
@@ -147,7 +148,7 @@ Status RunsAtWork::launch(Client& client) {
                 .lock = random_.below(static_cast<std::uint64_t>(settings_.locks)),
                 .asked = net::read_clock(net::ClockKind::boottime)};
   runs_.push_back(run);
-  ProcessCommand command;
+  coordinator::ProcessCommand command;
   command.words = command_of(client, run, draw_task());
   command.output_file = client.number % 2 == 0 ? log_file() : unread_->path();
   command.environment = client.place.environment;
@@ -327,4 +328,4 @@ std::string RunsAtWork::hold_name(std::size_t number) const {
   return fmt::format("{}/{}", client_name(runs_[number].client), number + 1);
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -27,13 +27,12 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 class RunsAtWork final : public Workers {
  public:
   // Settings of all of them; name, seed, nodes and history file are not looked at.
-  RunsAtWork(DrillStage& stage, Recorder& recorder, std::string folder,
-             ClientProcessSettings settings);
+  RunsAtWork(Stage& stage, Recorder& recorder, std::string folder, ClientProcessSettings settings);
   ~RunsAtWork() override;
   RunsAtWork(const RunsAtWork&) = delete;
   RunsAtWork& operator=(const RunsAtWork&) = delete;
@@ -65,7 +64,7 @@ class RunsAtWork final : public Workers {
   std::string hold_name(std::size_t number) const;
   std::string log_file() const { return folder_ + "/runs.log"; }
 
-  DrillStage& stage_;
+  Stage& stage_;
   Recorder& recorder_;
   const std::string folder_;
   const ClientProcessSettings settings_;
@@ -77,4 +76,4 @@ class RunsAtWork final : public Workers {
   const std::vector<std::string> no_files_;
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 Result<UnreadPipe> UnreadPipe::make(const std::string& path) {
   const auto failure = [&path] {
@@ -33,4 +33,4 @@ UnreadPipe::~UnreadPipe() {
 UnreadPipe::UnreadPipe(UnreadPipe&& other) noexcept
     : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

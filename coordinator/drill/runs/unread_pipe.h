@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 class UnreadPipe {
  public:
@@ -25,4 +25,4 @@ class UnreadPipe {
   int file_;  // both ends
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

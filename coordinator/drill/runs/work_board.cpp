@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 // All zeros are a cell in which nobody began: what a file is that was only made longer.
 struct WorkBoard::Cell {
@@ -113,4 +113,4 @@ bool WorkBoard::is_over() const {
   return page().is_over != 0;
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -21,7 +21,7 @@
 #include <optional>
 #include <string>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 class WorkBoard {
  public:
@@ -65,4 +65,4 @@ class WorkBoard {
   std::size_t runs_;
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
-JumpingClocks::JumpingClocks(DrillStage& stage, std::string folder)
+JumpingClocks::JumpingClocks(Stage& stage, std::string folder)
     : clocks_(stage, std::move(folder)) {}
 
 Status JumpingClocks::set_up(std::size_t nodes, std::size_t clients) {
@@ -42,4 +42,4 @@ Status JumpingClocks::befall(std::span<const PlannedFault> faults, Recorder& rec
   return Done{};
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

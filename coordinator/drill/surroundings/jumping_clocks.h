@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 class JumpingClocks final : public Surroundings {
  public:
-  JumpingClocks(DrillStage& stage, std::string folder);
+  JumpingClocks(Stage& stage, std::string folder);
 
   Status set_up(std::size_t nodes, std::size_t clients) override;
   Place place_of_node(std::size_t node) const override { return place_of(node_name(node)); }
@@ -33,4 +33,4 @@ class JumpingClocks final : public Surroundings {
   std::string nodes_;                                             // separated by commas
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr const char* kOwnNetwork = "/proc/thread-self/ns/net";
@@ -77,4 +77,4 @@ std::string NetworkNamespace::path() const {
   return fmt::format("/proc/{}/fd/{}", getpid(), descriptor_);
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

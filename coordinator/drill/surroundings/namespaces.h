@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 // From here on this process, and what it starts, is root in a user namespace of its own, in a
 // network namespace of its own that has nothing but a loopback. As `unshare -Urn`. Fails where the
@@ -38,4 +38,4 @@ class NetworkNamespace {
   int descriptor_;
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

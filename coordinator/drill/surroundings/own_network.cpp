@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 struct Program {
@@ -43,7 +43,7 @@ std::string device_name(std::string member) {
 
 }  // namespace
 
-OwnNetwork::OwnNetwork(DrillStage& stage, std::string folder)
+OwnNetwork::OwnNetwork(Stage& stage, std::string folder)
     : stage_(stage), folder_(std::move(folder)) {}
 
 Status OwnNetwork::set_up(const std::vector<Member>& members) {
@@ -59,8 +59,8 @@ Status OwnNetwork::set_up(const std::vector<Member>& members) {
 Status OwnNetwork::find_programs() {
   std::vector<std::string> missing;
   for (const auto& [name, package] : kPrograms) {
-    auto found = find_program(name);
-    if (!found) found = find_program(fmt::format("/usr/sbin/{}", name));
+    auto found = coordinator::find_program(name);
+    if (!found) found = coordinator::find_program(fmt::format("/usr/sbin/{}", name));
     if (!found) missing.push_back(fmt::format("{} (package {})", name, package));
     if (found) programs_[name] = found.value();
   }
@@ -183,4 +183,4 @@ Result<std::string> OwnNetwork::file_with(const std::string& name, const std::st
   return path;
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -30,7 +30,7 @@
 #include <utility>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 class OwnNetwork {
  public:
@@ -44,7 +44,7 @@ class OwnNetwork {
   };
 
   // `folder`: for what the programs are told and say.
-  OwnNetwork(DrillStage& stage, std::string folder);
+  OwnNetwork(Stage& stage, std::string folder);
 
   // Once, first of all. Fails where a program is missing, with its Debian package, or the kernel
   // can not do what is needed. REQUIRES: enter_own_namespaces() succeeded.
@@ -83,7 +83,7 @@ class OwnNetwork {
   Status run(std::vector<std::string> words, int network_namespace = -1);
   Result<std::string> file_with(const std::string& name, const std::string& text);
 
-  DrillStage& stage_;
+  Stage& stage_;
   std::string folder_;
   std::map<std::string, std::string, std::less<>> programs_;  // paths
   std::map<std::string, NetworkMember, std::less<>> places_;
@@ -91,4 +91,4 @@ class OwnNetwork {
   bool has_netem_ = false;
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr std::uint16_t kPort = 7001;  // nobody else is at a node's address
@@ -14,7 +14,7 @@ using Way = PlannedFault::Way;
 
 }  // namespace
 
-PartitionedNetwork::PartitionedNetwork(DrillStage& stage, std::string folder)
+PartitionedNetwork::PartitionedNetwork(Stage& stage, std::string folder)
     : network_(stage, std::move(folder)) {}
 
 Status PartitionedNetwork::set_up(std::size_t nodes, std::size_t clients) {
@@ -96,4 +96,4 @@ Status PartitionedNetwork::restore(Recorder& recorder) {
   return ends.empty() ? Status(Done{}) : befall(ends, recorder);
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

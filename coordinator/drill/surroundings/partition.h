@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 class PartitionedNetwork final : public Surroundings {
  public:
   // REQUIRES: enter_own_namespaces() succeeded.
-  PartitionedNetwork(DrillStage& stage, std::string folder);
+  PartitionedNetwork(Stage& stage, std::string folder);
 
   Status set_up(std::size_t nodes, std::size_t clients) override;
   Place place_of_node(std::size_t node) const override;
@@ -41,4 +41,4 @@ class PartitionedNetwork final : public Surroundings {
   std::string nodes_;             // separated by commas
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr int kBacklog = 16;
@@ -125,4 +125,4 @@ void Relay::pass_on() {
   next_.set(next);
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -21,7 +21,7 @@
 #include <optional>
 #include <string>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 class Relay {
  public:
@@ -58,4 +58,4 @@ class Relay {
   std::map<Connection*, std::unique_ptr<Connection>> connections_;
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 using Way = PlannedFault::Way;
@@ -34,18 +34,18 @@ void cut(Relay& relay, Way way) {
 
 }  // namespace
 
-DrillNetwork::DrillNetwork(net::Loop& loop, std::string folder)
+RelayedNetwork::RelayedNetwork(net::Loop& loop, std::string folder)
     : loop_(loop), folder_(std::move(folder)) {}
 
-Status DrillNetwork::set_up(std::size_t nodes, std::size_t clients) {
+Status RelayedNetwork::set_up(std::size_t nodes, std::size_t clients) {
   clients_ = clients;
   return allow_open_files(clients * (nodes * kFilesOfRelay + kFilesOfClient) + kFilesOfDrill);
 }
 
-Status DrillNetwork::connect(const std::vector<std::string>& nodes) {
+Status RelayedNetwork::connect(const std::vector<std::string>& nodes) {
   for (std::size_t node = 0; node < nodes.size(); ++node) {
     Relays& its = relays_.emplace_back();
-    const net::Address address = parse_node_address(nodes[node]).value().address;
+    const net::Address address = coordinator::parse_node_address(nodes[node]).value().address;
     for (std::size_t client = 0; client < clients_; ++client) {
       its.push_back(std::make_unique<Relay>(loop_, address));
       if (auto listens = its.back()->listen({path(node, client)}); !listens) return listens;
@@ -54,11 +54,11 @@ Status DrillNetwork::connect(const std::vector<std::string>& nodes) {
   return Done{};
 }
 
-std::string DrillNetwork::path(std::size_t node, std::size_t client) const {
+std::string RelayedNetwork::path(std::size_t node, std::size_t client) const {
   return fmt::format("{}/client-{}-node-{}", folder_, client + 1, node + 1);
 }
 
-std::string DrillNetwork::nodes_of(std::size_t client) const {
+std::string RelayedNetwork::nodes_of(std::size_t client) const {
   std::string nodes;
   for (std::size_t node = 0; node < relays_.size(); ++node) {
     nodes += fmt::format("{}unix://{}", node == 0 ? "" : ",", path(node, client));
@@ -66,8 +66,9 @@ std::string DrillNetwork::nodes_of(std::size_t client) const {
   return nodes;
 }
 
-Result<std::string> DrillNetwork::common_address(std::size_t node, const std::string& address) {
-  auto relay = std::make_unique<Relay>(loop_, parse_node_address(address).value().address);
+Result<std::string> RelayedNetwork::common_address(std::size_t node, const std::string& address) {
+  auto relay =
+      std::make_unique<Relay>(loop_, coordinator::parse_node_address(address).value().address);
   if (auto listens = relay->listen({.host = "127.0.0.1", .port = 0}); !listens)
     return listens.error();
   const std::string common = fmt::format("redis://127.0.0.1:{}", relay->port());
@@ -76,7 +77,7 @@ Result<std::string> DrillNetwork::common_address(std::size_t node, const std::st
 }
 
 // One client is cut off on a way of its own; the common one is cut for all.
-std::vector<Relay*> DrillNetwork::relays_of(const PlannedFault& fault) const {
+std::vector<Relay*> RelayedNetwork::relays_of(const PlannedFault& fault) const {
   std::vector<Relay*> relays;
   const bool is_given = fault.victim < relays_.size();
   if (is_given) {
@@ -92,7 +93,7 @@ std::vector<Relay*> DrillNetwork::relays_of(const PlannedFault& fault) const {
   return relays;
 }
 
-Status DrillNetwork::befall(std::span<const PlannedFault> faults, Recorder& recorder) {
+Status RelayedNetwork::befall(std::span<const PlannedFault> faults, Recorder& recorder) {
   for (const PlannedFault& fault : faults) {
     if (relays_of(fault).empty()) continue;
     befall(fault);
@@ -101,7 +102,7 @@ Status DrillNetwork::befall(std::span<const PlannedFault> faults, Recorder& reco
   return Done{};
 }
 
-void DrillNetwork::befall(const PlannedFault& fault) {
+void RelayedNetwork::befall(const PlannedFault& fault) {
   for (Relay* const relay : relays_of(fault)) {
     if (fault.fault == Fault::cut) cut(*relay, fault.way);
     if (fault.fault == Fault::heal) relay->heal();
@@ -110,7 +111,7 @@ void DrillNetwork::befall(const PlannedFault& fault) {
   }
 }
 
-Status DrillNetwork::restore(Recorder&) {
+Status RelayedNetwork::restore(Recorder&) {
   for (const Relays& of_one_node : relays_) {
     for (const auto& relay : of_one_node) {
       relay->heal();
@@ -124,4 +125,4 @@ Status DrillNetwork::restore(Recorder&) {
   return Done{};
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

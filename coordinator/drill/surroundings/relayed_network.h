@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
-class DrillNetwork final : public Surroundings {
+class RelayedNetwork final : public Surroundings {
  public:
   // Sockets go to the folder, whose name is short enough for them.
-  DrillNetwork(net::Loop& loop, std::string folder);
+  RelayedNetwork(net::Loop& loop, std::string folder);
 
   // Raises the process's limit of open files where that is needed.
   Status set_up(std::size_t nodes, std::size_t clients) override;
@@ -44,4 +44,4 @@ class DrillNetwork final : public Surroundings {
   std::map<std::size_t, std::unique_ptr<Relay>> common_;  // by node
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

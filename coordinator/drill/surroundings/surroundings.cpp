@@ -1,6 +1,6 @@
 #include "coordinator/drill/surroundings/surroundings.h"
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 // As the node sees it.
@@ -46,4 +46,4 @@ Event event_of(const PlannedFault& fault) {
   return event;
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

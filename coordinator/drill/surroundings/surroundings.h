@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 class Surroundings {
  public:
@@ -55,4 +55,4 @@ class Surroundings {
 // A history's word for a cut, heal, slow, unslow or jump.
 Event event_of(const PlannedFault& fault);
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 namespace fs = std::filesystem;
@@ -30,7 +30,7 @@ std::string find_library() {
 
 }  // namespace
 
-WallClocks::WallClocks(DrillStage& stage, std::string folder)
+WallClocks::WallClocks(Stage& stage, std::string folder)
     : stage_(stage), folder_(std::move(folder)) {}
 
 Status WallClocks::set_up() {
@@ -83,4 +83,4 @@ std::string WallClocks::file_of(const std::string& name) const {
   return fmt::format("{}/clock of {}", folder_, name);
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

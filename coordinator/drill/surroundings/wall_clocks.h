@@ -17,12 +17,12 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 class WallClocks {
  public:
   // `folder`: for the files that tell the shifts; of this WallClocks alone.
-  WallClocks(DrillStage& stage, std::string folder);
+  WallClocks(Stage& stage, std::string folder);
 
   // Once, first of all. Succeeds when a program has been seen to read a shifted clock.
   Status set_up();
@@ -36,10 +36,10 @@ class WallClocks {
   Status see_a_jump();
   std::string file_of(const std::string& name) const;
 
-  DrillStage& stage_;
+  Stage& stage_;
   std::string folder_;
   std::string library_;
   std::map<std::string, Duration> shifts_;
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

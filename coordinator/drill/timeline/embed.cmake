@@ -22,10 +22,10 @@ string(SUBSTRING "${page}" ${rest} -1 page_end)
 file(WRITE ${OUTPUT} "// Made by embed.cmake of the files beside it.
 #include \"coordinator/drill/timeline/timeline_page.h\"
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 const std::string_view kPageBegin = R\"page(${page_begin})page\";
 const std::string_view kPageEnd = R\"page(${page_end})page\";
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill
 ")

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 // Tables of many rows go as columns of numbers: half the size, and quick to search.
@@ -263,4 +263,4 @@ std::string timeline_html(const History& history, const Story& story, const Repo
   return html;
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -5,8 +5,8 @@
 
 #include "coordinator/drill/history/check.h"
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 std::string timeline_html(const History& history, const Story& story, const Report& report);
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

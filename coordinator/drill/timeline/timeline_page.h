@@ -3,9 +3,9 @@
 
 #include <string_view>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 extern const std::string_view kPageBegin;
 extern const std::string_view kPageEnd;
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -17,7 +17,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 // A busy machine may keep a process from running for so long.
@@ -258,4 +258,4 @@ Status run_client_process(const ClientProcessSettings& settings) {
       .run();
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <string>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 struct ClientProcessSettings {
   std::string name;  // "client 3"
@@ -34,4 +34,4 @@ struct ClientProcessSettings {
 // Until SIGTERM. The error is for people: the drill cannot go on without this client.
 Status run_client_process(const ClientProcessSettings& settings);
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

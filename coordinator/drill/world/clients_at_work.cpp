@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr Duration kEndedWithin = 5s;  // after its attempt; then SIGKILL
@@ -45,9 +45,9 @@ std::string text_of(const std::string& path) {
 
 }  // namespace
 
-class ClientsAtWork::OneClient final : public ChildProcess::User {
+class ClientsAtWork::OneClient final : public coordinator::ChildProcess::User {
  public:
-  OneClient(DrillStage& its_stage, ClientProcessSettings its_settings, Place its_place)
+  OneClient(Stage& its_stage, ClientProcessSettings its_settings, Place its_place)
       : settings(std::move(its_settings)),
         place(std::move(its_place)),
         process(its_stage.loop(), *this),
@@ -57,23 +57,23 @@ class ClientsAtWork::OneClient final : public ChildProcess::User {
 
   ClientProcessSettings settings;
   const Place place;
-  ChildProcess process;
-  ExitStatus status;       // once it has ended
-  int processes = 0;       // that it has been so far
-  bool is_down = true;     // killed, or told to end
-  bool is_wanted = false;  // is to be started again
+  coordinator::ChildProcess process;
+  coordinator::ExitStatus status;  // once it has ended
+  int processes = 0;               // that it has been so far
+  bool is_down = true;             // killed, or told to end
+  bool is_wanted = false;          // is to be started again
   bool is_stopped = false;
 
  private:
-  void on_exit(const ExitStatus& its_status) override {
+  void on_exit(const coordinator::ExitStatus& its_status) override {
     status = its_status;
     stage_.wake();
   }
 
-  DrillStage& stage_;
+  Stage& stage_;
 };
 
-ClientsAtWork::ClientsAtWork(DrillStage& stage, Recorder& recorder, std::string folder,
+ClientsAtWork::ClientsAtWork(Stage& stage, Recorder& recorder, std::string folder,
                              ClientProcessSettings settings)
     : stage_(stage),
       recorder_(recorder),
@@ -103,7 +103,7 @@ Status ClientsAtWork::launch(OneClient& client) {
   // One that is ended before it came to write has a history too: an empty one.
   if (const auto file = HistoryWriter::open(its.history_file); !file) return file.error();
   client.is_down = client.is_wanted = client.is_stopped = false;
-  ProcessCommand command;
+  coordinator::ProcessCommand command;
   command.words = command_of(its);
   command.output_file = folder_ + "/clients.log";
   command.environment = client.place.environment;
@@ -187,4 +187,4 @@ Status ClientsAtWork::end() {
   return Done{};
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -12,13 +12,13 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 class ClientsAtWork final : public Workers {
  public:
   // Settings of all of them; name, seed, nodes and history file are each one's own. Histories, and
   // the log of what clients complain of, go to the folder.
-  ClientsAtWork(DrillStage& stage, Recorder& recorder, std::string folder,
+  ClientsAtWork(Stage& stage, Recorder& recorder, std::string folder,
                 ClientProcessSettings settings);
   ~ClientsAtWork() override;
   ClientsAtWork(const ClientsAtWork&) = delete;
@@ -39,7 +39,7 @@ class ClientsAtWork final : public Workers {
   void stop(OneClient& client);
   void resume(OneClient& client);
 
-  DrillStage& stage_;
+  Stage& stage_;
   Recorder& recorder_;
   const std::string folder_;
   const ClientProcessSettings settings_;
@@ -47,4 +47,4 @@ class ClientsAtWork final : public Workers {
   std::vector<std::string> history_files_;
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

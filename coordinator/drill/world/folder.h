@@ -4,14 +4,14 @@
 
 #include <string>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
-class DrillFolder {
+class Folder {
  public:
-  DrillFolder();
-  ~DrillFolder();
-  DrillFolder(const DrillFolder&) = delete;
-  DrillFolder& operator=(const DrillFolder&) = delete;
+  Folder();
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
 
   // Empty if it could not be made. kNone says so, for people.
   static constexpr const char* kNone = "no temporary folder can be made; TMPDIR names another";
@@ -21,4 +21,4 @@ class DrillFolder {
   std::string path_;
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

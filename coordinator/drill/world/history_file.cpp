@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 Failure failure(std::string_view path, std::string_view verb) {
@@ -80,4 +80,4 @@ Result<History> read_history(const std::vector<std::string>& paths) {
   return parse_history(files);
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

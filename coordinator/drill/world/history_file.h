@@ -11,7 +11,7 @@
 
 #include "coordinator/drill/history/history.h"
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 // Thread safety: write() from any thread.
 class HistoryWriter {
@@ -37,4 +37,4 @@ class HistoryWriter {
 // Files of one history, see parse_history. "-" is standard input.
 Result<History> read_history(const std::vector<std::string>& paths);
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

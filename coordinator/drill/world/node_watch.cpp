@@ -1,6 +1,6 @@
 #include "coordinator/drill/world/node_watch.h"
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr Duration kAskEvery = 100ms;
@@ -8,8 +8,7 @@ constexpr Duration kAnsweredWithin = 100ms;  // a stopped node keeps no other wa
 
 }  // namespace
 
-NodeWatch::NodeWatch(DrillStage& stage, Recorder& recorder,
-                     const std::vector<std::string>& addresses)
+NodeWatch::NodeWatch(Stage& stage, Recorder& recorder, const std::vector<std::string>& addresses)
     : recorder_(recorder),
       known_(addresses.size(), Known::serving),
       client_(Client::start_on(stage.loop().raw(), {.nodes = addresses,
@@ -44,4 +43,4 @@ void NodeWatch::hear(const std::vector<NodeState>& states) {
   }
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

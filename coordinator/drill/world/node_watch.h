@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 class NodeWatch {
  public:
-  NodeWatch(DrillStage& stage, Recorder& recorder, const std::vector<std::string>& addresses);
+  NodeWatch(Stage& stage, Recorder& recorder, const std::vector<std::string>& addresses);
   NodeWatch(const NodeWatch&) = delete;
   NodeWatch& operator=(const NodeWatch&) = delete;
 
@@ -32,4 +32,4 @@ class NodeWatch {
   net::Timer next_;
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 namespace fs = std::filesystem;
@@ -56,7 +56,7 @@ Status make_folder(const std::string& folder) {
 // A connection that does nothing but end when the node's process does: the kernel closes it.
 class Lifeline : private net::Stream::User {
  public:
-  Lifeline(DrillStage& stage, const net::Address& address)
+  Lifeline(Stage& stage, const net::Address& address)
       : stage_(stage), stream_(net::Stream::connect(stage.loop(), address, *this)) {}
 
   bool connected() {
@@ -78,7 +78,7 @@ class Lifeline : private net::Stream::User {
     stage_.wake();
   }
 
-  DrillStage& stage_;
+  Stage& stage_;
   bool connected_ = false;
   bool ended_ = false;
   std::unique_ptr<net::Stream> stream_;
@@ -87,15 +87,15 @@ class Lifeline : private net::Stream::User {
 }  // namespace
 
 std::string address_text(const std::string& address) {
-  return parse_node_address(address).value().text();
+  return coordinator::parse_node_address(address).value().text();
 }
 
-OwnNodes::OwnNodes(DrillStage& stage, std::string folder, std::string program, Duration max_ttl)
+OwnNodes::OwnNodes(Stage& stage, std::string folder, std::string program, Duration max_ttl)
     : stage_(stage),
       folder_(std::move(folder)),
       program_(std::move(program)),
       max_ttl_(max_ttl),
-      places_(kDrillNodes) {}
+      places_(kNodes) {}
 
 Status OwnNodes::look_at_program() {
   const auto told = run_to_end(stage_, {program_, "--version"}, folder_ + "/version");
@@ -117,10 +117,10 @@ Status OwnNodes::start(std::string_view restart_delay) {
   }
   if (is_redlock_node_) {
     for (const auto& node : nodes_) node->bootstrap();
-    if (auto done = wait_until_all(LocalNode::State::bootstrapped); !done) return done;
+    if (auto done = wait_until_all(coordinator::LocalNode::State::bootstrapped); !done) return done;
   }
   for (const auto& node : nodes_) node->serve();
-  return wait_until_all(LocalNode::State::ready);
+  return wait_until_all(coordinator::LocalNode::State::ready);
 }
 
 Status OwnNodes::make_node(const Place& place, const std::string& folder) {
@@ -136,25 +136,28 @@ Status OwnNodes::make_node(const Place& place, const std::string& folder) {
                                  .folder = folder,
                                  .options = std::move(options),
                                  .ready_within = kReadyWithin,
-                                 .on_parent_death = OnParentDeath::kill_group,
+                                 .on_parent_death = coordinator::OnParentDeath::kill_group,
                                  .host = place.host,
                                  .environment = place.environment,
                                  .network_namespace = place.network_namespace}));
   return Done{};
 }
 
-std::unique_ptr<LocalNode> OwnNodes::node_process(LocalNodeSettings settings) {
-  return std::make_unique<LocalNode>(stage_.loop(), std::move(settings), [this] { stage_.wake(); });
+std::unique_ptr<coordinator::LocalNode> OwnNodes::node_process(
+    coordinator::LocalNodeSettings settings) {
+  return std::make_unique<coordinator::LocalNode>(stage_.loop(), std::move(settings),
+                                                  [this] { stage_.wake(); });
 }
 
-Status OwnNodes::wait_until_all(LocalNode::State state) {
-  const auto all_are = [&](LocalNode::State wanted) {
+Status OwnNodes::wait_until_all(coordinator::LocalNode::State state) {
+  const auto all_are = [&](coordinator::LocalNode::State wanted) {
     return std::all_of(nodes_.begin(), nodes_.end(),
                        [&](const auto& node) { return node->state() == wanted; });
   };
   const auto one_failed = [&] {
-    return std::any_of(nodes_.begin(), nodes_.end(),
-                       [](const auto& node) { return node->state() == LocalNode::State::failed; });
+    return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
+      return node->state() == coordinator::LocalNode::State::failed;
+    });
   };
   // Each node gives up by itself after kReadyWithin.
   stage_.until([&] { return all_are(state) || one_failed(); }, 2 * kReadyWithin);
@@ -166,7 +169,7 @@ Status OwnNodes::wait_until_all(LocalNode::State state) {
 }
 
 Result<std::string> OwnNodes::kill(std::size_t node) {
-  LocalNode& process = *nodes_[node];
+  coordinator::LocalNode& process = *nodes_[node];
   const pid_t pid = process.pid();
   process.stop(0s);
   if (!stage_.until([&] { return !process.is_running(); }, kGoneWithin)) {
@@ -185,7 +188,7 @@ Status OwnNodes::add_place(const Place& place) {
 }
 
 Status OwnNodes::begin_anew(std::size_t node, bool bootstrapped) {
-  LocalNodeSettings settings = nodes_[node]->settings();
+  coordinator::LocalNodeSettings settings = nodes_[node]->settings();
   settings.folder = fmt::format("{}/newcomer-{}", folder_, ++later_folders_);
   if (auto made = make_folder(settings.folder); !made) return made;
   nodes_[node] = node_process(std::move(settings));
@@ -199,7 +202,7 @@ Status OwnNodes::begin_anew(std::size_t node, bool bootstrapped) {
 
 Status OwnNodes::start_again(std::size_t node) {
   begin_again(node);
-  return wait_until_all(LocalNode::State::ready);
+  return wait_until_all(coordinator::LocalNode::State::ready);
 }
 
 Status OwnNodes::end() {
@@ -216,7 +219,7 @@ Status OwnNodes::end() {
   return Done{};
 }
 
-NodesElsewhere::NodesElsewhere(DrillStage& stage, const std::string& nodes, Commands commands)
+NodesElsewhere::NodesElsewhere(Stage& stage, const std::string& nodes, Commands commands)
     : stage_(stage), commands_(std::move(commands)) {
   std::string_view rest = nodes;
   while (!rest.empty()) {
@@ -239,10 +242,10 @@ Status NodesElsewhere::start(std::string_view restart_delay) {
 }
 
 Result<std::string> NodesElsewhere::kill(std::size_t node) {
-  Lifeline lifeline(stage_, parse_node_address(addresses_[node]).value().address);
+  Lifeline lifeline(stage_, coordinator::parse_node_address(addresses_[node]).value().address);
   if (!lifeline.connected()) return Failure{"it cannot be reached"};
   // Until it is gone: as long as it dies it has its files and its port, and none can be started.
-  const DrillStage::Undisturbed undisturbed(stage_);
+  const Stage::Undisturbed undisturbed(stage_);
   down_ = node;
   if (auto done = run(commands_.kill, node, "the kill command"); !done) return done.error();
   if (!lifeline.ended()) {
@@ -253,7 +256,7 @@ Result<std::string> NodesElsewhere::kill(std::size_t node) {
 
 Status NodesElsewhere::start_again(std::size_t node) {
   // A start that is ended half way leaves who knows what.
-  const DrillStage::Undisturbed undisturbed(stage_);
+  const Stage::Undisturbed undisturbed(stage_);
   Status started = run(commands_.start, node, "the start command");
   if (started) down_.reset();
   return started;
@@ -273,4 +276,4 @@ Status NodesElsewhere::run(const std::string& command, std::size_t node, std::st
   return Done{};
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

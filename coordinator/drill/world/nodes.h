@@ -16,11 +16,11 @@
 #include <string_view>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
-class DrillNodes {
+class Nodes {
  public:
-  virtual ~DrillNodes() = default;
+  virtual ~Nodes() = default;
 
   // The nodes of a half, with this restart-delay as far as it can be set: addresses() is there, and
   // every node answered when they are our own.
@@ -37,14 +37,14 @@ class DrillNodes {
   virtual bool has_restart_delay() const = 0;  // can be set by start()
 };
 
-inline constexpr std::size_t kDrillNodes = 5;
+inline constexpr std::size_t kNodes = 5;
 
 // Five processes, in folders of their own, on ports that nobody has.
-class OwnNodes : public DrillNodes {
+class OwnNodes : public Nodes {
  public:
   // `program`: as find_program found it. What is no redlock-node is started as redis-server is,
   // which has nothing to bootstrap and no restart delay.
-  OwnNodes(DrillStage& stage, std::string folder, std::string program, Duration max_ttl);
+  OwnNodes(Stage& stage, std::string folder, std::string program, Duration max_ttl);
 
   Status start(std::string_view restart_delay) override;
   Result<std::string> kill(std::size_t node) override;
@@ -59,7 +59,7 @@ class OwnNodes : public DrillNodes {
   void stand_at(std::vector<Place> places) { places_ = std::move(places); }
 
   // For drills in which much happens at once (nodes_at_work.h).
-  LocalNode& process(std::size_t node) { return *nodes_[node]; }
+  coordinator::LocalNode& process(std::size_t node) { return *nodes_[node]; }
   // As start_again, without waiting. REQUIRES: it does not run.
   void begin_again(std::size_t node);
   // Room for one more node, which does not run yet; after start(). Its number is the next one.
@@ -70,10 +70,10 @@ class OwnNodes : public DrillNodes {
 
  private:
   Status make_node(const Place& place, const std::string& folder);
-  std::unique_ptr<LocalNode> node_process(LocalNodeSettings settings);
-  Status wait_until_all(LocalNode::State state);
+  std::unique_ptr<coordinator::LocalNode> node_process(coordinator::LocalNodeSettings settings);
+  Status wait_until_all(coordinator::LocalNode::State state);
 
-  DrillStage& stage_;
+  Stage& stage_;
   std::string folder_;
   std::string program_;
   Duration max_ttl_;
@@ -82,13 +82,13 @@ class OwnNodes : public DrillNodes {
   int halves_ = 0;
   int later_folders_ = 0;
   std::vector<std::string> options_;  // of each node
-  std::vector<std::unique_ptr<LocalNode>> nodes_;
+  std::vector<std::unique_ptr<coordinator::LocalNode>> nodes_;
   std::vector<std::string> addresses_;
 };
 
 // Nodes that run already, and shell commands that kill and start one. In both {address} stands for
 // the node's address; in the command that starts it {restart-delay} for `off` or `auto`.
-class NodesElsewhere : public DrillNodes {
+class NodesElsewhere : public Nodes {
  public:
   struct Commands {
     std::string kill;
@@ -96,7 +96,7 @@ class NodesElsewhere : public DrillNodes {
     std::string output_file;
   };
   // `nodes`: checked, separated by commas.
-  NodesElsewhere(DrillStage& stage, const std::string& nodes, Commands commands);
+  NodesElsewhere(Stage& stage, const std::string& nodes, Commands commands);
 
   Status start(std::string_view restart_delay) override;
   Result<std::string> kill(std::size_t node) override;
@@ -108,7 +108,7 @@ class NodesElsewhere : public DrillNodes {
  private:
   Status run(const std::string& command, std::size_t node, std::string_view what);
 
-  DrillStage& stage_;
+  Stage& stage_;
   Commands commands_;
   std::vector<std::string> addresses_;
   std::string restart_delay_;
@@ -118,4 +118,4 @@ class NodesElsewhere : public DrillNodes {
 // As people read it, without the password.
 std::string address_text(const std::string& address);
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

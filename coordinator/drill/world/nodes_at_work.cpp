@@ -3,7 +3,7 @@
 #include <csignal>
 #include <utility>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr Duration kStoppedWithin = 10s;  // then SIGKILL
@@ -18,11 +18,12 @@ NodesAtWork::NodesAtWork(OwnNodes& nodes, Recorder& recorder)
 }
 
 bool NodesAtWork::is_ready(std::size_t node) const {
-  return !states_[node].is_down && nodes_.process(node).state() == LocalNode::State::ready;
+  return !states_[node].is_down &&
+         nodes_.process(node).state() == coordinator::LocalNode::State::ready;
 }
 
 bool NodesAtWork::is_known(std::size_t node) const {
-  return nodes_.process(node).state() != LocalNode::State::idle;
+  return nodes_.process(node).state() != coordinator::LocalNode::State::idle;
 }
 
 void NodesAtWork::kill(std::size_t node, const std::string& change) {
@@ -78,9 +79,10 @@ void NodesAtWork::restore() {
 Status NodesAtWork::look() {
   for (std::size_t node = 0; node < states_.size(); ++node) {
     const State& state = states_[node];
-    LocalNode& process = nodes_.process(node);
+    coordinator::LocalNode& process = nodes_.process(node);
     if (const auto failure = process.take_failure()) return Failure{failure->text()};
-    if (process.state() == LocalNode::State::bootstrapped && !state.is_down) process.serve();
+    if (process.state() == coordinator::LocalNode::State::bootstrapped && !state.is_down)
+      process.serve();
     if (!state.is_down || !state.is_wanted || process.is_running()) continue;
     if (auto begun = begin(node); !begun) return begun;
   }
@@ -95,4 +97,4 @@ Status NodesAtWork::begin(std::size_t node) {
   return Done{};
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

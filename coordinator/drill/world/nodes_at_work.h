@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 class NodesAtWork {
  public:
@@ -56,4 +56,4 @@ class NodesAtWork {
   std::vector<State> states_;
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 struct Place {
   // A node's: where it listens.
@@ -16,4 +16,4 @@ struct Place {
   int network_namespace = -1;
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 // Thread safety: none.
 class Recorder {
@@ -48,4 +48,4 @@ inline std::string changer_name(std::size_t changer) {
   return "changer " + std::to_string(changer + 1);
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

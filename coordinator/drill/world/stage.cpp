@@ -10,17 +10,17 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr Duration kProgramWithin = 30s;  // an ssh to a far machine and a slow start among them
 constexpr Duration kKilledAfter = 1s;
 
-class OneRun : private ChildProcess::User {
+class OneRun : private coordinator::ChildProcess::User {
  public:
-  explicit OneRun(DrillStage& stage) : stage_(stage), process_(stage.loop(), *this) {}
+  explicit OneRun(Stage& stage) : stage_(stage), process_(stage.loop(), *this) {}
 
-  Status run(const ProcessCommand& command) {
+  Status run(const coordinator::ProcessCommand& command) {
     if (const auto failure = process_.start(command)) return Failure{failure->text};
     if (!stage_.until([this] { return status_.has_value(); }, kProgramWithin)) return give_up();
     if (status_->signal != 0) return Failure{fmt::format("ended by signal {}", status_->signal)};
@@ -36,14 +36,14 @@ class OneRun : private ChildProcess::User {
     return {fmt::format("not done after {}; what is to go on must be left in the background",
                         spoken_duration(kProgramWithin))};
   }
-  void on_exit(const ExitStatus& status) override {
+  void on_exit(const coordinator::ExitStatus& status) override {
     status_ = status;
     stage_.wake();
   }
 
-  DrillStage& stage_;
-  ChildProcess process_;
-  std::optional<ExitStatus> status_;
+  Stage& stage_;
+  coordinator::ChildProcess process_;
+  std::optional<coordinator::ExitStatus> status_;
 };
 
 std::string text_of(const std::string& path, std::uintmax_t from) {
@@ -56,9 +56,9 @@ std::string text_of(const std::string& path, std::uintmax_t from) {
 
 }  // namespace
 
-DrillStage::DrillStage() : deadline_(loop_, net::ClockKind::boottime, [this] { wake(); }) {
+Stage::Stage() : deadline_(loop_, net::ClockKind::boottime, [this] { wake(); }) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    if (signal_is_ignored(number)) continue;
+    if (coordinator::signal_is_ignored(number)) continue;
     signals_.push_back(std::make_unique<net::Signal>(loop_, number, [this, number] {
       interrupted_ = number;
       ++unseen_interruptions_;
@@ -67,7 +67,7 @@ DrillStage::DrillStage() : deadline_(loop_, net::ClockKind::boottime, [this] { w
   }
 }
 
-bool DrillStage::until(const std::function<bool()>& condition, Duration limit) {
+bool Stage::until(const std::function<bool()>& condition, Duration limit) {
   const Instant deadline = later(now(), limit);
   deadline_.set(deadline);
   while (!condition()) {
@@ -78,17 +78,17 @@ bool DrillStage::until(const std::function<bool()>& condition, Duration limit) {
   return true;
 }
 
-bool DrillStage::pause(Duration length) {
+bool Stage::pause(Duration length) {
   until([] { return false; }, length);
   return !is_disturbed();
 }
 
-Result<std::string> run_to_end(DrillStage& stage, std::vector<std::string> words,
+Result<std::string> run_to_end(Stage& stage, std::vector<std::string> words,
                                const std::string& output_file, int network_namespace) {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(output_file, error);
   const std::uintmax_t from = error ? 0 : size;
-  ProcessCommand command;
+  coordinator::ProcessCommand command;
   command.words = std::move(words);
   command.output_file = output_file;
   command.network_namespace = network_namespace;
@@ -99,4 +99,4 @@ Result<std::string> run_to_end(DrillStage& stage, std::vector<std::string> words
                                 : fmt::format("{}: {}", ended.error().text, output)};
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

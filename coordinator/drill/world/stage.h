@@ -1,4 +1,4 @@
-// DrillStage: where a drill is told. It runs the loop until what the drill waits for has happened,
+// Stage: where a drill is told. It runs the loop until what the drill waits for has happened,
 // so that a drill reads as the story it tells, a step after the other, while processes, links and
 // signals go on as they like.
 //
@@ -22,12 +22,12 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
-class DrillStage {
+class Stage {
  public:
   // From here on SIGINT, SIGTERM and SIGHUP interrupt the drill instead of ending the process.
-  DrillStage();
+  Stage();
 
   net::Loop& loop() { return loop_; }
   Duration elapsed() const { return now() - began_; }
@@ -60,13 +60,13 @@ class DrillStage {
   // As long as it lives a first interruption waits: what must not be left half done is finished.
   class Undisturbed {
    public:
-    explicit Undisturbed(DrillStage& stage) : stage_(stage) { stage_.patience_ = 1; }
+    explicit Undisturbed(Stage& stage) : stage_(stage) { stage_.patience_ = 1; }
     ~Undisturbed() { stage_.patience_ = 0; }
     Undisturbed(const Undisturbed&) = delete;
     Undisturbed& operator=(const Undisturbed&) = delete;
 
    private:
-    DrillStage& stage_;
+    Stage& stage_;
   };
 
  private:
@@ -85,7 +85,7 @@ class DrillStage {
 // Runs a program to its end; its output, or the last lines of it and how it ended. Program and
 // output go to a file meanwhile, which other runs may have written to before. It runs in our own
 // network namespace, or in the one of this descriptor.
-Result<std::string> run_to_end(DrillStage& stage, std::vector<std::string> words,
+Result<std::string> run_to_end(Stage& stage, std::vector<std::string> words,
                                const std::string& output_file, int network_namespace = -1);
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

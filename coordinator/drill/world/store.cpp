@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr int kBacklog = 64;
@@ -65,4 +65,4 @@ bool Store::decide(const StoreWrite& write) {
   return accepted;
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

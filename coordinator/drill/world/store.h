@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 // Thread safety: none; all on the loop's thread.
 class Store {
@@ -38,4 +38,4 @@ class Store {
   std::map<Connection*, std::unique_ptr<Connection>> connections_;
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 Failure failure(std::string_view what) {
@@ -78,4 +78,4 @@ Result<bool> StoreLink::write(const StoreWrite& write) {
   return answer == "1\n";
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 struct StoreWrite {
   std::string client;
@@ -41,4 +41,4 @@ class StoreLink {
   int socket_;
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 class TokenStore {
  public:
@@ -26,4 +26,4 @@ class TokenStore {
   std::map<std::string, std::uint64_t> largest_;
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

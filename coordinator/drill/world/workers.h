@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 class Workers {
  public:
@@ -37,4 +37,4 @@ class Workers {
   virtual const std::vector<std::string>& history_files() const = 0;
 };
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -29,6 +29,7 @@ namespace {
 
 using namespace redlock;
 using namespace redlock::coordinator;
+using namespace redlock::drill;
 
 int fail(const std::string& text, int status = exit_code::kNo) {
   fmt::print(stderr, "{}\n", text);
@@ -37,7 +38,7 @@ int fail(const std::string& text, int status = exit_code::kNo) {
 
 class Deeds : public ChildProcess::User {
  public:
-  Deeds(DrillStage& stage, OwnNetwork& network, std::string folder)
+  Deeds(Stage& stage, OwnNetwork& network, std::string folder)
       : stage_(stage), network_(network), folder_(std::move(folder)) {}
 
   Result<std::string> take(const std::string& line) {
@@ -76,7 +77,7 @@ class Deeds : public ChildProcess::User {
   }
   void on_exit(const ExitStatus&) override {}
 
-  DrillStage& stage_;
+  Stage& stage_;
   OwnNetwork& network_;
   std::string folder_;
   std::vector<std::unique_ptr<ChildProcess>> processes_;
@@ -86,7 +87,7 @@ int serve(const std::string& folder) {
   if (auto entered = enter_own_namespaces(); !entered) {
     return fail(entered.error().text, exit_code::kDenied);
   }
-  DrillStage stage;
+  Stage stage;
   OwnNetwork network(stage, folder);
   auto made = network.set_up({{"node", "10.0.1.1"}, {"client", "10.0.2.1"}});
   if (!made) return fail(made.error().text, exit_code::kDenied);

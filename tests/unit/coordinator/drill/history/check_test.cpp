@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 // --- two holders at once ---
@@ -320,4 +320,4 @@ TEST_CASE("losses are counted by what became of their clients, with how soon the
 }
 
 }  // namespace
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -2,7 +2,7 @@
 // has a history that shows it, and one that is a nanosecond off.
 #include "tests/unit/coordinator/drill/history/judged_history.h"
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 // --- revivals (rule Q4) ---
@@ -228,4 +228,4 @@ TEST_CASE("where no TTL is told its validity is not judged, and the hold is coun
 }
 
 }  // namespace
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

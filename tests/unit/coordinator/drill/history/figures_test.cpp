@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 Summary summary_of(const std::string& transcript) {
@@ -220,4 +220,4 @@ TEST_CASE("an old history, without TTLs, is told to be judged in part") {
 }
 
 }  // namespace
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

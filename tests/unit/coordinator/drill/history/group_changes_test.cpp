@@ -2,7 +2,7 @@
 #include "coordinator/drill/history/check_report.h"
 #include "tests/unit/coordinator/drill/history/told_history.h"
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 GroupChanges changes_in(const std::string& transcript) {
@@ -117,4 +117,4 @@ TEST_CASE("a report tells of changes where there were some") {
 }
 
 }  // namespace
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

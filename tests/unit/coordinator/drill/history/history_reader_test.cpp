@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 const std::string kHeader =
@@ -240,4 +240,4 @@ TEST_CASE("events that contradict each other are told as well") {
 }
 
 }  // namespace
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -4,7 +4,7 @@
 #include "coordinator/drill/history/check.h"
 #include "tests/unit/coordinator/drill/history/told_history.h"
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 inline Report judged(const std::string& transcript, double clock_drift = 0) {
   const History history = told_history(transcript, {.clock_drift = clock_drift});
@@ -22,4 +22,4 @@ inline std::vector<std::string> found(const std::string& transcript, double cloc
 
 using Kinds = std::vector<std::string>;
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 class Told {
@@ -125,4 +125,4 @@ TEST_CASE("two of five nodes can be done without") {
 }
 
 }  // namespace
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

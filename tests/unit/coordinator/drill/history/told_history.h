@@ -14,7 +14,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 
 inline const std::string kLock = "a";
 
@@ -83,4 +83,4 @@ inline History told_history(const std::string& transcript, const HistoryHeader& 
   return std::move(history.value());
 }
 
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -8,7 +8,7 @@
 #include <catch2/catch.hpp>
 
 using namespace redlock;
-using namespace redlock::coordinator;
+using namespace redlock::drill;
 
 namespace {
 

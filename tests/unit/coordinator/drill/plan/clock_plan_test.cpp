@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr std::uint64_t kSeeds = 200;
@@ -49,4 +49,4 @@ TEST_CASE("the first jump takes a majority of the nodes ahead within a moment, b
 }
 
 }  // namespace
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

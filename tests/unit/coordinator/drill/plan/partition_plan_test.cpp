@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 constexpr std::uint64_t kSeeds = 200;
@@ -110,4 +110,4 @@ TEST_CASE("a drill of six seconds has a split: each client sees one side alone")
 }
 
 }  // namespace
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 using Part = PlannedFault::Part;
@@ -51,4 +51,4 @@ TEST_CASE(
 }
 
 }  // namespace
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

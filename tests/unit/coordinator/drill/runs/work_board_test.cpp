@@ -10,7 +10,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 struct BoardFile {
@@ -59,4 +59,4 @@ TEST_CASE("all who look at the board see that it is over") {
 }
 
 }  // namespace
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

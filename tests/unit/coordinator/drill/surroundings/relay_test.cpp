@@ -11,7 +11,7 @@
 #include <catch2/catch.hpp>
 
 using namespace redlock;
-using namespace redlock::coordinator;
+using namespace redlock::drill;
 
 namespace {
 

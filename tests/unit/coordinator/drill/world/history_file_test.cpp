@@ -9,7 +9,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
-namespace redlock::coordinator {
+namespace redlock::drill {
 namespace {
 
 TEST_CASE("lines of several processes stand whole in one file") {
@@ -60,4 +60,4 @@ TEST_CASE("a file that cannot be written or read is named") {
 }
 
 }  // namespace
-}  // namespace redlock::coordinator
+}  // namespace redlock::drill

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace redlock::coordinator;
+using namespace redlock::drill;
 
 TEST_CASE("the store refuses a token smaller than the largest it saw, and accepts an equal one") {
   TokenStore store;
