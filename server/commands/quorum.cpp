@@ -75,20 +75,25 @@ Refusal refuse_vote(const Call& call) {
   return call.node.membership().refuse_vote(call.session.group_epoch);
 }
 
-// LOCK.ACQUIRE key value PX ttl: [1, proposal, ms], [0, ms until it is free]; [0, 0] for a value
-// that was released for good.
+// LOCK.ACQUIRE key value PX ttl [LABEL text]: [1, proposal, ms], [0, ms until it is free]; [0, 0]
+// for a value that was released for good.
 Reply acquire(Call& call) {
   const std::string_view key = call.word(1);
   if (Refusal no = call.node.grants().refuse_size(key, call.word(2))) return no;
   TtlReading ttl = read_px(call, 3);
   if (ttl.refusal) return std::move(ttl.refusal);
+  std::string_view label;
+  if (call.words.size() != 5 && call.words.size() != 7) return Reply::error_view(kSyntaxError);
+  if (call.words.size() == 7) {
+    if (Refusal no = read_label(call.word(5), call.word(6), label)) return no;
+  }
   if (Refusal no = refuse_vote(call)) return no;
   Node& node = call.node;
   if (const Lock* lock = node.locks().find(key, call.instant())) return held(call, *lock);
   if (Refusal no = node.grants().refuse(call.instant())) return no;
   if (is_released(call)) return list(Reply::integer(0), Reply::integer(0));
   const Instant deadline = later(call.instant(), ttl.remaining);
-  const Lock* lock = node.grants().grant(key, call.word(2), deadline, call.instant());
+  const Lock* lock = node.grants().grant(key, call.word(2), deadline, call.instant(), label);
   if (lock == nullptr) return Reply::error_view(kNoMemory);
   if (call.session.group_epoch) ++node.stats().granted_in_group;
   tell_of_grant(call, key);
@@ -116,34 +121,42 @@ Reply extend_held(Call& call, Duration ttl, std::optional<std::uint64_t> token) 
 
 // A holder that is within its validity brings its lock to a node that lacks it, with its token: a
 // vote for the lock, never an acceptance of the token (rules Q4, F5).
-Reply top_up(Call& call, Duration ttl, std::uint64_t token) {
+Reply top_up(Call& call, Duration ttl, std::uint64_t token, std::string_view label) {
   Node& node = call.node;
   const std::string_view key = call.word(1);
   const Instant deadline = later(call.instant(), ttl);
-  const Lock* lock = node.grants().top_up(key, call.word(2), deadline, token, call.instant());
+  const Lock* lock =
+      node.grants().top_up(key, call.word(2), deadline, token, call.instant(), label);
   if (lock == nullptr) return Reply::error_view(kNoMemory);
   if (call.session.group_epoch) ++node.stats().granted_in_group;
   tell_of_grant(call, key);
   return extended(call, 2, *lock);
 }
 
-// The words after the TTL: nothing, or TOKEN t.
-Refusal read_token_option(const Call& call, std::optional<std::uint64_t>& token) {
-  if (call.words.size() == 5) return std::nullopt;
-  if (call.words.size() != 7 || !equals_ignoring_case(call.word(5), "TOKEN")) {
+// The words after the TTL: nothing, or TOKEN t [LABEL text].
+Refusal read_token_option(const Call& call, std::optional<std::uint64_t>& token,
+                          std::string_view& label) {
+  const std::size_t words = call.words.size();
+  if (words == 5) return std::nullopt;
+  if ((words != 7 && words != 9) || !equals_ignoring_case(call.word(5), "TOKEN")) {
     return Reply::error_view(kSyntaxError);
+  }
+  if (words == 9) {
+    if (Refusal no = read_label(call.word(7), call.word(8), label)) return no;
   }
   return read_token(call.word(6), 0, token.emplace());
 }
 
-// LOCK.EXTEND key value PX ttl [TOKEN t]: [1, token, ms], [0], or [2, t, ms] for a top-up.
+// LOCK.EXTEND key value PX ttl [TOKEN t [LABEL text]]: [1, token, ms], [0], or [2, t, ms] for a
+// top-up.
 Reply extend(Call& call) {
   const std::string_view key = call.word(1);
   if (Refusal no = call.node.grants().refuse_size(key)) return no;
   TtlReading ttl = read_px(call, 3);
   if (ttl.refusal) return std::move(ttl.refusal);
   std::optional<std::uint64_t> token;
-  if (Refusal no = read_token_option(call, token)) return no;
+  std::string_view label;
+  if (Refusal no = read_token_option(call, token, label)) return no;
   if (Refusal no = refuse_vote(call)) return no;
   Node& node = call.node;
   if (Refusal no = node.grants().refuse(call.instant())) return no;
@@ -152,9 +165,8 @@ Reply extend(Call& call) {
   const bool is_its_own = is_held_by(lock, call.word(2));
   const bool may_top_up = lock == nullptr && token && !is_released(call);
   if (!is_its_own && !may_top_up) return list(Reply::integer(0));
-  if (may_top_up) {
-    if (Refusal no = call.node.grants().refuse_size(key, call.word(2))) return no;
-  }
+  const std::string_view new_value = may_top_up ? call.word(2) : std::string_view();
+  if (Refusal no = node.grants().refuse_size(key, new_value)) return no;
   if (token) {
     if (Refusal no = refuse_leap(call, *token)) return no;
     const Coverage::Bound bound = node.coverage().cover_token(*token, call.instant());
@@ -164,7 +176,8 @@ Reply extend(Call& call) {
     }
     node.grants().reach(key, *token);
   }
-  return is_its_own ? extend_held(call, ttl.remaining, token) : top_up(call, ttl.remaining, *token);
+  return is_its_own ? extend_held(call, ttl.remaining, token)
+                    : top_up(call, ttl.remaining, *token, label);
 }
 
 // LOCK.RELEASE key value [FINAL]. FINAL leaves its mark also where the lock is not, or not known to
@@ -216,20 +229,23 @@ Reply confirm(Call& call) {
   return Reply::integer(1);
 }
 
-// LOCK.HOLDER key [VOTE]: [value, ms, token]. VOTE: a reading that is counted with others of the
-// group's (rule D3). Members of two epochs together tell nothing of either: those that left may
-// never have heard of a lock that their successors hold.
+// LOCK.HOLDER key [VOTE]: [value, ms, token], with a label [..., label, ms held]. VOTE: a reading
+// that is counted with others of the group's (rule D3). Members of two epochs together tell nothing
+// of either: those that left may never have heard of a lock that their successors hold.
 Reply holder(Call& call) {
   const bool is_vote = call.words.size() == 3 && equals_ignoring_case(call.word(2), "VOTE");
   if (call.words.size() > 2 && !is_vote) return Reply::error_view(kSyntaxError);
-  if (is_vote) {
-    if (Refusal no = refuse_vote(call)) return no;
-  }
+  if (Refusal no = is_vote ? refuse_vote(call) : Refusal()) return no;
   if (Refusal no = refuse_recovering(call)) return no;
   const Lock* lock = call.node.locks().find(call.word(1), call.instant());
   if (lock == nullptr) return Reply::null();
   if (is_hash(lock)) return Reply::error_view(kWrongType);
-  return list(Reply::bulk(std::string(lock->value())), ms_left(call, *lock), token_of(*lock));
+  Reply told = list(Reply::bulk(std::string(lock->value())), ms_left(call, *lock), token_of(*lock));
+  const LockLabel label = lock->label();
+  if (label.text.empty()) return told;
+  told.add(Reply::bulk(std::string(label.text)));
+  told.add(Reply::integer(floor_ms(call.instant() - label.since)));
+  return told;
 }
 
 // Counters of one epoch tell no floor of another: a node that does not know of it yet may lack what
@@ -332,7 +348,8 @@ Reply status(Call& call) {
       .add_field("admit_in_ms", ms_until(std::max(grants.admit_from(), grants.grant_from())))
       .add_field("max_ttl_ms", Reply::integer(ceil_ms(node.settings().max_ttl)))
       .add_field("largest_ttl_ms", Reply::integer(ceil_ms(node.ledger().largest_ttl())))
-      .add_field("version", Reply::bulk_view(kRedlockVersion));
+      .add_field("version", Reply::bulk_view(kRedlockVersion))
+      .add_field("labels", Reply::integer(1));  // a node of before has no LABEL
   add_group(call, map);
   return map;
 }
@@ -342,11 +359,13 @@ Reply status(Call& call) {
 constexpr std::uint32_t kMayBePostponed = kNoScript | kNoMulti;
 
 constexpr Command kCommands[] = {
-    {{"lock.acquire", 5, kWrite | kDenyOom | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
-      "Takes a lock; answers a number for its fencing token.", "key value PX milliseconds"},
+    {{"lock.acquire", -5, kWrite | kDenyOom | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
+      "Takes a lock; answers a number for its fencing token.",
+      "key value PX milliseconds [LABEL text]"},
      acquire},
     {{"lock.extend", -5, kWrite | kDenyOom | kFast | kMayBePostponed, 1, 1, 1, "lock", "1.0.0",
-      "Extends a lock that holds this value.", "key value PX milliseconds [TOKEN token]"},
+      "Extends a lock that holds this value.",
+      "key value PX milliseconds [TOKEN token [LABEL text]]"},
      extend},
     {{"lock.release", -3, kWrite | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
       "Releases a lock that holds this value; FINAL: it cannot come back.", "key value [FINAL]"},

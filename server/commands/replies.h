@@ -1,8 +1,10 @@
 // Words and replies that the LOCK.* families have in common.
 #pragma once
 
+#include "base/label.h"
 #include "base/text/number.h"
 #include "base/token.h"
+#include "protocol/resp/errors.h"
 #include "protocol/resp/refusal.h"
 #include "protocol/resp/reply.h"
 #include "server/notify/waiters.h"
@@ -35,6 +37,19 @@ inline protocol::Refusal read_token(std::string_view word, std::uint64_t least, 
   }
   token = static_cast<Token>(*number);
   return std::nullopt;
+}
+
+// LABEL text: who the holder says it is. Anything goes but what a list of locks has no room for.
+inline protocol::Refusal read_label(std::string_view word, std::string_view text,
+                                    std::string_view& label) {
+  using protocol::Reply;
+  if (!equals_ignoring_case(word, "LABEL")) return Reply::error_view(protocol::kSyntaxError);
+  label = text;
+  if (label.size() <= kLabelBytesMax) return std::nullopt;
+  return Reply::error(
+      fmt::format("ERR a label of {} bytes is longer than this node takes ({} bytes): give it a "
+                  "shorter one",
+                  label.size(), kLabelBytesMax));
 }
 
 inline constexpr std::string_view kPushNeedsResp3 =

@@ -45,13 +45,14 @@ Duration Grants::delay_left(Instant now) const {
 }
 
 const Lock* Grants::grant(std::string_view key, std::string_view value, Instant deadline,
-                          Instant now) {
+                          Instant now, std::string_view label) {
   INVARIANT(may_grant(now), "a grant that refuse() would have refused");
   const Lock* old = table_.find(key, now);
   const bool is_extension = old != nullptr && old->holds(value);
   ++(is_extension ? stats_.extended : stats_.granted);
   const bool is_new = old == nullptr;
-  const Lock* lock = put(key, value, deadline, is_extension ? old->token : fence_.grant(key), now);
+  const Lock* lock = put(key, value, deadline, is_extension ? old->token : fence_.grant(key), now,
+                         LockKind::text, {label, now});
   if (is_new) tell_new(lock, key);
   return lock;
 }
@@ -85,11 +86,12 @@ void Grants::grant_in_the_past(std::string_view key, Instant now) {
 }
 
 const Lock* Grants::top_up(std::string_view key, std::string_view value, Instant deadline,
-                           std::uint64_t token, Instant now) {
+                           std::uint64_t token, Instant now, std::string_view label) {
   INVARIANT(may_grant(now), "a top-up that refuse() would have refused");
   INVARIANT(table_.find(key, now) == nullptr, "a top-up of a lock that is there");
   ++stats_.granted;
-  const Lock* lock = put(key, value, deadline, token > 0 ? token : fence_.grant(key), now);
+  const Lock* lock = put(key, value, deadline, token > 0 ? token : fence_.grant(key), now,
+                         LockKind::text, {label, now});
   tell_new(lock, key);
   return lock;
 }
@@ -136,8 +138,8 @@ const Lock* Grants::change_hash(std::string_view key, std::string_view packed, I
 }
 
 const Lock* Grants::put(std::string_view key, std::string_view value, Instant deadline,
-                        std::uint64_t token, Instant now, LockKind kind) {
-  const Lock* lock = table_.put(key, value, deadline, token, now, kind);
+                        std::uint64_t token, Instant now, LockKind kind, const LockLabel& label) {
+  const Lock* lock = table_.put(key, value, deadline, token, now, kind, label);
   if (lock != nullptr) note_deadline(key, deadline, now);
   return lock;
 }
@@ -212,14 +214,14 @@ void Grants::forget_imposed_ttl(std::string_view key) {
 
 bool Grants::restore(const SavedLock& saved) {
   return table_.put(saved.key, saved.value, saved.deadline, saved.token, start_.started_at,
-                    saved.kind) != nullptr;
+                    saved.kind, saved.label) != nullptr;
 }
 
 void Grants::save(Instant copied_at, const SavedLockVisitor& keep,
                   const SavedMarkVisitor& mark) const {
   table_.for_each([&](const Lock& lock) {
     if (lock.is_over(copied_at)) return;
-    keep({lock.key(), lock.value(), lock.deadline, lock.token, lock.kind()});
+    keep({lock.key(), lock.value(), lock.deadline, lock.token, lock.kind(), lock.label()});
   });
   marks_.save(copied_at, mark);
 }

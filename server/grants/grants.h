@@ -90,7 +90,9 @@ class Grants {
 
   // A key gets another value (rule L4), or the same with another deadline. The same value keeps its
   // token. nullptr: no memory for it.
-  const Lock* grant(std::string_view key, std::string_view value, Instant deadline, Instant now);
+  // label: who its new holder is; empty: not told. It is kept as long as the value is.
+  const Lock* grant(std::string_view key, std::string_view value, Instant deadline, Instant now,
+                    std::string_view label = {});
   // The same without a TTL of its own: the key gets max-ttl where TTLs are required (rule L2). Of a
   // hash the value is its packed fields (packed_hash.h). REQUIRES: there is no such lock if it is
   // to be a hash.
@@ -104,7 +106,7 @@ class Grants {
   // A lock that its holder brings to this node with its token; 0: it has none (rules Q4, F5).
   // REQUIRES: there is no such lock.
   const Lock* top_up(std::string_view key, std::string_view value, Instant deadline,
-                     std::uint64_t token, Instant now);
+                     std::uint64_t token, Instant now, std::string_view label = {});
   // The same value, another deadline; kNever takes it away. REQUIRES: there is such a lock.
   void extend(std::string_view key, Instant deadline, Instant now);
   // A deadline of a command's own (EXPIRE, GETEX). One that has passed gives the lock back, which
@@ -197,7 +199,8 @@ class Grants {
     if (lock != nullptr) events_.tell(kNewKeyEvent, "new", key, clock_.latest());
   }
   const Lock* put(std::string_view key, std::string_view value, Instant deadline,
-                  std::uint64_t token, Instant now, LockKind kind = LockKind::text);
+                  std::uint64_t token, Instant now, LockKind kind = LockKind::text,
+                  const LockLabel& label = {});
   void note_deadline(std::string_view key, Instant deadline, Instant now);
   void forget_imposed_ttl(std::string_view key);
 

@@ -42,11 +42,13 @@ void LockLookup::expect(std::span<const std::string_view> keys) const {
 }
 
 const Lock* LockTable::put(std::string_view key, std::string_view value, Instant deadline,
-                           std::uint64_t token, Instant now, LockKind kind) {
+                           std::uint64_t token, Instant now, LockKind kind,
+                           const LockLabel& label) {
+  INVARIANT(label.text.size() <= kLabelBytesMax, "a label that no record can hold");
   INVARIANT(key.size() <= kKeyBytesMax, "a key that no record can hold");
   INVARIANT(value.size() <= kValueBytesMax, "a value that no record can hold");
   const std::uint32_t hash = hash_of(key);
-  const std::size_t bytes = Lock::bytes_for(key.size(), value.size());
+  const std::size_t bytes = Lock::bytes_for(key.size(), value.size(), label.bytes());
   const LockRef old = find_ref(key, hash);
   LockRef ref = old;
   if (old == 0 || !LockArena::same_room(arena_.at(old).bytes(), bytes)) {
@@ -65,7 +67,7 @@ const Lock* LockTable::put(std::string_view key, std::string_view value, Instant
   Lock& lock = arena_.at(ref);
   lock.deadline = deadline;
   lock.token = token;
-  lock.set(kind, key, value);
+  lock.set(kind, key, value, label);
   link(ref, now);
   notes_.add_change(hash);
   return &lock;

@@ -115,10 +115,11 @@ class LockTable final : public LockLookup {
       : LockLookup(hash_seed, max_ttl) {}
 
   // Makes or replaces it. nullptr when there is no memory for it; then what was there stays.
-  // REQUIRES: key.size() <= kKeyBytesMax, value.size() <= kValueBytesMax; neither looks into the
-  // table.
+  // REQUIRES: key.size() <= kKeyBytesMax, value.size() <= kValueBytesMax, the label's text is not
+  // longer than kLabelBytesMax; none of them looks into the table.
   const Lock* put(std::string_view key, std::string_view value, Instant deadline,
-                  std::uint64_t token, Instant now, LockKind kind = LockKind::text);
+                  std::uint64_t token, Instant now, LockKind kind = LockKind::text,
+                  const LockLabel& label = {});
 
   // REQUIRES: there is such a lock (as find() just told).
   void set_deadline(std::string_view key, Instant deadline, Instant now);

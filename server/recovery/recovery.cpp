@@ -323,6 +323,18 @@ std::optional<Instant> Restoration::deadline(Instant saved) const {
   return later(start, saved - before);
 }
 
+Instant Restoration::past(Instant saved) const {
+  if (same_boot) return saved;
+  return std::max(start - (copied_at - std::min(saved, copied_at)), Instant());
+}
+
+std::optional<SavedLock> Restoration::restored(const SavedLock& saved) const {
+  const auto until = deadline(saved.deadline);
+  if (!until) return std::nullopt;
+  const LockLabel label{saved.label.text, past(saved.label.since)};
+  return SavedLock{saved.key, saved.value, *until, saved.token, saved.kind, label};
+}
+
 Duration full_delay(Duration largest_ttl, double clock_drift) {
   const Duration stretched = stretch(largest_ttl, clock_drift);
   return stretched > Duration::max() - kSpare ? Duration::max() : stretched + kSpare;

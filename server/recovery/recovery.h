@@ -64,6 +64,10 @@ struct Restoration {
   // Same boot: the deadline as it was, exactly. Another boot: the full time that was left, counted
   // from `start`; the time in between is a gift, and safe. nullopt: the lock has run out.
   std::optional<Instant> deadline(Instant saved) const;
+  // The same for an instant that has passed, as far back as this boot's clock goes.
+  Instant past(Instant saved) const;
+  // As it comes back; nullopt: it has run out. Its views are those of `saved`.
+  std::optional<SavedLock> restored(const SavedLock& saved) const;
 };
 
 struct Decision {

@@ -17,6 +17,7 @@ namespace {
 constexpr std::string_view kMagic = "RLSNAPSH";
 constexpr char kLockMark = 'L';
 constexpr char kHashMark = 'H';
+constexpr char kLabelMark = 'N';
 constexpr char kReleaseMark = 'M';
 constexpr char kEndMark = 'E';
 constexpr std::size_t kLockFixedBytes = 4 + 4 + 8 + 8;
@@ -111,7 +112,23 @@ SnapshotHeader read_header(Reader& reader) {
   return header;
 }
 
-void read_lock(Reader& reader, LockKind kind, SnapshotContent& content,
+// A label, of the lock behind it.
+struct ReadLabel {
+  std::string text;
+  Instant since{};
+
+  LockLabel view() const { return {text, since}; }
+};
+
+ReadLabel read_label(Reader& reader) {
+  const std::size_t size = reader.number<std::uint8_t>();
+  ReadLabel label{{}, reader.instant()};
+  if (reader.ok() && (size == 0 || size > kLabelBytesMax)) reader.fail("it holds no such label");
+  label.text = reader.bytes(reader.ok() ? size : 0);
+  return label;
+}
+
+void read_lock(Reader& reader, LockKind kind, const ReadLabel& label, SnapshotContent& content,
                const SavedLockVisitor& visit) {
   const std::string_view fixed = reader.bytes(kLockFixedBytes);
   if (!reader.ok()) return;
@@ -126,7 +143,7 @@ void read_lock(Reader& reader, LockKind kind, SnapshotContent& content,
     reader.fail("it holds a hash that is none");
     return;
   }
-  visit({texts.substr(0, key_bytes), value, deadline, token, kind});
+  visit({texts.substr(0, key_bytes), value, deadline, token, kind, label.view()});
   ++content.locks;
   if (deadline != kNever) content.latest_deadline = std::max(content.latest_deadline, deadline);
 }
@@ -171,6 +188,12 @@ void SnapshotWriter::add(const SavedLock& lock) {
   constexpr std::size_t kTextBytesMax = std::numeric_limits<std::uint32_t>::max();
   INVARIANT(lock.key.size() <= kTextBytesMax && lock.value.size() <= kTextBytesMax,
             "a key or value of 4 GB and more");
+  if (!lock.label.text.empty()) {
+    buffer_ += kLabelMark;
+    buffer_ += static_cast<char>(lock.label.text.size());
+    append_instant(buffer_, lock.label.since);
+    buffer_ += lock.label.text;
+  }
   buffer_ += lock.kind == LockKind::hash ? kHashMark : kLockMark;
   append_little_endian(buffer_, static_cast<std::uint32_t>(lock.key.size()));
   append_little_endian(buffer_, static_cast<std::uint32_t>(lock.value.size()));
@@ -213,11 +236,17 @@ SnapshotContent read_snapshot(const ByteSource& source, const SavedLockVisitor& 
   std::optional<std::uint64_t> hash_key;  // of the marks
   bool is_at_end = false;
   while (reader.ok() && !is_at_end) {
-    const char mark = static_cast<char>(reader.number<std::uint8_t>());
+    char mark = static_cast<char>(reader.number<std::uint8_t>());
+    ReadLabel label;
+    if (mark == kLabelMark) {
+      label = read_label(reader);
+      mark = static_cast<char>(reader.number<std::uint8_t>());
+      if (mark != kLockMark) reader.fail("it holds a label of no lock");
+    }
     if (mark == kLockMark) {
-      read_lock(reader, LockKind::text, content, visit);
+      read_lock(reader, LockKind::text, label, content, visit);
     } else if (mark == kHashMark) {
-      read_lock(reader, LockKind::hash, content, visit);
+      read_lock(reader, LockKind::hash, label, content, visit);
     } else if (mark == kReleaseMark) {
       read_mark(reader, hash_key, visit_mark);
     } else if (mark == kEndMark) {

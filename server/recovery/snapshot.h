@@ -11,6 +11,8 @@
 //                  token, 64 bits; key; value
 //   a hash:   'H'  the same; the value is its packed fields (packed_hash.h). A program from before
 //                  there were hashes takes such a file for damaged: then it waits, which is safe
+//   a label:  'N'  length, 8 bits; since, 64 bits, as the deadline; text: of the lock behind it.
+//                  To a program from before there were labels it is damaged
 //   a mark:   'M'  of a final release (release_marks.h): key of the hash, hash, end, 64 bits each.
 //                  The file has one key. To a program from before there were marks it is damaged
 //   the end:  'E'  number of locks, 64 bits; checksum of all before it, 64 bits; nothing after it
@@ -21,6 +23,7 @@
 
 #include "base/time.h"
 #include "server/locks/lock_kind.h"
+#include "server/locks/lock_label.h"
 #include "server/locks/release_marks.h"
 #include "server/recovery/boot_identity.h"
 #include "server/recovery/checksum.h"
@@ -50,6 +53,7 @@ struct SavedLock {
   Instant deadline;  // kNever: a key without one (rule L3)
   std::uint64_t token = 0;
   LockKind kind = LockKind::text;
+  LockLabel label = {};
 };
 
 using SavedLockVisitor = std::function<void(const SavedLock&)>;

@@ -126,8 +126,7 @@ Status StateFolder::restore(const Decision& decision, const SavedLockVisitor& vi
   if (!decision.restoration) return Done{};
   const SnapshotContent content = read_snapshot_file(
       [&](const SavedLock& saved) {
-        const auto deadline = decision.restoration->deadline(saved.deadline);
-        if (deadline) visit({saved.key, saved.value, *deadline, saved.token, saved.kind});
+        if (const auto lock = decision.restoration->restored(saved)) visit(*lock);
       },
       [&](const SavedMark& saved) {
         const auto end = decision.restoration->deadline(saved.end);

@@ -72,9 +72,9 @@ void restore(std::string_view file, const Decision& decision, Instant start) {
             {[] { return ProcessFacts{}; }, log});
   std::vector<std::string> keys;
   const auto visit = [&](const SavedLock& saved) {
-    const auto deadline = decision.restoration->deadline(saved.deadline);
-    if (!deadline) return;
-    node.grants().restore({saved.key, saved.value, *deadline, saved.token, saved.kind});
+    const auto lock = decision.restoration->restored(saved);
+    if (!lock) return;
+    node.grants().restore(*lock);
     if (keys.size() < kKeysAskedMax) keys.emplace_back(saved.key);
   };
   const auto visit_mark = [&](const SavedMark& saved) {

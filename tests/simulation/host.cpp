@@ -136,9 +136,7 @@ void Host::restore(server::Node& node, const server::Decision& decision) {
   const server::Restoration& restoration = *decision.restoration;
   disk_.snapshot(
       [&](const server::SavedLock& saved) {
-        const auto deadline = restoration.deadline(saved.deadline);
-        if (deadline)
-          node.grants().restore({saved.key, saved.value, *deadline, saved.token, saved.kind});
+        if (const auto lock = restoration.restored(saved)) node.grants().restore(*lock);
       },
       [&](const server::SavedMark& saved) {
         const auto end = restoration.deadline(saved.end);

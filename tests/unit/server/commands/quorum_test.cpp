@@ -458,7 +458,7 @@ TEST_CASE("the commands of coordinators tell how many words they take, and which
     return all;
   };
   CHECK(told(quorum_commands()) ==
-        "lock.acquire 5: 1 1 1\n"
+        "lock.acquire -5: 1 1 1\n"
         "lock.extend -5: 1 1 1\n"
         "lock.release -3: 1 1 1\n"
         "lock.confirm 4: 1 1 1\n"

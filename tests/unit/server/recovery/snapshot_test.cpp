@@ -19,6 +19,8 @@ struct Lock {
   Instant deadline;
   std::uint64_t token = 0;
   LockKind kind = LockKind::text;
+  std::string label = {};
+  Instant since = {};
 
   friend bool operator==(const Lock&, const Lock&) = default;
 };
@@ -26,9 +28,11 @@ struct Lock {
 const SnapshotHeader kHeader{
     std::string(40, 'a'), 7, {"boot\n", "monotonic 0 0\n", 3, 4}, Instant(100s)};
 
-const std::vector<Lock> kLocks{{"printer", "alice", Instant(130s), 12},
-                               {"", "", Instant(101s), 0},
-                               {"eternal", std::string(3, '\0'), kNever, ~std::uint64_t{0}}};
+const std::vector<Lock> kLocks{
+    {"printer", "alice", Instant(130s), 12},
+    {"", "", Instant(101s), 0},
+    {"scanner", "bob", Instant(129s), 14, LockKind::text, "backup@web3:4711", Instant(99s)},
+    {"eternal", std::string(3, '\0'), kNever, ~std::uint64_t{0}}};
 
 const std::vector<SavedMark> kMarks{{3, 17, Instant(160s)}, {3, ~std::uint64_t{0}, kNever}};
 
@@ -40,7 +44,8 @@ std::string written(const SnapshotHeader& header, const std::vector<Lock>& locks
     return Done{};
   });
   for (const Lock& lock : locks) {
-    writer.add({lock.key, lock.value, lock.deadline, lock.token, lock.kind});
+    writer.add({lock.key, lock.value, lock.deadline, lock.token, lock.kind,
+                LockLabel{lock.label, lock.since}});
   }
   for (const SavedMark& mark : marks) writer.add(mark);
   REQUIRE(writer.finish());
@@ -58,8 +63,8 @@ SnapshotContent read(std::string_view file, std::vector<Lock>* locks = nullptr,
   };
   const auto keep = [&](const SavedLock& lock) {
     if (locks == nullptr) return;
-    locks->push_back(
-        {std::string(lock.key), std::string(lock.value), lock.deadline, lock.token, lock.kind});
+    locks->push_back({std::string(lock.key), std::string(lock.value), lock.deadline, lock.token,
+                      lock.kind, std::string(lock.label.text), lock.label.since});
   };
   return read_snapshot(source, keep, [&](const SavedMark& mark) {
     if (marks != nullptr) marks->push_back(mark);
@@ -80,7 +85,7 @@ TEST_CASE("a snapshot gives back every lock with its key, value, deadline and to
   CHECK(content.header.run == 7);
   CHECK(content.header.boot == kHeader.boot);
   CHECK(content.header.copied_at == Instant(100s));
-  CHECK(content.locks == 3);
+  CHECK(content.locks == 4);
   CHECK(content.latest_deadline == Instant(130s));  // a key without a deadline is none
   CHECK(locks == kLocks);
 }
@@ -97,7 +102,7 @@ TEST_CASE("a snapshot gives back the marks of releases, which are no locks (rule
   std::vector<SavedMark> marks;
   const SnapshotContent content = read(written(kHeader, kLocks, kMarks), &locks, &marks);
   CHECK(content.state == kReadable);
-  CHECK(content.locks == 3);
+  CHECK(content.locks == 4);
   CHECK(content.latest_deadline == Instant(130s));  // nobody waits for the end of a mark
   CHECK(locks == kLocks);
   CHECK(marks == kMarks);
