@@ -7,9 +7,9 @@ _redlock_drills="restart chaos partition clock run check"
 _redlock_options_of() {
   local common="--nodes --password-file --config --node-timeout --clock-drift --unsafe-members --json --help --version"
   case $1 in
-    run) echo "$common --no-wait --wait --no-fence --ttl --max-hold --wait-all -E -L --quiet --verbose --signal --kill-after" ;;
-    hold) echo "$common --no-wait --wait --no-fence --ttl --max-hold -E -L --quiet --verbose" ;;
-    acquire) echo "$common --ttl --no-wait --wait --no-fence --quiet --verbose" ;;
+    run) echo "$common --no-wait --wait --no-fence --ttl --max-hold --wait-all -E -L --label --quiet --verbose --signal --kill-after" ;;
+    hold) echo "$common --no-wait --wait --no-fence --ttl --max-hold -E -L --label --quiet --verbose" ;;
+    acquire) echo "$common --ttl --no-wait --wait --no-fence --label --quiet --verbose" ;;
     extend) echo "$common --value --ttl" ;;
     release) echo "$common --value" ;;
     status) echo "$common --watch" ;;
@@ -105,7 +105,7 @@ _redlock() {
       return
       ;;
     --nodes | --node-timeout | --clock-drift | -w | --wait | --ttl | --max-hold | -E | -L | \
-      --kill-after | --value | --floor | --count | --port | --kill-command | --start-command | \
+      --kill-after | --value | --label | --floor | --count | --port | --kill-command | --start-command | \
       --for | --in-flight | --minutes | --seed | --clients | --locks | --listen | --acquire-time | \
       --reply-time | --max-ttl | --requirepass | --maxclients | --timeout | --unixsocketperm)
       return

@@ -31,7 +31,9 @@ void add_ttl(CLI::App& subcommand, Flags& flags) {
   add_setting(subcommand, flags, "--ttl", "ttl", "how long it is locked for (30s)", "D");
 }
 
-void add_words(CLI::App& subcommand, Options& options) {
+void add_words(CLI::App& subcommand, Flags& flags, Options& options) {
+  add_setting(subcommand, flags, "--label", "label",
+              "who holds it, for others to read (user@host:pid and the command)", "TEXT");
   subcommand.add_flag("-q,--quiet", options.quiet, "say nothing on standard error");
   subcommand.add_flag("-v,--verbose", options.verbose,
                       "tell of every attempt, and of every node that is missing");
@@ -49,7 +51,7 @@ void add_holding(CLI::App& subcommand, Flags& flags, Options& options,
       ->check(CLI::Range(0, 255));
   subcommand.add_option("-L", options.run.exit_if_lost, "exit status when the lock was lost (121)")
       ->check(CLI::Range(0, 255));
-  add_words(subcommand, options);
+  add_words(subcommand, flags, options);
 }
 
 void add_run(CLI::App& app, Flags& flags, Options& options) {
@@ -135,7 +137,7 @@ void add_subcommands(CLI::App& app, Flags& flags, Options& options) {
   add_name(acquire, options);
   add_ttl(acquire, flags);
   add_wait(acquire, flags, "none");
-  add_words(acquire, options);
+  add_words(acquire, flags, options);
   for (const char* name : {"extend", "release"}) {
     CLI::App& subcommand = *app.add_subcommand(name, std::string(name) + " a lock by its value");
     add_name(subcommand, options);

@@ -1,14 +1,18 @@
 // Settings of the command line, of the environment and of a file, on their way into Options.
+#include "base/label.h"
 #include "base/net/text_file.h"
 #include "base/text/number.h"
 #include "coordinator/cli/command_line_parts.h"
 
 #include <array>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <pwd.h>
 #include <string_view>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -92,6 +96,33 @@ Problem read_yes_no(const GivenSettings& settings, std::string_view name, bool& 
   return mistake(*setting, fmt::format("'{}' is neither yes nor no", setting->value));
 }
 
+// "backup@web3:4711 rsync": whom to ask. An `acquire` is over before anybody asks, so the process
+// that called it stands for the holder.
+std::string own_label(const CommandLine& line) {
+  const passwd* user = getpwuid(geteuid());
+  std::array<char, HOST_NAME_MAX + 1> host{};
+  gethostname(host.data(), host.size() - 1);
+  const std::string_view name(host.data());
+  std::string label =
+      fmt::format("{}@{}:{}", user != nullptr ? user->pw_name : std::to_string(geteuid()),
+                  name.substr(0, name.find('.')),
+                  line.subcommand == Subcommand::acquire ? getppid() : getpid());
+  const std::vector<std::string>& command = line.options.run.command;
+  if (!command.empty()) label += " " + std::filesystem::path(command[0]).filename().string();
+  return label.substr(0, kLabelBytesMax);
+}
+
+Problem read_label(const GivenSettings& settings, CommandLine& line) {
+  const Subcommand subcommand = *line.subcommand;
+  const bool acquires = subcommand == Subcommand::run || subcommand == Subcommand::hold ||
+                        subcommand == Subcommand::acquire;
+  if (!acquires) return {};
+  const GivenSetting* setting = settings.find("label");
+  line.options.client.label = setting != nullptr ? setting->value : own_label(line);
+  if (line.options.client.label.size() <= kLabelBytesMax) return {};
+  return mistake(*setting, fmt::format("a label has at most {} bytes", kLabelBytesMax));
+}
+
 }  // namespace
 
 void read_environment(GivenSettings& settings) {
@@ -111,6 +142,7 @@ Problem read_all(const GivenSettings& settings, const Flags& flags, CommandLine&
   }
   if (Problem problem = read_nodes(settings, line)) return problem;
   if (Problem problem = read_password(settings, options.client.password)) return problem;
+  if (Problem problem = read_label(settings, line)) return problem;
   if (Problem problem = read_duration(settings, "node-timeout", options.client.node_timeout)) {
     return problem;
   }

@@ -28,12 +28,15 @@ Duration rounded_up(Duration d) {
 
 WaitReason held_reason(const std::optional<Holder>& holder, Duration holder_age) {
   if (!holder) return {"held by another", "held"};
-  if (holder->left == Duration::max()) {
-    return {"held by another, without an end", "held without an end"};
+  std::string who = "held by another";
+  if (!holder->label.empty()) {
+    who =
+        fmt::format("held by {} for {}", holder->label, rough_duration(holder->held + holder_age));
   }
+  if (holder->left == Duration::max()) return {who + ", without an end", "held without an end"};
   const Duration left = std::max<Duration>(holder->left - holder_age, 0ns);
   const std::string most = "at most " + rough_duration(rounded_up(left));
-  return {fmt::format("held by another, {} more", most), fmt::format("held, {}", most)};
+  return {fmt::format("{}, {} more", who, most), fmt::format("held, {}", most)};
 }
 
 WaitReason reason_of(const Error& why) {
@@ -58,8 +61,9 @@ std::string waiting_text(const WaitView& view, std::size_t columns) {
                                                      rough_duration(rounded_up(*view.wait)))
                                        : fmt::format("waited {}", rough_duration(view.waited));
   const std::string head = fmt::format("{} {}: ", kSpinner[view.turn % kSpinner.size()], name);
-  const std::array<std::string, 3> forms = {
+  const std::array<std::string, 4> forms = {
       fmt::format("{}{} ({})", head, view.why.text, waited),
+      fmt::format("{}{}", head, view.why.text),
       fmt::format("{}{} ({})", head, view.why.brief, rough_duration(view.waited)),
       fmt::format("{}{}", head, view.why.brief)};
   for (const std::string& form : forms) {

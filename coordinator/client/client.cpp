@@ -192,6 +192,19 @@ Result<std::optional<Holder>, Error> Client::holder(std::string name) {
       [&](Callback<Found> done) { holder(std::move(name), std::move(done)); });
 }
 
+Client::Operation Client::holder_of_quorum(std::string name, Callback<std::optional<Holder>> done) {
+  if (name.empty()) return core_->refuse(std::move(done), invalid("the lock's name is empty"));
+  using Found = std::optional<Holder>;
+  Core& core = *core_;
+  const auto start = [&core, name = std::move(name)](const Core::Tell<Found>& tell) {
+    const auto on_end = [tell](const coordinator::ReadResult& result) {
+      tell(coordinator::holder_of(result));
+    };
+    return core.group().read({.name = name}, holder_now(), on_end);
+  };
+  return core.begin<Found>(std::move(done), start);
+}
+
 Client::Operation Client::status(Callback<std::vector<NodeState>> done) {
   using States = std::vector<NodeState>;
   Core& core = *core_;

@@ -1,6 +1,9 @@
 #include "coordinator/client/parsed_options.h"
 
+#include "base/label.h"
 #include "coordinator/client/node_address.h"
+
+#include <fmt/format.h>
 
 namespace redlock {
 namespace {
@@ -22,6 +25,9 @@ Result<ParsedOptions, Error> ParsedOptions::read(const ClientOptions& options) {
   if (!(options.clock_drift >= 0 && options.clock_drift <= kClockDriftMax)) {
     return invalid("the clock drift is a ratio from 0 to 0.5: 0.01 is 1 %");
   }
+  if (options.label.size() > kLabelBytesMax) {
+    return invalid(fmt::format("the label is longer than {} bytes", kLabelBytesMax));
+  }
   ParsedOptions parsed{.addresses = {},
                        .group = {.nodes = {},
                                  .node_timeout = options.node_timeout,
@@ -29,7 +35,8 @@ Result<ParsedOptions, Error> ParsedOptions::read(const ClientOptions& options) {
                                  .hear_everyone = options.hear_everyone,
                                  .as_named = options.as_named,
                                  .unsafe_members = options.unsafe_members,
-                                 .admit_unfenced = options.admit_unfenced},
+                                 .admit_unfenced = options.admit_unfenced,
+                                 .label = options.label},
                        .log = options.log};
   for (coordinator::NodeAddress& node : nodes.value()) {
     if (!node.credentials.given()) node.credentials.password = options.password;

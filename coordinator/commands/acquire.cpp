@@ -63,8 +63,9 @@ int command_acquire(const Options& options, CommandSession& session) {
       session.client().release(result.value(), [](const Result<Done, Error>&) {});
       return fail(exit_code::kOutput);
     }
-    report_failure(options, wait.told(result.error()));
-    fail(exit_code_of(result.error()));
+    wait.report(result.error(), [&, exit_code = exit_code_of(result.error())] {
+      if (!interrupted) fail(exit_code);
+    });
   };
   return session.run([&] {
     wait.begin();

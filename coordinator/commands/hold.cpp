@@ -72,9 +72,10 @@ class LockHold {
     if (phase_ != Phase::acquiring) return;  // cancelled
     wait_.end();
     if (!result) {
-      report_failure(options_, wait_.told(result.error()));
-      return session_.finish_when_undone(
-          exit_code_of(result.error(), options_.run.exit_if_not_got));
+      const int exit_code = exit_code_of(result.error(), options_.run.exit_if_not_got);
+      return wait_.report(result.error(), [this, exit_code] {
+        if (phase_ == Phase::acquiring) session_.finish_when_undone(exit_code);
+      });
     }
     phase_ = Phase::holding;
     guard_ = std::move(result).value();

@@ -1,4 +1,4 @@
-// redlock holder NAME: which value a quorum holds, and for how long.
+// redlock holder NAME: which value a quorum holds, for how long, and who says that it is his.
 #include "base/text/json.h"
 #include "base/text/printable.h"
 #include "base/time.h"
@@ -27,10 +27,14 @@ std::optional<std::int64_t> left_ms(const Holder& holder) {
 
 void print_holder(const Options& options, const Holder& holder) {
   if (options.json) {
-    const JsonObject all = {{"name", options.name},      {"held", true},
-                            {"value", holder.value},     {"left_ms", left_ms(holder)},
-                            {"token", token_of(holder)}, {"nodes", holder.nodes},
-                            {"of", options.node_count}};
+    JsonObject all = {{"name", options.name},      {"held", true},
+                      {"value", holder.value},     {"left_ms", left_ms(holder)},
+                      {"token", token_of(holder)}, {"nodes", holder.nodes},
+                      {"of", options.node_count}};
+    if (!holder.label.empty()) {
+      all.add("label", holder.label);
+      all.add("held_ms", floor_ms(holder.held));
+    }
     fmt::print("{}\n", all.text());
     return;
   }
@@ -39,6 +43,8 @@ void print_holder(const Options& options, const Holder& holder) {
              left ? std::to_string(*left) : "-",
              holder.token == 0 ? "-" : std::to_string(holder.token), holder.nodes,
              options.node_count);
+  if (holder.label.empty()) return;
+  fmt::print("label    {}\nheld_ms  {}\n", holder.label, floor_ms(holder.held));
 }
 
 void print_free(const Options& options) {

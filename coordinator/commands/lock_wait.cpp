@@ -108,12 +108,28 @@ void LockWait::look_for_holder(Instant now) {
   const bool is_fresh = look_->when && now < *look_->when + kLookEvery;
   if (why_.code != ErrorCode::held || is_fresh || look_->is_under_way) return;
   look_->is_under_way = true;
-  session_.client().holder(options_.name,
-                           [look = look_](const Result<std::optional<Holder>, Error>& found) {
-                             look->is_under_way = false;
-                             look->when = now_read();
-                             look->holder = found ? found.value() : std::nullopt;
-                           });
+  session_.client().holder_of_quorum(
+      options_.name, [look = look_](const Result<std::optional<Holder>, Error>& found) {
+        look->is_under_way = false;
+        look->when = now_read();
+        look->holder = found ? found.value() : std::nullopt;
+      });
+}
+
+void LockWait::report(const Error& error, std::function<void()> then) {
+  if (error.code != ErrorCode::held) {
+    report_failure(options_, told(error));
+    return then();
+  }
+  session_.client().holder_of_quorum(
+      options_.name, [this, alive = std::weak_ptr(alive_), error,
+                      then = std::move(then)](const Result<std::optional<Holder>, Error>& found) {
+        if (alive.expired()) return;
+        Error why = error;
+        if (found && found.value()) why.text = held_reason(found.value(), 0ns).text;
+        report_failure(options_, told(why));
+        then();
+      });
 }
 
 Error LockWait::told(Error error) const {

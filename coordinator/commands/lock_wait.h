@@ -4,7 +4,7 @@
 //   wait.begin();                               // the lock is asked for
 //   … .on_wait = wait.on_wait(), …              // of AcquireOptions or GuardOptions
 //   wait.end();                                 // got, failed or interrupted: nothing is drawn now
-//   report_failure(options, wait.told(error));
+//   wait.report(error, then);                   // failed: who holds it is asked first
 //
 // On a terminal one line on standard error is kept up to date, from a second on: before, there is
 // nothing that one would want to know. A process in the background draws nothing, as the terminal
@@ -34,8 +34,9 @@ class LockWait {
   }
   void end();
 
-  // The same, with how long it was waited. After end().
-  Error told(Error error) const;
+  // Says why it failed, and how long it was waited: of a lock that is held, who holds it, as far
+  // as a quorum tells. `then` is called behind that, unless this object has gone. After end().
+  void report(const Error& error, std::function<void()> then);
   // For one that a signal ended, and for one that got the lock: nothing, if it was short.
   void tell_interrupted() const;
   void tell_success() const;
@@ -47,6 +48,7 @@ class LockWait {
   void tick();
   void draw(Instant now);
   void look_for_holder(Instant now);
+  Error told(Error error) const;
   Duration waited(Instant now) const { return now - began_; }
 
   const Options& options_;
@@ -59,6 +61,7 @@ class LockWait {
   unsigned attempts_ = 0;
   unsigned turn_ = 0;
   std::shared_ptr<Look> look_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // as far as callbacks know
 };
 
 }  // namespace redlock::coordinator

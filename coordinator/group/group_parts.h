@@ -27,6 +27,7 @@ struct GroupOptions {
   bool as_named = false;        // see Rosters
   bool unsafe_members = false;  // nodes with unsafe_settings() have votes, too
   bool admit_unfenced = true;   // in the background; and look after the group's roster
+  std::string label = {};       // of what is acquired: Claim
 };
 
 struct GroupParts {

@@ -106,7 +106,8 @@ void AcquireOperation::start(Instant now) {
   next_attempt();
   began_ = now;
   std::string value = wanted_.make_value ? wanted_.make_value() : group().values();
-  claim_ = std::make_shared<const Claim>(Claim{wanted_.name, std::move(value)});
+  claim_ =
+      std::make_shared<const Claim>(Claim{wanted_.name, std::move(value), group().options.label});
   witnesses_ = std::make_shared<Witnesses>(group().links.size());
   attempt_.emplace(terms());
   attempt_->start(now, actions_);

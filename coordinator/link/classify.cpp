@@ -100,13 +100,20 @@ Answer classify_shortening(const Reply& reply) {
   return classify_count(reply, reply, 1);
 }
 
+// Behind the token: a label, and how many milliseconds it is held for.
+bool is_label(const std::vector<Reply>& items) {
+  return items.size() == 5 && items[3].is(Reply::Kind::bulk) &&
+         is_between(items[4], 0, std::numeric_limits<std::int64_t>::max());
+}
+
 // LOCK.HOLDER: [value, ms left, token], with a label two more; its script: [value, ms left]; nil.
 Answer classify_holder(const Reply& reply) {
   if (reply.is_null()) return {.kind = AnswerKind::yes};
   const auto& items = reply.items();
   const bool has_shape = reply.is(Reply::Kind::array) && items.size() >= 2 &&
                          items[0].is(Reply::Kind::bulk) && is_time_left(items[1]) &&
-                         (items.size() == 2 || is_token(items[2]));
+                         (items.size() == 2 || is_token(items[2])) &&
+                         (items.size() <= 3 || is_label(items));
   return has_shape ? Answer{.kind = AnswerKind::yes} : unexpected(reply);
 }
 
@@ -122,9 +129,13 @@ Duration time_left(std::int64_t ms) {
 std::optional<NodeReading> read_holder(const Reply& reply) {
   const auto& items = reply.items();
   if (items.size() < 2) return std::nullopt;
-  return NodeReading{.value = std::string(items[0].text()),
-                     .left = time_left(items[1].integer()),
-                     .token = items.size() > 2 ? static_cast<Token>(items[2].integer()) : 0};
+  NodeReading told{.value = std::string(items[0].text()),
+                   .left = time_left(items[1].integer()),
+                   .token = items.size() > 2 ? static_cast<Token>(items[2].integer()) : 0};
+  if (items.size() < 5) return told;
+  told.label = printable(items[3].text());
+  told.held = time_left(items[4].integer());
+  return told;
 }
 
 Answer classify(RequestKind kind, const Reply& reply, bool may_top_up) {

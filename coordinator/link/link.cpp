@@ -133,6 +133,8 @@ void Link::write(NodeRequest request, ScriptForm form, Instant now) {
                                      .never_sent = true,
                                      .text = "a plain Redis has no fencing tokens"});
   }
+  request.tells_label =
+      facts().status.takes_labels && request.claim != nullptr && !request.claim->label.empty();
   write_node_request(request, facts().kind, form, out_);
   if (in_flight_.empty()) {
     last_progress_ = now;

@@ -85,6 +85,7 @@ std::optional<NodeStatus> read_node_status(const Reply& reply) {
                     .max_ttl = fields.duration("max_ttl_ms"),
                     .largest_ttl = fields.duration("largest_ttl_ms"),
                     .version = fields.text("version"),
+                    .takes_labels = fields.number("labels") == 1,
                     .standing = fields.text("standing"),
                     .ledger_id = fields.text("ledger_id"),
                     .former_longest_ttl = fields.duration("former_longest_ttl_ms"),

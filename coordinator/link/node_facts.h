@@ -31,6 +31,7 @@ struct NodeStatus {
   Duration max_ttl = 0ns;
   Duration largest_ttl = 0ns;
   std::string version;
+  bool takes_labels = false;
 
   // Of its group (rules G). Empty standing: a node that knows nothing of groups.
   std::string standing;  // "none", "member", "outside"

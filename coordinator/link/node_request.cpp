@@ -45,6 +45,24 @@ struct ScriptCall {
         script(form == ScriptForm::by_sha ? known.sha : known.text) {}
 };
 
+// LOCK.ACQUIRE … [LABEL text], LOCK.EXTEND … [TOKEN t [LABEL text]].
+void write_grant(const NodeRequest& request, OutputBuffer& out) {
+  const Claim& claim = *request.claim;
+  const Number ttl(ceil_ms(request.ttl));
+  const Number token(static_cast<std::int64_t>(request.token));
+  const bool is_extension = request.kind == RequestKind::extend;
+  std::array<std::string_view, 9> words = {is_extension ? "LOCK.EXTEND" : "LOCK.ACQUIRE",
+                                           claim.name, claim.value, "PX", ttl.view()};
+  std::size_t count = 5;
+  const auto add = [&](std::string_view name, std::string_view value) {
+    words[count++] = name;
+    words[count++] = value;
+  };
+  if (is_extension && request.tops_up) add("TOKEN", token.view());
+  if (request.tells_label && (!is_extension || request.tops_up)) add("LABEL", claim.label);
+  write_request(protocol::Request(words.data(), count), out);
+}
+
 // A redlock-node's own commands.
 void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
   const Claim* claim = request.claim.get();
@@ -52,13 +70,8 @@ void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
   const Number token(static_cast<std::int64_t>(request.token));
   switch (request.kind) {
     case RequestKind::acquire:
-      return write({"LOCK.ACQUIRE", claim->name, claim->value, "PX", ttl.view()}, out);
     case RequestKind::extend:
-      if (!request.tops_up) {
-        return write({"LOCK.EXTEND", claim->name, claim->value, "PX", ttl.view()}, out);
-      }
-      return write(
-          {"LOCK.EXTEND", claim->name, claim->value, "PX", ttl.view(), "TOKEN", token.view()}, out);
+      return write_grant(request, out);
     case RequestKind::shorten:
       return write({"SET", claim->name, claim->value, "IFEQ", claim->value, "PX", ttl.view()}, out);
     case RequestKind::release:

@@ -39,6 +39,7 @@ enum class RequestKind : std::uint8_t {
 struct Claim {
   std::string name;
   std::string value;
+  std::string label = {};  // who the holder says it is; empty: not told
 };
 using SharedClaim = std::shared_ptr<const Claim>;
 
@@ -79,7 +80,8 @@ struct NodeRequest {
   // confirm; extend that tops up; fence_admit: the floor, BEYOND any bound, as it was read as rule
   // F6 says, or is an operator's
   Token token = 0;
-  SharedWords words = {};  // group: of LOCK.GROUP
+  bool tells_label = false;  // acquire, extend that tops up: the node takes the claim's label
+  SharedWords words = {};    // group: of LOCK.GROUP
   // Whose answer it is about, and to whom alone it is written (rule Q5). unknown: to whoever is
   // there, as with releases: they can hit nothing but their value.
   NodeIdentity meant_for = NodeIdentity::unknown;

@@ -40,6 +40,10 @@ struct NodeReading {
   std::string value;
   Duration left = 0ns;  // when it answered; Duration::max(): it has no deadline
   Token token = 0;      // stored with the value; 0: none
+  // Who the holder says it is, as it can be shown, and for how long it has the lock there; empty:
+  // not told.
+  std::string label = {};
+  Duration held = 0ns;
 };
 
 // The part of a value by which its holder is known. It must not keep the view.

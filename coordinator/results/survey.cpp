@@ -45,7 +45,17 @@ std::optional<std::int64_t> keys_of(const Fields& fields) {
 struct Votes {
   std::vector<Duration> left;
   std::map<Token, std::size_t> tokens;  // how many store each
+  // Of the node that has it for longest: others were topped up, or have forgotten the label.
+  std::string label = {};
+  Duration held = 0ns;
 
+  void add(const NodeReading& told) {
+    left.push_back(told.left);
+    if (told.token > 0) ++tokens[told.token];
+    if (told.label.empty() || told.held < held) return;
+    label = told.label;
+    held = told.held;
+  }
   Token token(std::size_t quorum) const {
     for (const auto& [stored, nodes] : tokens) {
       if (nodes >= quorum) return stored;
@@ -82,9 +92,7 @@ std::optional<Holder> holder_of(const std::vector<NodeFinding>& findings) {
     if (finding.answer.kind != AnswerKind::yes) continue;
     const auto told = read_holder(finding.replies[0]);
     if (!told) continue;
-    Votes& for_value = votes[told->value];
-    for_value.left.push_back(told->left);
-    if (told->token > 0) ++for_value.tokens[told->token];
+    votes[told->value].add(*told);
   }
   const std::size_t quorum = quorum_of(findings.size());
   for (auto& [value, for_value] : votes) {
@@ -94,9 +102,25 @@ std::optional<Holder> holder_of(const std::vector<NodeFinding>& findings) {
     return Holder{.value = value,
                   .left = left[quorum - 1],
                   .nodes = left.size(),
-                  .token = for_value.token(quorum)};
+                  .token = for_value.token(quorum),
+                  .label = for_value.label,
+                  .held = for_value.held};
   }
   return std::nullopt;
+}
+
+std::optional<Holder> holder_of(const ReadResult& result) {
+  if (result.verdict != ReadVerdict::held) return std::nullopt;
+  Votes votes;
+  for (const auto& told : result.readings) {
+    if (told && told->value == result.value) votes.add(*told);
+  }
+  return Holder{.value = result.value,
+                .left = result.left,
+                .nodes = votes.left.size(),
+                .token = result.token,
+                .label = votes.label,
+                .held = votes.held};
 }
 
 NodeState node_state(const std::string& node, const NodeFinding& finding, double clock_drift) {

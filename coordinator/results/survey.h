@@ -20,6 +20,8 @@ inline constexpr std::array kStateQuestions = {RequestKind::status, RequestKind:
 // The value that a quorum holds, if there is one, and the token that a quorum stores with it
 // (rule F5: what one node tells is a proposal).
 std::optional<Holder> holder_of(const std::vector<NodeFinding>& findings);
+// The same of a quorum's reading, which nodes that answer later are not in.
+std::optional<Holder> holder_of(const ReadResult& result);
 
 // A plain Redis says less than a redlock-node. clock_drift: of this coordinator.
 NodeState node_state(const std::string& node, const NodeFinding& finding, double clock_drift);

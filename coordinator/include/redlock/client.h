@@ -81,6 +81,9 @@ struct ClientOptions {
   bool unsafe_members = false;
   // Admit nodes that lost their ledger, in the background: see Client::admit.
   bool admit_unfenced = true;
+  // Who holds the locks of this client, in words for people: 128 bytes at most. Nodes keep it with
+  // each lock and tell it to whoever asks; plain Redis servers do not. Empty: nothing is told.
+  std::string label = {};
   // What people want to read when locks fail: a line without its end, when a node is reached or is
   // not any more (with the reason, once for each reason), when a lock was lost, and why one is
   // waited for. Called on the client's thread, in the order of what happened, as a callback: it may
@@ -135,6 +138,10 @@ struct Holder {
   // The fencing token that a quorum stores with this value; 0 if there is none: what a single node
   // stores is no more than its proposal.
   std::uint64_t token = 0;
+  // Who it says it is (ClientOptions::label), without what a terminal would obey, and for how long
+  // it has held the lock; empty: it does not say.
+  std::string label = {};
+  std::chrono::nanoseconds held{0};
 };
 
 // A node with its ledger, as a group names it.
@@ -259,6 +266,9 @@ class REDLOCK_PUBLIC Client {
   // no_quorum, denied, invalid, wrong_thread, stopped.
   Result<std::optional<Holder>, Error> holder(std::string name);
   Operation holder(std::string name, Callback<std::optional<Holder>> done);
+  // The same by the first quorum that agrees, so that hung nodes cost nothing: `nodes` counts those
+  // that were heard by then. nullopt: nobody, or no quorum can tell.
+  Operation holder_of_quorum(std::string name, Callback<std::optional<Holder>> done);
 
   // What each node says of itself, in the order of the options. Waits as holder does. Errors:
   // wrong_thread, stopped.

@@ -71,14 +71,15 @@ def ask(port, *words):
 
 
 def ask_list(port, *words):
-    """The elements of a node's reply, texts and numbers, as texts; [] if it does not answer."""
+    """The elements of a node's reply, texts and numbers, as texts; [] if it is no list, or none."""
     request = f"*{len(words)}\r\n" + "".join(f"${len(w.encode())}\r\n{w}\r\n" for w in words)
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=2) as link:
             link.sendall(request.encode())
             reply = link.makefile("rb")
             elements = []
-            for _ in range(int(reply.readline()[1:])):
+            kind = reply.readline()
+            for _ in range(int(kind[1:]) if kind[:1] == b"*" else 0):
                 head = reply.readline().decode().rstrip("\r\n")
                 elements.append(reply.readline().decode().rstrip("\r\n")
                                 if head[0] == "$" else head[1:])

@@ -70,7 +70,7 @@ class Contention(GroupTest):
             result = self.redlock("run", *options, "job", "--", "echo", "never")
             self.assertExit(status, result)
             self.assertEqual(result.stdout, "")
-            self.assertEqual(result.stderr, "redlock: job: held by another\n")
+            self.assertRegex(result.stderr, r"^redlock: job: held by \S+ sh for .* more.*\n$")
         job.communicate("\n")
         self.assertEqual(job.returncode, 7)
 

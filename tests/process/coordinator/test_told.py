@@ -6,7 +6,7 @@ import signal
 import time
 import unittest
 
-from group import MAX_TTL_MS, PATIENCE_S, GroupTest, ask, wait_until
+from group import MAX_TTL_MS, PATIENCE_S, GroupTest, ask, ask_list, wait_until
 from terminal import Terminal
 
 SOON_S = 5  # far less than a wait without a quorum, which is 10 s
@@ -24,8 +24,10 @@ class Line(GroupTest):
     def test_it_says_who_holds_it_and_how_long_at_most_and_goes_when_the_lock_is_got(self):
         held = self.acquire("scanner", "--ttl", "25s")
         terminal, job = self.wait_at_terminal("run", "scanner", "--", "echo", "mine")
-        terminal.wait_for(r"^[|/\\-] scanner: held by another, at most 2\d s more \(waited 1 s\)$")
-        terminal.wait_for(r"^[|/\\-] scanner: held by another, at most 2\d s more \(waited 2 s\)$")
+        terminal.wait_for(r"^[|/\\-] scanner: held by \S+ for \d s, at most 2\d s more "
+                          r"\(waited 1 s\)$")
+        terminal.wait_for(r"^[|/\\-] scanner: held by \S+ for \d s, at most 2\d s more "
+                          r"\(waited 2 s\)$")
         self.assertExit(0, self.redlock("release", "scanner", "--value", held["REDLOCK_VALUE"]))
         self.assertEqual(terminal.read_to_the_end(), "mine")
         self.assertEqual(job.wait(PATIENCE_S), 0)
@@ -43,7 +45,7 @@ class Line(GroupTest):
         self.acquire("brief")
         terminal, job = self.wait_at_terminal("run", "-w", "300ms", "brief", "--", "true")
         screen = terminal.read_to_the_end()
-        self.assertRegex(screen, r"^redlock: brief: held by another; waited \d{3} ms$")
+        self.assertRegex(screen, r"^redlock: brief: held by .*; waited \d{3} ms$")
         self.assertNotIn("more (", terminal.raw)
         self.assertEqual(job.wait(PATIENCE_S), 75)
 
@@ -60,7 +62,7 @@ class Line(GroupTest):
     def test_ctrl_c_ends_it_with_a_word(self):
         self.acquire("typed")
         terminal, job = self.wait_at_terminal("run", "typed", "--", "true")
-        terminal.wait_for("held by another")
+        terminal.wait_for("held by ")
         terminal.type("\x03")
         self.assertEqual(job.wait(PATIENCE_S), 128 + signal.SIGINT)
         self.assertRegex(terminal.read_to_the_end().replace("^C", ""),
@@ -72,17 +74,76 @@ class Line(GroupTest):
                                               TERM="dumb")
         terminal.read_to_the_end()
         self.assertEqual(job.wait(PATIENCE_S), 75)
-        self.assertRegex(terminal.raw, r"^redlock: dumb: held by another; waited 1\.\d s\r\n$")
+        self.assertRegex(terminal.raw, r"^redlock: dumb: held by .*; waited 1\.\d s\r\n$")
         result = self.redlock("run", "-w", "1500ms", "dumb", "--", "true")
         self.assertExit(75, result)
-        self.assertRegex(result.stderr, r"^redlock: dumb: held by another; waited 1\.\d s\n$")
+        self.assertRegex(result.stderr, r"^redlock: dumb: held by .*; waited 1\.\d s\n$")
 
     def test_messages_stand_above_the_line(self):
         self.acquire("above")
         terminal, job = self.wait_at_terminal("run", "-v", "above", "--", "true")
-        terminal.wait_for(r"attempt 1 failed: held by another\n(.*\n)*.* above: held by another, ")
+        terminal.wait_for(r"attempt 1 failed: held by another\n(.*\n)*.* above: held by ")
         job.terminate()
         self.assertEqual(job.wait(PATIENCE_S), 128 + signal.SIGTERM)
+
+
+class Labels(GroupTest):
+    def test_a_refusal_names_the_holder_and_how_long_it_has_and_will_have_the_lock(self):
+        job = self.start_job("named", "sleep 100", "--ttl", "25s")
+        time.sleep(1.1)
+        for words in (("run", "-n", "named", "--", "true"), ("acquire", "named"),
+                      ("hold", "-w", "100ms", "named")):
+            result = self.redlock(*words)
+            self.assertExit(75, result)
+            self.assertRegex(result.stderr,
+                             rf"^redlock: named: held by \S+@\S+:{job.pid} sh for [1-9] s, "
+                             r"at most 2\d s more")
+        told = self.json_of(self.redlock("acquire", "named", "--json"))
+        self.assertIn("held by", told["message"])
+        job.terminate()
+        self.finish(job)
+
+    def test_holder_tells_the_label_and_since_when(self):
+        self.acquire("whose", "--label", "the night shift\x1b[2J")
+        lines = self.redlock("holder", "whose").stdout.splitlines()
+        self.assertEqual(lines[4], r"label    the night shift\x1b[2J")
+        self.assertRegex(lines[5], r"^held_ms  \d+$")
+        told = self.json_of(self.redlock("holder", "whose", "--json"))
+        self.assertEqual(told["label"], r"the night shift\x1b[2J")
+        refused = self.redlock("acquire", "whose")
+        self.assertIn(r"held by the night shift\x1b[2J for", refused.stderr)
+
+    def test_the_label_comes_along_with_a_top_up_and_through_a_restart(self):
+        self.drop_group()  # a node that crashes waits for the locks of other tests, too
+        self.setUp()
+        self.addCleanup(self.drop_group)
+        job = self.start_job("kept", "sleep 100", "--ttl", "6s", "--label", "me")
+        for node in self.group.nodes:  # clean stops: each comes back from its snapshot
+            node.signal(signal.SIGTERM)
+            node.process.wait(PATIENCE_S)
+            node.start()
+            node.await_begun()
+        for number in (0, 1):  # crashes: topped up again
+            self.group.kill(number)
+            self.group.nodes[number].start()
+            self.group.nodes[number].await_begun()
+        wait_until(lambda: all(ask_list(node.port, "LOCK.HOLDER", "kept")[3:4] == ["me"]
+                               for node in self.group.nodes), "the label at each node")
+        job.terminate()
+        self.finish(job)
+
+    def test_a_label_that_is_too_long_is_a_usage_error(self):
+        self.assertExit(64, self.redlock("acquire", "x", "--label", "x" * 129))
+        self.assertExit(0, self.redlock("acquire", "x", "--label", "x" * 128))
+
+    def test_a_hung_node_does_not_delay_the_refusal(self):
+        self.acquire("soon")
+        self.group.stop(4)
+        began = time.monotonic()
+        result = self.redlock("acquire", "soon", "--node-timeout", "9s")
+        self.assertExit(75, result)
+        self.assertIn("held by ", result.stderr)
+        self.assertLess(time.monotonic() - began, SOON_S)
 
 
 class Words(GroupTest):

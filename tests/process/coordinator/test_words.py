@@ -16,7 +16,7 @@ class Words(GroupTest):
         result = self.redlock("acquire", "held")
         self.assertExit(75, result)
         self.assertEqual(result.stdout, f"unset {' '.join(SHELL_VARIABLES)}; (exit 75)\n")
-        self.assertEqual(result.stderr, "redlock: held: held by another\n")
+        self.assertRegex(result.stderr, r"^redlock: held: held by \S+ for .* more\n$")
 
     def test_a_lock_that_cannot_be_printed_is_released(self):
         for output in (">/dev/full", ">&-"):
@@ -291,7 +291,7 @@ class Usage(GroupTest):
                             refused.stderr)
         long = "x" * 300
         self.acquire(long)
-        self.assertLess(len(self.redlock("acquire", long).stderr), 120)
+        self.assertLess(len(self.redlock("acquire", long).stderr), 200)
 
     def test_each_subcommands_help_is_whole_and_has_its_own_exit_codes(self):
         for word, has, has_not in (("run", ("126", "-- COMMAND", "--nodes", "--max-hold"), "  65 "),

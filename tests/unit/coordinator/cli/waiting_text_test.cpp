@@ -35,6 +35,17 @@ TEST_CASE("it is never wider than the terminal, and tells the most important the
   CHECK(line(37, std::string(200, 'x')) == "/ xxxxxxxxxx..: held, at most 17 s");
 }
 
+TEST_CASE("a holder that says who it is, is named with how long it has held the lock") {
+  const Holder holder{.value = "v",
+                      .left = 19500ms,
+                      .nodes = 5,
+                      .token = 7,
+                      .label = "backup@web3:4711",
+                      .held = 9s};
+  CHECK(held_reason(holder, 3s).text == "held by backup@web3:4711 for 12 s, at most 17 s more");
+  CHECK(held_reason(holder, 3s).brief == "held, at most 17 s");
+}
+
 TEST_CASE("a name's control characters do not reach the terminal") {
   CHECK(line(80, "a\x1b[2J").starts_with("/ a\\x1b[2J: held"));
 }

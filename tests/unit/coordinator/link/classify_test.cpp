@@ -110,6 +110,13 @@ TEST_CASE("what a reading tells, also of a key that somebody gave no deadline") 
   CHECK(told->token == 7);
   CHECK_FALSE(read_holder(Reply::null()));
 
+  reply.add(Reply::bulk("web3\x1b[2J"));
+  CHECK(classify(RequestKind::holder, reply).kind == AnswerKind::error);  // half a label
+  reply.add(Reply::integer(12'000));
+  CHECK(classify(RequestKind::read, reply).kind == AnswerKind::yes);
+  CHECK(read_holder(reply)->label == "web3\\x1b[2J");
+  CHECK(read_holder(reply)->held == 12s);
+
   Reply for_ever = Reply::array();
   for_ever.add(Reply::bulk("v")).add(Reply::integer(-1));
   CHECK(read_holder(for_ever)->left == Duration::max());
