@@ -64,7 +64,6 @@ FrontDoor::FrontDoor(Group& group, Options options, Environment environment)
                  .times = times_,
                  .random = random_,
                  .worth = worth_,
-                 .max_ttl = settings_.max_ttl,
                  .stopwatch = stopwatch_,
                  .on_change = [this](const WantedChange& change) { note_change(change); }}),
       waiting_(group) {

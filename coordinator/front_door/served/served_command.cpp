@@ -10,23 +10,6 @@ namespace redlock::coordinator {
 
 using protocol::Reply;
 
-namespace {
-
-// Whether two runs that differ in what is left of deadlines alone come to the same.
-bool agree(const RunResult& one, const RunResult& other) {
-  const auto same_change = [](const TouchedKey& a, const TouchedKey& b) {
-    if (a.key != b.key) return false;
-    const bool changes = a.change() != ChangeKind::none;
-    if (changes != (b.change() != ChangeKind::none)) return false;
-    return !changes || a.after == b.after;
-  };
-  return one.replies == other.replies &&
-         std::equal(one.touched.begin(), one.touched.end(), other.touched.begin(),
-                    other.touched.end(), same_change);
-}
-
-}  // namespace
-
 ServedCommand::ServedCommand(const Parts& parts, KeyLines::Number number,
                              std::unique_ptr<CommandBody> body, Now came)
     : parts_(parts), number_(number), body_(std::move(body)), came_(came), ran_at_(came) {}
@@ -58,27 +41,22 @@ void ServedCommand::guess(KeyState& state, Now now) {
   state.certainty = known != nullptr && !known->value ? Certainty::unknown : Certainty::guess;
 }
 
-std::vector<KnownRecord> ServedCommand::records(Now now,
-                                                std::optional<Instant> deadline_of_guesses) const {
+std::vector<KnownRecord> ServedCommand::records(Now now) const {
   std::vector<KnownRecord> records;
   records.reserve(keys_.size());
   for (const KeyState& state : keys_) {
     records.push_back(
         {state.key, state.seen(now.monotonic), state.value ? &*state.value : nullptr});
-    const bool is_guess = state.certainty == Certainty::guess;
-    if (deadline_of_guesses && is_guess && records.back().record) {
-      records.back().record->deadline = *deadline_of_guesses;
-    }
   }
   return records;
 }
 
-RunResult ServedCommand::run_with(Now now, std::optional<Instant> deadline_of_guesses) {
+RunResult ServedCommand::run_once(Now now) {
   ++parts_.stats.runs;
   if (runs_ > 1) ++parts_.stats.runs_again;
-  if (!parts_.stopwatch) return body_->run(records(now, deadline_of_guesses), now);
+  if (!parts_.stopwatch) return body_->run(records(now), now);
   const Instant began = parts_.stopwatch();
-  RunResult result = body_->run(records(now, deadline_of_guesses), now);
+  RunResult result = body_->run(records(now), now);
   ran_ += parts_.stopwatch() - began;
   result.is_cut_short = result.is_cut_short || ran_ > kRunTimeMax;
   return result;
@@ -92,7 +70,7 @@ bool ServedCommand::run(Now now) {
       fail(std::string(kChangesTooOften), now);
       return false;
     }
-    last_ = run_with(now, std::nullopt);
+    last_ = run_once(now);
     ran_at_ = now;
     bool is_complete = true;
     for (const TouchedKey& touched : last_.touched) {
@@ -119,15 +97,13 @@ void ServedCommand::drop_untouched() {
   });
 }
 
-// Whether the run would have come to something else with more or less time left of its guesses.
-bool ServedCommand::hangs_on_deadlines(Now now) {
+// Whether it went by what is left of a deadline, and that is a guess. Another run on another guess
+// tells nothing of those between: a script may ask for any range.
+bool ServedCommand::hangs_on_deadlines() const {
   if (!last_.reads_deadlines && !last_.moves_deadlines) return false;
-  const bool has_guess = std::any_of(keys_.begin(), keys_.end(), [](const KeyState& state) {
+  return std::any_of(keys_.begin(), keys_.end(), [](const KeyState& state) {
     return state.value && state.certainty == Certainty::guess;
   });
-  if (!has_guess) return false;
-  return !agree(last_, run_with(now, now.monotonic + 1ms)) ||
-         !agree(last_, run_with(now, later(now.monotonic, parts_.max_ttl)));
 }
 
 // Whether it has its turn for all keys that it knows of.
@@ -178,7 +154,7 @@ void ServedCommand::decide(Now now) {
 
 ServedCommand::Plan ServedCommand::plan(Now now) {
   Plan plan;
-  const bool hangs = hangs_on_deadlines(now);
+  const bool hangs = hangs_on_deadlines();
   afters_.clear();
   for (const TouchedKey& touched : last_.touched) {
     plan_key(touched, hangs, now, plan);

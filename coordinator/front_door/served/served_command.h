@@ -11,9 +11,8 @@
 // guess never answers: before any reply each record that the run found is confirmed, by the votes
 // on its own conditional write, or by a reading that began after the command came.
 //
-// Deadlines are no part of a record's bytes. So a run on a guess is compared with runs on the least
-// and the longest time that may be left; where they differ, and where a deadline is brought
-// forward, the record is read first.
+// Deadlines are no part of a record's bytes. So where a run on a guess went by what is left of one,
+// and where a deadline is brought forward, the record is read first.
 //
 // Callbacks of the group only note what came; on_event() acts on it. Thread safety: none.
 #pragma once
@@ -63,7 +62,6 @@ class ServedCommand {
     const DoorTimes& times;
     const RandomBytes& random;
     const Duration& worth;               // see Commit
-    const Duration& max_ttl;             // the door's
     const server::Stopwatch& stopwatch;  // empty: nothing is timed
     // Something came for the command of this number.
     std::function<void(KeyLines::Number)> on_event;
@@ -118,13 +116,13 @@ class ServedCommand {
 
   // --- running
   bool run(Now now);
-  RunResult run_with(Now now, std::optional<Instant> deadline_of_guesses);
+  RunResult run_once(Now now);
   KeyState& state_of(const std::string& key, Now now);
   KeyState* find(const std::string& key);
   void guess(KeyState& state, Now now);
-  std::vector<KnownRecord> records(Now now, std::optional<Instant> deadline_of_guesses) const;
+  std::vector<KnownRecord> records(Now now) const;
   void drop_untouched();
-  bool hangs_on_deadlines(Now now);
+  bool hangs_on_deadlines() const;
   bool stand_in_line(Now now);
 
   // --- deciding

@@ -17,7 +17,6 @@ ServedCommands::ServedCommands(Parts parts)
               .times = parts.times,
               .random = parts.random,
               .worth = parts.worth,
-              .max_ttl = parts.max_ttl,
               .stopwatch = parts.stopwatch,
               .on_event = [this](Number number) { events_.push_back(number); },
               .on_certain =

@@ -35,7 +35,6 @@ class ServedCommands {
     const DoorTimes& times;
     const RandomBytes& random;
     const Duration& worth;
-    const Duration& max_ttl;
     const server::Stopwatch& stopwatch;
     std::function<void(const WantedChange& change)> on_change;
   };

@@ -148,6 +148,18 @@ TEST_CASE("a value may come twice: an undo never hits the next holder's (rule D1
   CHECK(world.held_at("printer") == 5);
 }
 
+TEST_CASE("what a script makes of the time that is left goes by no guess (rule D4)") {
+  DoorWorld world(5, 2);
+  DoorClient alice = world.connect(1);
+  DoorClient bob = world.connect(2);
+  CHECK(alice("SET printer alice NX PX 10000") == "+OK");
+  CHECK(bob("PEXPIRE printer 30000") == "(integer) 1");
+  CHECK(alice("EVAL \"local left = redis.call('pttl', KEYS[1]) "
+              "if left > 20000 and left < 40000 then return 0 end "
+              "return redis.call('del', KEYS[1])\" 1 printer") == "(integer) 0");
+  CHECK(world.held_at("printer") == 5);
+}
+
 TEST_CASE("locks of the nodes' own clients are held for everybody, and changed by no door (D1)") {
   DoorWorld world;
   for (unsigned number = 1; number <= 5; ++number) {
