@@ -127,7 +127,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   void keep_request(Session& session, protocol::Request words);
   void forget_request(Session& session);
   void tell_waiter(const WaitingClients::News& news);
-  void try_again(Session::Id session, bool is_last);
+  void try_again(Session::Id session, WaitingClients::Told told);
   bool waits_on(Session::Id session, const protocol::Reply& reply);
   void answer(Session& session, const protocol::Reply& reply);
   void undo(const std::vector<Claim>& created);

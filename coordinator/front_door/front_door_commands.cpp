@@ -214,7 +214,10 @@ Reply FrontDoor::lock_acquire(Call& call) {
   if (ttl.refusal) return std::move(ttl.refusal);
   const std::string key(call.word(1));
   const std::string value(call.word(2));
-  if (call.words.size() == 5) return serve(call, acquire_body(key, value, ttl.remaining));
+  if (call.words.size() == 5) {
+    const Take take = waiting_.has_takers(key) ? Take::looks : Take::takes;
+    return serve(call, acquire_body(key, value, ttl.remaining, take));
+  }
   if (call.words.size() != 7 || !equals_ignoring_case(call.word(5), "WAIT")) {
     return Reply::error_view(protocol::kSyntaxError);
   }
@@ -230,10 +233,12 @@ Reply FrontDoor::lock_acquire(Call& call) {
   return Reply::later();
 }
 
-void FrontDoor::try_again(Session::Id session, bool is_last) {
+// The last attempt of one who does not stand first takes nothing: those before it came earlier.
+void FrontDoor::try_again(Session::Id session, WaitingClients::Told told) {
   Wanted& wanted = wanted_.at(session);
-  wanted.is_last = is_last;
-  begin(session, acquire_body(wanted.key, wanted.value, wanted.ttl));
+  wanted.is_last = told != WaitingClients::Told::try_now;
+  const Take take = told == WaitingClients::Told::over_behind ? Take::looks : Take::takes;
+  begin(session, acquire_body(wanted.key, wanted.value, wanted.ttl, take));
 }
 
 // An answer to an attempt to take a lock by one who waits for it: whether it goes on waiting.
@@ -242,7 +247,7 @@ bool FrontDoor::waits_on(Session::Id session, const Reply& reply) {
   if (found == wanted_.end()) return false;
   const bool is_got = !reply.items().empty() && reply.items()[0].integer() == 1;
   if (!is_got && !found->second.is_last && !is_stopping_) {
-    waiting_.wait_on(session, found->second.key);
+    waiting_.wait_on(session, found->second.key, reply.is_error());
     return true;
   }
   waiting_.leave(session, found->second.key);
@@ -260,7 +265,7 @@ void FrontDoor::tell_waiter(const WaitingClients::News& news) {
         wanted_.erase(news.session);
         return answer(*session, Reply::error_view(kDoorStops));
       }
-      return try_again(news.session, news.told == WaitingClients::Told::over);
+      return try_again(news.session, news.told);
     case WaitingClients::Form::blocking:
       return answer(*session, Reply::integer(is_free ? 1 : 0));
     case WaitingClients::Form::push:

@@ -71,11 +71,13 @@ void WaitingClients::leave(SessionId session, const std::string& key) {
   if (const Number* number = find(session, Form::acquire, key)) remove(*number);
 }
 
-void WaitingClients::wait_on(SessionId session, const std::string& key) {
+void WaitingClients::wait_on(SessionId session, const std::string& key, bool has_failed) {
   const Number* number = find(session, Form::acquire, key);
   if (number == nullptr) return;
   if (waiters_.at(*number).is_overdue) return tell(*number, Told::over);
-  lines_.at(key).is_trying = false;
+  Line& line = lines_.at(key);
+  line.is_trying = false;
+  line.has_failed = has_failed;
   dirty_.insert(key);
 }
 
@@ -119,7 +121,8 @@ void WaitingClients::time_out(Instant now) {
       waiter.is_overdue = true;
       by_deadline_.emplace(waiter.deadline, number);
     } else {
-      tell(number, Told::over);
+      const bool is_behind = waiter.form == Form::acquire && *line.takers.begin() != number;
+      tell(number, is_behind ? Told::over_behind : Told::over);
     }
   }
 }
@@ -156,7 +159,8 @@ void WaitingClients::look_at(const std::string& key, Instant holders_now) {
 
 void WaitingClients::watch(const std::string& key, Line& line, Instant holders_now) {
   line.watch = group_.wait_for_free(
-      {.name = key, .wait = kWatchMax}, holders_now, [this, key](WaitOutcome outcome) {
+      {.name = key, .wait = kWatchMax, .has_failed = std::exchange(line.has_failed, false)},
+      holders_now, [this, key](WaitOutcome outcome) {
         Line& told = lines_.at(key);
         told.watch.reset();
         told.seems_free = told.seems_free || outcome == WaitOutcome::free;

@@ -43,7 +43,12 @@ class WaitingClients {
     blocking,  // LOCK.WAIT: its session waits
     push,      // LOCK.WAIT … PUSH
   };
-  enum class Told : std::uint8_t { try_now, free, over };
+  enum class Told : std::uint8_t {
+    try_now,
+    free,
+    over,
+    over_behind,  // over for one who is not the first of those who want the lock
+  };
   struct News {
     SessionId session;
     Form form;
@@ -65,8 +70,9 @@ class WaitingClients {
 
   // Of an attempt by who was told try_now: it has the lock, or failed for good, and leaves the
   // line; or another has it, and it stands first again, as long as its deadline lets it.
+  // has_failed: nobody has it, as far as is known, but it could not be got.
   void leave(SessionId session, const std::string& key);
-  void wait_on(SessionId session, const std::string& key);
+  void wait_on(SessionId session, const std::string& key, bool has_failed);
   // This door releases the lock: the first may try behind that, on the same links.
   void note_release(const std::string& key);
 
@@ -98,6 +104,7 @@ class WaitingClients {
     bool is_trying = false;                 // the first taker, just now
     bool seems_free = false;                // a quorum said so, or this door released it
     bool may_look = false;                  // the nodes cannot tell: it is time to look
+    bool has_failed = false;                // the last attempt, as none that finds it held
   };
 
   const Number* find(SessionId session, Form form, const std::string& key) const;

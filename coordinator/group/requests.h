@@ -90,6 +90,9 @@ struct ReadResult {
 struct WaitRequest {
   std::string name;
   Duration wait;
+  // The attempt before did not fail because the lock is held: what nodes tell of it is not what is
+  // missing, and it is time to look after a short random time.
+  bool has_failed = false;
 };
 
 enum class WaitOutcome : std::uint8_t {

@@ -7,6 +7,7 @@
 #include "protocol/session/transaction.h"
 #include "server/node/command.h"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -30,8 +31,15 @@ std::unique_ptr<CommandBody> exec_body(ScratchNode& scratch,
 std::unique_ptr<CommandBody> watch_body(std::vector<std::string> keys,
                                         std::function<void(std::vector<WatchedRecord>)> watch);
 
+// What LOCK.ACQUIRE does with a lock that is free.
+enum class Take : std::uint8_t {
+  takes,
+  looks,  // leaves it to those who came before, and is told that it is about to be held
+};
+
 // LOCK.ACQUIRE without a WAIT, LOCK.EXTEND, LOCK.RELEASE, LOCK.HOLDER. ttl: the client's.
-std::unique_ptr<CommandBody> acquire_body(std::string key, std::string value, Duration ttl);
+std::unique_ptr<CommandBody> acquire_body(std::string key, std::string value, Duration ttl,
+                                          Take take);
 std::unique_ptr<CommandBody> extend_body(std::string key, std::string value, Duration ttl);
 std::unique_ptr<CommandBody> release_body(std::string key, std::string value);
 std::unique_ptr<CommandBody> holder_body(std::string key);

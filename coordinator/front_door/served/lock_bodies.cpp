@@ -54,24 +54,26 @@ class LockBody : public CommandBody {
 
 class AcquireBody final : public LockBody {
  public:
-  AcquireBody(std::string key, std::string value, Duration ttl)
-      : LockBody(std::move(key)), value_(std::move(value)), ttl_(ttl) {}
+  AcquireBody(std::string key, std::string value, Duration ttl, Take take)
+      : LockBody(std::move(key)), value_(std::move(value)), ttl_(ttl), take_(take) {}
   bool only_takes() const override { return true; }
   bool fences() const override { return true; }
 
  private:
   void change(TouchedKey& touched, Now now) override {
-    if (!touched.before) {
+    if (!touched.before && take_ == Take::takes) {
       touched.after = SeenRecord{LockKind::text, value_, later(now.monotonic, ttl_)};
     }
   }
   Reply reply_to(const TouchedKey& touched, Token token, Now now) override {
     if (touched.before) return list(Reply::integer(0), ms_left(touched, now));
+    if (take_ == Take::looks) return list(Reply::integer(0), Reply::integer(1));
     return list(Reply::integer(1), number_reply(token), Reply::integer(ceil_ms(ttl_)));
   }
 
   std::string value_;
   Duration ttl_;
+  Take take_;
 };
 
 // Compares, as the commands do that are for the lock's holder.
@@ -156,8 +158,9 @@ std::unique_ptr<CommandBody> free_body(std::string key) {
   return std::make_unique<FreeBody>(std::move(key));
 }
 
-std::unique_ptr<CommandBody> acquire_body(std::string key, std::string value, Duration ttl) {
-  return std::make_unique<AcquireBody>(std::move(key), std::move(value), ttl);
+std::unique_ptr<CommandBody> acquire_body(std::string key, std::string value, Duration ttl,
+                                          Take take) {
+  return std::make_unique<AcquireBody>(std::move(key), std::move(value), ttl, take);
 }
 
 std::unique_ptr<CommandBody> extend_body(std::string key, std::string value, Duration ttl) {

@@ -8,11 +8,12 @@ WaitOperation::WaitOperation(GroupParts& group, const WaitRequest& wanted, Insta
     : Operation(group),
       next_(group.waits, wanted.name, {.wait = wanted.wait}, now),
       ends_at_(later(now, wanted.wait)),
+      after_(wanted.has_failed ? AcquisitionOutcome::no_quorum : AcquisitionOutcome::held),
       done_(std::move(done)) {}
 
 void WaitOperation::start(Instant now) {
   next_.begin(now);
-  const bool waits = next_.after(AcquisitionOutcome::held, false, id(), now, group().random);
+  const bool waits = next_.after(after_, false, id(), now, group().random);
   if (!waits) outcome_ = WaitOutcome::over;
 }
 

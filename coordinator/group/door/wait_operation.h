@@ -26,6 +26,7 @@ class WaitOperation : public Operation {
  private:
   NextAttempt next_;
   Instant ends_at_;
+  AcquisitionOutcome after_;  // what the attempt before came to
   Done done_;
   std::optional<WaitOutcome> outcome_;
 };

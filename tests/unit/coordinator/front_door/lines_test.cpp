@@ -95,6 +95,38 @@ TEST_CASE("a wait ends with its time, with its client, and with a release at a n
   CHECK(waiter.receive(1s).starts_with("[(integer) 1, "));
 }
 
+TEST_CASE("who waits for a lock that nobody holds, and no node can give, costs next to nothing") {
+  DoorWorld world;
+  for (unsigned number = 1; number <= 5; ++number) world.nodes().lose_ledger(number, 0s);
+  DoorClient waiter = world.connect();
+  CHECK(waiter("LOCK.ACQUIRE printer waiter PX 1000 WAIT 2000").starts_with("-ERR no fencing"));
+  CHECK(world.nodes().calls("lock.acquire") < 500);
+}
+
+// The nodes' word that it is free is still to come.
+void release_silently(DoorWorld& world, const std::string& key) {
+  for (unsigned number = 1; number <= 5; ++number) {
+    world.nodes().node(number).grants().release(key, world.nodes().now());
+  }
+}
+
+TEST_CASE("a LOCK.ACQUIRE that does not wait takes nothing before those who do (rule D10)") {
+  DoorWorld world;
+  DoorClient holder = world.connect();
+  DoorClient first = world.connect();
+  DoorClient second = world.connect();
+  CHECK(holder("SET printer holder NX PX 30000") == "+OK");
+  first.send("LOCK.ACQUIRE printer first PX 1000 WAIT 60000");
+  world.nodes().pass(100ms);
+  CHECK(second("LOCK.ACQUIRE printer second PX 1000").starts_with("[(integer) 0, "));
+  second.send("LOCK.ACQUIRE printer second PX 1000 WAIT 50");
+  world.host().act();
+  release_silently(world, "printer");
+  CHECK(holder("LOCK.ACQUIRE printer late PX 1000") == "[(integer) 0, (integer) 1]");
+  CHECK(second.receive(1s).starts_with("[(integer) 0, "));
+  CHECK(first.receive(1min).starts_with("[(integer) 1, "));
+}
+
 TEST_CASE("LOCK.WAIT at a front door tells when a lock is free") {
   DoorWorld world(5, 2);
   DoorClient holder = world.connect(1);

@@ -461,6 +461,17 @@ TEST_CASE("a wait for a lock that is free ends at once, and one that nobody ends
   CHECK(world.wait(door, 0s) == WaitOutcome::over);
 }
 
+TEST_CASE("who could not get a lock that nobody holds is told to look after a moment") {
+  DoorWorld world;
+  std::optional<WaitOutcome> outcome;
+  world.linked().group().wait_for_free({.name = "printer", .wait = 10s, .has_failed = true},
+                                       world.now(), [&](WaitOutcome got) { outcome = got; });
+  world.pass(kRetryDelayMin - 1ms);
+  CHECK_FALSE(outcome.has_value());
+  world.pass(kRetryWindow);
+  CHECK(outcome == WaitOutcome::look);
+}
+
 TEST_CASE("who waits at plain Redis servers is told when to look") {
   FakeNodes world;
   world.start();
