@@ -46,6 +46,8 @@ struct ExtendResult {
   std::vector<Answer> answers;
   Instant began = {};  // read before the first byte was written
   Token token = 0;     // what a quorum stores with the lock; 0: not the same, or not told
+  // A node that voted for it had a later deadline, and keeps that. Plain Redis does not tell.
+  bool keeps_later = false;
 };
 
 // Another deadline for whoever holds exactly this value, by somebody who does not know its validity

@@ -127,7 +127,11 @@ void Commit::move_deadline(std::size_t at, Instant now) {
                         .ttl = padded(change.ttl, parts_.times),
                         .shortens = change.kind == ChangeKind::shorten};
   operations_[at] = parts_.group.extend(std::move(request), now, [this, at](ExtendResult result) {
-    settle(at, {.outcome = outcome_of(result.outcome),
+    // It would have been a shortening, had the deadline been known.
+    const CommitOutcome outcome = outcome_of(result.outcome);
+    const bool was_later = result.keeps_later && changes_[at].is_guess;
+    const bool is_other = outcome == CommitOutcome::done && was_later;
+    settle(at, {.outcome = is_other ? CommitOutcome::otherwise : outcome,
                 .value = changes_[at].value,
                 .began = result.began,
                 .token = result.token,

@@ -34,12 +34,13 @@ struct WantedChange {
   std::string payload = {};                           // create
   Duration ttl = 0ns;                                 // the client's own; of release: none
   bool fences = false;                                // create: with a token
+  bool is_guess = false;                              // the record and its deadline before are one
 };
 
 enum class CommitOutcome : std::uint8_t {
   pending,
   done,
-  otherwise,  // a quorum says that the record is not that one
+  otherwise,  // a quorum says that the record is not that one, or a node that its deadline is not
   no_quorum,  // too few nodes answered: not known
   too_late,   // a creation, beyond the acquire time: it is undone
   unfenced,   // a creation got too few tokens: it is undone

@@ -172,7 +172,10 @@ void ServedCommand::plan_key(const TouchedKey& touched, bool hangs, Now now, Pla
   if (state.is_foreign()) plan.error = kHeldByDirectClient;
   if (kind == ChangeKind::replace && plan.error.empty()) plan.error = kNoReplace;
   if (!plan.error.empty()) return;
-  WantedChange change{.key = touched.key, .kind = kind, .value = state.value.value_or("")};
+  WantedChange change{.key = touched.key,
+                      .kind = kind,
+                      .value = state.value.value_or(""),
+                      .is_guess = state.certainty == Certainty::guess};
   if (touched.after) {
     change.content = touched.after->kind;
     change.payload = touched.after->payload;

@@ -6,6 +6,15 @@
 #include <utility>
 
 namespace redlock::coordinator {
+namespace {
+
+// [1, token, ms]: what is left of the lock, with whole milliseconds asked for (rule Q4).
+bool tells_of_later(const protocol::Reply& reply, Duration asked) {
+  const auto& items = reply.items();
+  return items.size() == 3 && items[2].integer() > ceil_ms(asked);
+}
+
+}  // namespace
 
 DeadlineOperation::DeadlineOperation(GroupParts& group, ExtendRequest wanted, Done done)
     : Operation(group),
@@ -30,6 +39,8 @@ void DeadlineOperation::start(Instant now) {
 void DeadlineOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
   note_answer(node, completion.answer);
   connections_[node] = group().links[node].connection();
+  const bool is_vote_for_it = completion.answer.kind == AnswerKind::yes;
+  keeps_later_ = keeps_later_ || (is_vote_for_it && tells_of_later(completion.reply, wanted_.ttl));
   machine_.on_answer(node, std::move(completion.answer), now, actions_);
   after_machine(now);
 }
@@ -83,7 +94,8 @@ void DeadlineOperation::tell() {
          .valid_until = machine_.valid_until(),
          .answers = machine_.answers(),
          .began = began_,
-         .token = is_done ? token() : 0});
+         .token = is_done ? token() : 0,
+         .keeps_later = keeps_later_});
 }
 
 }  // namespace redlock::coordinator

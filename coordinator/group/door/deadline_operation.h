@@ -40,6 +40,7 @@ class DeadlineOperation : public Operation {
   Done done_;
   Instant began_;
   std::vector<std::uint64_t> connections_;  // by node: the one that it answered on
+  bool keeps_later_ = false;                // see ExtendResult
 };
 
 }  // namespace redlock::coordinator

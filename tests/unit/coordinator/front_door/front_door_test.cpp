@@ -160,6 +160,18 @@ TEST_CASE("what a script makes of the time that is left goes by no guess (rule D
   CHECK(world.held_at("printer") == 5);
 }
 
+TEST_CASE("a deadline that is later than a door believes is brought forward all the same (D4)") {
+  DoorWorld world(5, 2);
+  DoorClient alice = world.connect(1);
+  DoorClient bob = world.connect(2);
+  CHECK(alice("SET printer alice NX PX 10000") == "+OK");
+  CHECK(bob("PEXPIRE printer 30000") == "(integer) 1");
+  CHECK(alice("PEXPIRE printer 15000") == "(integer) 1");
+  CHECK(bob("PTTL printer") == "(integer) 14996");
+  CHECK(alice("LOCK.EXTEND printer alice PX 12000") ==
+        "[(integer) 1, (integer) 1, (integer) 12000]");
+}
+
 TEST_CASE("locks of the nodes' own clients are held for everybody, and changed by no door (D1)") {
   DoorWorld world;
   for (unsigned number = 1; number <= 5; ++number) {
