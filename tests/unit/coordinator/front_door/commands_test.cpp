@@ -1,0 +1,138 @@
+// Commands of a front door of which something comes in between: another client, the nodes, or the
+// end of their own (rules D3 to D5, D7).
+#include "tests/support/door_world.h"
+
+#include <string>
+
+#include <catch2/catch.hpp>
+
+using namespace redlock;
+
+namespace {
+
+const std::string kDeleteAndTake =
+    "EVAL \"redis.call('del', KEYS[1]) redis.call('set', KEYS[2], ARGV[1], 'PX', 10000) return 1\" "
+    "2 a b 1";
+const std::string kTakeBoth =
+    "EVAL \"if redis.call('exists', KEYS[2]) == 1 then return 0 end "
+    "for i = 1, 2 do redis.call('set', KEYS[i], ARGV[1], 'PX', 10000) end return 1\" 2 a b 1";
+
+// At all nodes, by one of their own clients.
+void take_directly(DoorWorld& world, const std::string& key) {
+  const Instant deadline = world.nodes().now() + 10s;
+  for (unsigned number = 1; number <= 5; ++number) {
+    REQUIRE(world.nodes().node(number).grants().restore(
+        {key, "direct", deadline, 0, server::LockKind::text}));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("what is not certain is no answer, but to who only wants the lock (rule D3)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  CHECK(alice("SET printer alice NX PX 10000") == "+OK");
+  world.nodes().node(3).grants().release("printer", world.nodes().now());
+  world.nodes().hang(4);
+  world.nodes().hang(5);
+  CHECK(bob("GET printer").starts_with("-ERR NOQUORUM who holds it cannot be told"));
+  CHECK(bob("EXISTS printer").starts_with("-ERR NOQUORUM who holds it cannot be told"));
+  CHECK(bob("SET printer bob NX PX 10000") == "(nil)");
+}
+
+TEST_CASE("a script whose releases take too long tells of no lock, and gives it back (D2)") {
+  coordinator::FrontDoor::Options options;
+  options.times.acquire_time = 3ms;
+  DoorWorld world(5, 1, options);
+  DoorClient alice = world.connect();
+  CHECK(alice("SET a 1 NX PX 10000") == "+OK");
+  CHECK(alice(kDeleteAndTake).starts_with("-ERR too late"));
+  world.nodes().pass(1s);
+  CHECK(world.held_at("b") == 0);
+}
+
+TEST_CASE("what does more than take locks goes on without its client, and stays (rule D5)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  CHECK(alice("SET a 1 NX PX 10000") == "+OK");
+  alice.send(kDeleteAndTake);
+  world.host().act();
+  SECTION("gone while the nodes are asked to take") {
+    world.nodes().pass(3ms);
+    alice.hang_up();
+  }
+  SECTION("gone when the answer is there") {
+    alice.wire().takes_nothing = true;
+    CHECK(alice.receive(1s) == "(closed)");
+  }
+  world.nodes().pass(1s);
+  CHECK(world.held_at("a") == 0);
+  CHECK(world.held_at("b") == 5);
+}
+
+TEST_CASE("a script that is found to take locks alone ends with its client (rule D5)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  alice.send(kTakeBoth);
+  world.host().act();
+  world.nodes().pass(1ms);
+  alice.hang_up();
+  world.nodes().pass(1s);
+  CHECK(world.held_at("a") == 0);
+  CHECK(world.held_at("b") == 0);
+}
+
+TEST_CASE("of locks that are taken together none stays where one is not got (rule D7)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  alice.send(kTakeBoth);
+  world.host().act();
+  world.nodes().pass(2ms);  // both were read
+  REQUIRE(world.nodes().calls("lock.acquire") == 0);
+  take_directly(world, "b");
+  CHECK(alice.receive(1s) == "(integer) 0");
+  world.nodes().pass(1s);
+  CHECK(world.held_at("a") == 0);
+  CHECK(world.held_at("b") == 5);
+}
+
+TEST_CASE("EXEC does nothing where a watched lock is another's, be its value the same") {
+  DoorWorld world(5, 2);
+  DoorClient alice = world.connect(1);
+  DoorClient bob = world.connect(2);
+  CHECK(bob("SET printer 1 NX PX 10000") == "+OK");
+  CHECK(alice("WATCH printer") == "+OK");
+  CHECK(bob("DEL printer") == "(integer) 1");
+  CHECK(bob("SET printer 1 NX PX 10000") == "+OK");
+  CHECK(alice("MULTI") == "+OK");
+  CHECK(alice("DEL printer") == "+QUEUED");
+  CHECK(alice("EXEC") == "(nil)");
+  CHECK(world.held_at("printer") == 5);
+}
+
+TEST_CASE("EXEC does nothing where this door has moved a watched deadline, as in Redis") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  CHECK(bob("SET printer 1 NX PX 10000") == "+OK");
+  CHECK(alice("WATCH printer") == "+OK");
+  CHECK(bob("PEXPIRE printer 20000") == "(integer) 1");
+  CHECK(alice("MULTI") == "+OK");
+  CHECK(alice("DEL printer") == "+QUEUED");
+  CHECK(alice("EXEC") == "(nil)");
+  CHECK(world.held_at("printer") == 5);
+}
+
+TEST_CASE("LOCK.EXTEND tells a token that a quorum stores, or none (rule F4)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  const std::string got = alice("LOCK.ACQUIRE printer alice PX 10000");
+  CHECK(alice("LOCK.EXTEND printer alice PX 10000") == got);
+  for (unsigned number = 1; number <= 3; ++number) {
+    world.nodes().node(number).grants().set_token("printer", 100 + number);
+  }
+  CHECK(alice("LOCK.EXTEND printer alice PX 10000") ==
+        "[(integer) 1, (integer) 0, (integer) 10000]");
+}
