@@ -157,6 +157,10 @@ void Link::fail(NodeRequest request, Answer answer) {
   if (request.kind != RequestKind::release) return;
   request.operation = kNobody;
   owed_.push_back(std::move(request));
+  if (owed_.size() <= kOwedMax) return;
+  constexpr std::size_t kForgotten = kOwedMax / 2;
+  owed_.erase(owed_.begin(), owed_.begin() + kForgotten);
+  releases_pending_ -= kForgotten;
 }
 
 void Link::on_connected(Instant now) {

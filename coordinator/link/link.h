@@ -74,6 +74,10 @@ class Link {
   enum class Wish : std::uint8_t { none, dial, hang_up };
 
   static constexpr std::size_t kInFlightMax = 16 * 1024;
+  // Releases for a node that is away. Of more the oldest are forgotten, as they are with the
+  // process that ends (rule Q3): their locks run out there by themselves, and are the first to do
+  // so.
+  static constexpr std::size_t kOwedMax = 64 * 1024;
   // A node pushes once for each LOCK.WAIT that it was sent, and there are no more of those.
   static constexpr std::size_t kPushesMax = kInFlightMax;
   static constexpr Duration kDialTimeMax = 5s;       // until connected

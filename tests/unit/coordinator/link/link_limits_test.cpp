@@ -46,6 +46,18 @@ TEST_CASE("a dial that nothing comes of is given up after its time, and made aga
   CHECK(wire.link.take_wish() == Link::Wish::dial);
 }
 
+TEST_CASE("a node that is away for long is owed so many releases and no more (rule Q3)") {
+  Wire wire;
+  wire.pass(Link::kDialTimeMax);
+  REQUIRE(wire.link.state() == Link::State::backing_off);
+  const auto claim = std::make_shared<const Claim>(Claim{"k", "v"});
+  for (std::size_t i = 0; i < 3 * Link::kOwedMax; ++i) {
+    wire.link.send({.kind = RequestKind::release, .claim = claim}, wire.now);
+    REQUIRE(wire.link.releases_pending() <= Link::kOwedMax);
+  }
+  CHECK(wire.link.releases_pending() > Link::kOwedMax / 2);
+}
+
 TEST_CASE("a node that does not say who it is within its time is given up") {
   Wire wire;
   wire.link.on_connected(wire.now);
