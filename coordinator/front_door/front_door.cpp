@@ -134,8 +134,8 @@ void FrontDoor::deliver(ServedCommands::Answered answered) {
     stats_.undone_gone += answered.promise.created.size();
     undo(std::exchange(answered.promise, {}).created);
   }
-  if (session != nullptr) forget_request(*session);
   if (session == nullptr || waits_on(answered.session, answered.reply)) return;
+  forget_request(*session);
   answer(*session, answered.reply);
   if (answered.promise.send_by == kNever || session->output().empty()) return;
   Promise& promised = promised_[answered.session];

@@ -80,6 +80,7 @@ Reply FrontDoor::execute(Call& call) {
 // It begins in act(), and is answered there.
 Reply FrontDoor::serve(Call& call, std::unique_ptr<CommandBody> body) {
   if (is_stopping_ && body->only_takes()) return Reply::error_view(kDoorStops);
+  keep_request(call.session, call.words);
   begin(call.session.id(), std::move(body));
   return Reply::later();
 }
@@ -101,7 +102,6 @@ Reply FrontDoor::serve_on_scratch(Call& call) {
     ++stats_.refused_held;
     return body->reply(run, {}, call.now);
   }
-  keep_request(call.session, call.words);
   return serve(call, std::move(body));
 }
 
@@ -230,6 +230,7 @@ Reply FrontDoor::lock_acquire(Call& call) {
     return Reply::error_view(kTooManyWait);
   }
   wanted_[id] = {key, value, ttl.remaining};
+  keep_request(call.session, call.words);
   return Reply::later();
 }
 
@@ -263,6 +264,7 @@ void FrontDoor::tell_waiter(const WaitingClients::News& news) {
     case WaitingClients::Form::acquire:
       if (is_stopping_) {
         wanted_.erase(news.session);
+        forget_request(*session);
         return answer(*session, Reply::error_view(kDoorStops));
       }
       return try_again(news.session, news.told);

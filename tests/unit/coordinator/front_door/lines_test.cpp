@@ -96,6 +96,23 @@ TEST_CASE("a wait ends with its time, with its client, and with a release at a n
   CHECK(waiter.receive(1s).starts_with("[(integer) 1, "));
 }
 
+TEST_CASE("what waits counts as its client's memory until it is answered (maxmemory-clients)") {
+  DoorWorld world;
+  DoorClient holder = world.connect();
+  DoorClient waiter = world.connect();
+  CHECK(holder("SET printer holder NX PX 30000") == "+OK");
+  const std::string value(60'000, 'v');
+  waiter.send(
+      std::vector<std::string>{"LOCK.ACQUIRE", "printer", value, "PX", "1000", "WAIT", "60000"});
+  world.nodes().pass(1s);
+  CHECK(waiter.session().kept_bytes > value.size());
+  CHECK(holder("DEL printer") == "(integer) 1");
+  CHECK(waiter.receive().starts_with("[(integer) 1, "));
+  CHECK(waiter.session().kept_bytes == 0);
+  CHECK(waiter("LOCK.RELEASE printer wrong") == "(integer) 0");
+  CHECK(waiter.session().kept_bytes == 0);
+}
+
 TEST_CASE("who waits for a lock that nobody holds, and no node can give, costs next to nothing") {
   DoorWorld world;
   for (unsigned number = 1; number <= 5; ++number) world.nodes().lose_ledger(number, 0s);
