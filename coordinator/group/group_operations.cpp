@@ -71,8 +71,8 @@ void ReadyOperation::on_time(Instant now) {
 
 void ReadyOperation::on_link_changed(Instant now) {
   std::size_t connected = 0;
-  for (NodeIndex node = 0; node < group().links.size(); ++node) {
-    if (group().links[node].state() == Link::State::ready) ++connected;
+  for (const Link& link : group().links) {
+    if (link.state() == Link::State::ready) ++connected;
   }
   if (group().settled.count() == group().links.size()) {
     deadline_ = now;

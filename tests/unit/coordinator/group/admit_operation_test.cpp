@@ -176,6 +176,22 @@ TEST_CASE("an operator hears of each node") {
   CHECK(world.admit().outcome == AdmissionOutcome::done);
 }
 
+TEST_CASE("of two that admit a node at once one is told that it was fenced already") {
+  Losses world({1});
+  world.node(1).admit_from = world.now() + 10s;
+  world.start();
+  world.node(1).admit_from = world.now();  // what the group itself does is yet to come
+  std::vector<AdmitResult> results;
+  for (int i = 0; i < 2; ++i) {
+    world.group().admit({}, world.now(),
+                        [&](AdmitResult got) { results.push_back(std::move(got)); });
+  }
+  world.settle();
+  REQUIRE(results.size() == 2);
+  CHECK(results[0].nodes[0].state == State::admitted);
+  CHECK(results[1].nodes[0].state == State::fenced);
+}
+
 TEST_CASE("a new group is admitted on its operator's word, once all nodes are there") {
   Losses world({1, 2, 3, 4, 5});
   world.node(5).down = true;

@@ -130,7 +130,8 @@ class FakeNode {
   Reply fence(const Words& words, Instant now) {
     if (words[1] == "READ") return numbers({counter, fenced ? Token(1) : Token(0)});
     if (recovering) return is_recovering();
-    if (!fenced && admit_from > now) return Reply::error("ERR too early");
+    if (fenced) return Reply::error("ERR already fenced");
+    if (admit_from > now) return Reply::error("ERR too early");
     counter = std::max(counter, number(words[2]));
     fenced = true;
     return Reply::ok();
