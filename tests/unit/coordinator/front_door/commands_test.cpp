@@ -136,3 +136,25 @@ TEST_CASE("LOCK.EXTEND tells a token that a quorum stores, or none (rule F4)") {
   CHECK(alice("LOCK.EXTEND printer alice PX 10000") ==
         "[(integer) 1, (integer) 0, (integer) 10000]");
 }
+
+TEST_CASE("what said that it lacks a lock is topped up on that connection, or not at all (D8)") {
+  const bool is_another_connection = GENERATE(false, true);
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  CHECK(alice("SET printer alice NX PX 10000") == "+OK");
+  world.nodes().node(1).grants().release("printer", world.nodes().now());
+  world.nodes().hang(4);
+  world.nodes().hang(5);
+  alice.send("PEXPIRE printer 20000");
+  world.host().act();
+  world.nodes().pass(10ms);  // one lacks it, two have it, two are still to answer
+  if (is_another_connection) {
+    world.nodes().refuse(1);
+    world.nodes().refuse(1, false);
+    world.nodes().pass(200ms);
+  }
+  world.nodes().hang(4, false);
+  CHECK(alice.receive() == "(integer) 1");
+  world.nodes().pass(100ms);
+  CHECK(world.held_at("printer") == (is_another_connection ? 4 : 5));
+}
