@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <netinet/in.h>
+#include <poll.h>
 #include <string>
 #include <string_view>
 #include <sys/socket.h>
@@ -59,6 +60,20 @@ class BlockingClient {
       if (sent < 0) return;  // receive() tells it
       rest.remove_prefix(static_cast<std::size_t>(sent));
     }
+  }
+
+  // So many bytes are sent, or fewer, if the kernel takes no more of them for a moment.
+  std::size_t send_at_most(std::size_t bytes_max) {
+    const std::string piece(16 * 1024, '\n');
+    std::size_t sent = 0;
+    pollfd room{.fd = socket_, .events = POLLOUT, .revents = 0};
+    while (sent < bytes_max && poll(&room, 1, 100) == 1) {
+      const ssize_t taken =
+          ::send(socket_, piece.data(), piece.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (taken < 0) break;
+      sent += static_cast<std::size_t>(taken);
+    }
+    return sent;
   }
 
   // At a unix socket: from now on the server's writes fail (EPIPE).

@@ -118,6 +118,18 @@ TEST_CASE("what the kernel does not take of an answer that has its time is never
   CHECK(serving.host.sent < 12 * 60'000);
 }
 
+TEST_CASE("what a client sends behind a request that waits stays with the kernel") {
+  Serving serving;
+  serving.host.answers_have_time = false;
+  BlockingClient holder(serving.path);
+  BlockingClient client(serving.path);
+  CHECK(holder.ask({"SET", "printer", "alice", "NX", "PX", "60000"}) == "+OK");
+  client.send({"LOCK.WAIT", "printer", "60000"});
+  CHECK(client.send_at_most(8 * 1024 * 1024) < 2 * 1024 * 1024);
+  CHECK(holder.ask({"DEL", "printer"}) == "(integer) 1");
+  CHECK(client.receive() == "(integer) 1");
+}
+
 TEST_CASE("an answer that has its time does not stand behind one that waits for its reader") {
   Serving serving;
   BlockingClient client(serving.path);
