@@ -107,7 +107,7 @@ class Five(GroupTest):
         self.addCleanup(terminal.close)
         job = self.start_redlock("status", "--watch", **terminal.options())
         terminal.started()
-        terminal.wait_for("all is well")
+        terminal.wait_for("q: quit")  # drawn last: a terminal is given a table line by line
         first = terminal.lines()
         self.assertRegex(first[0], r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$")
         self.assertRegex(first[1], "^NODE +STATE")
