@@ -152,8 +152,7 @@ void FrontDoor::undo(const std::vector<Claim>& created) {
   for (const Claim& claim : created) {
     known_.forget(claim.name);
     waiting_.note_release(claim.name);
-    group_.release(known_lock(claim.name, claim.value, worth_), locks_now_.monotonic,
-                   [](const ReleaseResult&) {});
+    group_.undo(known_lock(claim.name, claim.value, worth_), locks_now_.monotonic);
   }
 }
 

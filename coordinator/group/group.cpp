@@ -61,7 +61,14 @@ OperationId Group::wait_for_free(const WaitRequest& request, Instant now,
 
 OperationId Group::release(const HeldLock& lock, Instant now,
                            std::function<void(ReleaseResult)> done) {
-  return begin(std::make_unique<ReleaseOperation>(parts_, lock, std::move(done)), now);
+  return begin(
+      std::make_unique<ReleaseOperation>(parts_, lock, ReleaseKind::final, std::move(done)), now);
+}
+
+void Group::undo(const HeldLock& lock, Instant now) {
+  begin(std::make_unique<ReleaseOperation>(parts_, lock, ReleaseKind::undo,
+                                           [](const ReleaseResult&) {}),
+        now);
 }
 
 OperationId Group::survey(std::span<const RequestKind> questions, std::string name, Instant now,

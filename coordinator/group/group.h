@@ -57,6 +57,9 @@ class Group {
   OperationId extend(ExtendRequest request, Instant now, std::function<void(ExtendResult)> done);
   // The release goes on in the background at the nodes that did not answer: releases_pending().
   OperationId release(const HeldLock& lock, Instant now, std::function<void(ReleaseResult)> done);
+  // The same for a lock that nobody was told of. A node where somebody has extended it since, and
+  // was told so, keeps it (rule D5); a plain Redis cannot know.
+  void undo(const HeldLock& lock, Instant now);
   OperationId read(ReadRequest request, Instant now, std::function<void(ReadResult)> done);
   OperationId wait_for_free(const WaitRequest& request, Instant now,
                             std::function<void(WaitOutcome)> done);

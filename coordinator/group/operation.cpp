@@ -55,11 +55,11 @@ void Operation::undo(NodeIndex node, const NodeRequest& request, Instant now) {
   withdraw(node);
   if (!asked_.test(node)) return;
   // A failed attempt's value is never used again. A lock whose extension failed is still its
-  // holder's, who may top this node up with it once more (rule Q3).
+  // holder's, who may top this node up with it once more (rule Q3): its request says `plain`.
   group_.links[node].send({.kind = RequestKind::release,
                            .claim = request.claim,
                            .worth_until = later(now, request.ttl),
-                           .is_final = request.kind == RequestKind::acquire},
+                           .release = request.release},
                           now);
 }
 
@@ -88,6 +88,7 @@ NodeRequest AcquireOperation::request() const {
   return {.kind = RequestKind::acquire,
           .claim = claim_,
           .ttl = wanted_.ttl,
+          .release = wanted_.make_value ? ReleaseKind::undo : ReleaseKind::final,
           .token = attempt_->token()};
 }
 
@@ -333,8 +334,13 @@ void ExtendOperation::tell() {
 
 // --- release
 
-ReleaseOperation::ReleaseOperation(GroupParts& group, const HeldLock& lock, Done done)
-    : Operation(group), lock_(lock), machine_(group.terms(lock.ttl)), done_(std::move(done)) {}
+ReleaseOperation::ReleaseOperation(GroupParts& group, const HeldLock& lock, ReleaseKind kind,
+                                   Done done)
+    : Operation(group),
+      lock_(lock),
+      kind_(kind),
+      machine_(group.terms(lock.ttl)),
+      done_(std::move(done)) {}
 
 // At every node: also one that the acquisition never reached may have been topped up since.
 void ReleaseOperation::start(Instant now) {
@@ -344,7 +350,7 @@ void ReleaseOperation::start(Instant now) {
         {.kind = RequestKind::release,
          .claim = lock_.claim,
          .worth_until = later(now, lock_.ttl),
-         .is_final = true},
+         .release = kind_},
         now);
   }
 }

@@ -170,7 +170,7 @@ class ExtendOperation : public Operation {
 class ReleaseOperation : public Operation {
  public:
   using Done = std::function<void(ReleaseResult)>;
-  ReleaseOperation(GroupParts& group, const HeldLock& lock, Done done);
+  ReleaseOperation(GroupParts& group, const HeldLock& lock, ReleaseKind kind, Done done);
 
   void start(Instant now) override;
   void on_answer(NodeIndex node, Completion completion, Instant now) override;
@@ -181,6 +181,7 @@ class ReleaseOperation : public Operation {
 
  private:
   HeldLock lock_;
+  ReleaseKind kind_;
   Release machine_;
   Done done_;
 };

@@ -33,7 +33,8 @@ struct AcquireRequest {
   bool fence = true;  // with a fencing token, or not at all (rule F4)
   // Called after each attempt that failed and that another one follows. It must not call the group.
   std::function<void(const AcquireResult&)> on_retry = {};
-  // Makes the value of each attempt, never the same again (rule Q6); null: the group's values.
+  // Makes the value of each attempt, never the same again (rule Q6), for others to act on as well:
+  // what they extend no undo takes away (rule D5). null: the group's values, which nobody knows.
   std::function<std::string()> make_value = {};
   // An attempt that is decided later than that after it began is undone: `too_late`. nullopt: the
   // validity alone decides. A node gets no more time for its answer.

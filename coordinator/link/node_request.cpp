@@ -63,6 +63,17 @@ void write_grant(const NodeRequest& request, OutputBuffer& out) {
   write_request(protocol::Request(words.data(), count), out);
 }
 
+void write_release(const Claim& claim, ReleaseKind kind, OutputBuffer& out) {
+  switch (kind) {
+    case ReleaseKind::plain:
+      return write({"LOCK.RELEASE", claim.name, claim.value}, out);
+    case ReleaseKind::final:
+      return write({"LOCK.RELEASE", claim.name, claim.value, "FINAL"}, out);
+    case ReleaseKind::undo:
+      return write({"LOCK.RELEASE", claim.name, claim.value, "UNDO"}, out);
+  }
+}
+
 // A redlock-node's own commands.
 void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
   const Claim* claim = request.claim.get();
@@ -75,8 +86,7 @@ void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
     case RequestKind::shorten:
       return write({"SET", claim->name, claim->value, "IFEQ", claim->value, "PX", ttl.view()}, out);
     case RequestKind::release:
-      if (!request.is_final) return write({"LOCK.RELEASE", claim->name, claim->value}, out);
-      return write({"LOCK.RELEASE", claim->name, claim->value, "FINAL"}, out);
+      return write_release(*claim, request.release, out);
     case RequestKind::confirm:
       return write({"LOCK.CONFIRM", claim->name, claim->value, token.view()}, out);
     case RequestKind::wait:

@@ -68,6 +68,13 @@ inline constexpr OperationId kNobody = {};
 // The waiters of one lock: whom the answer to a LOCK.WAIT is for.
 enum class WaitNumber : std::uint64_t { none };
 
+// Whether a released value may come back (rule Q3).
+enum class ReleaseKind : std::uint8_t {
+  plain,  // it may
+  final,  // never
+  undo,   // never, and what was extended since it was granted stays (rule D5)
+};
+
 struct NodeRequest {
   // Who waits for the answer. kNobody, and no wait: it is sent for its effect.
   OperationId operation = kNobody;
@@ -76,7 +83,8 @@ struct NodeRequest {
   Duration ttl = 0ns;            // acquire, extend, shorten; wait: its timeout, 0 cancels
   Instant worth_until = kNever;  // release: from here on the lock has run out by itself
   bool tops_up = false;          // extend: makes the lock where it is missing (rule Q4)
-  bool is_final = false;         // release: the value must not come back (rule Q3)
+  // release; of what takes a lock: how it is undone
+  ReleaseKind release = ReleaseKind::plain;
   // confirm; extend that tops up; fence_admit: the floor, BEYOND any bound, as it was read as rule
   // F6 says, or is an operator's
   Token token = 0;

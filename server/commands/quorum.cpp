@@ -180,14 +180,19 @@ Reply extend(Call& call) {
                     : top_up(call, ttl.remaining, *token, label);
 }
 
-// LOCK.RELEASE key value [FINAL]. FINAL leaves its mark also where the lock is not, or not known to
-// be: a recovering node answers its error, and tops nothing up after its delay either.
+// LOCK.RELEASE key value [FINAL | UNDO]. Both leave their mark also where the lock is not, or not
+// known to be: a recovering node answers its error, and tops nothing up after its delay either. An
+// undo takes a grant back, and not what somebody has extended since, who was told so (rule D5).
 Reply release(Call& call) {
-  const bool is_final = call.words.size() == 4 && equals_ignoring_case(call.word(3), "FINAL");
+  const std::string_view how = call.words.size() == 4 ? call.word(3) : std::string_view();
+  const bool is_undo = equals_ignoring_case(how, "UNDO");
+  const bool is_final = is_undo || equals_ignoring_case(how, "FINAL");
   if (call.words.size() > 3 && !is_final) return Reply::error_view(kSyntaxError);
+  const Lock* lock = call.node.locks().find(call.word(1), call.instant());
+  const bool is_kept = is_undo && is_held_by(lock, call.word(2)) && lock->is_extended();
+  if (is_kept) return Reply::integer(0);
   if (is_final) call.node.grants().mark_released(call.word(1), call.word(2), call.instant());
   if (Refusal no = refuse_recovering(call)) return no;
-  const Lock* lock = call.node.locks().find(call.word(1), call.instant());
   if (is_hash(lock)) return Reply::error_view(kWrongType);
   if (!is_held_by(lock, call.word(2))) return Reply::integer(0);
   call.node.grants().release(call.word(1), call.instant());
@@ -368,7 +373,8 @@ constexpr Command kCommands[] = {
       "key value PX milliseconds [TOKEN token [LABEL text]]"},
      extend},
     {{"lock.release", -3, kWrite | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
-      "Releases a lock that holds this value; FINAL: it cannot come back.", "key value [FINAL]"},
+      "Releases a lock that holds this value; FINAL: it cannot come back; UNDO: the same, but for one "
+      "that was extended.", "key value [FINAL | UNDO]"},
      release},
     {{"lock.confirm", 4, kWrite | kFast | kMayBePostponed, 1, 1, 1, "lock", "1.0.0",
       "Makes a number the fencing token of a lock that holds this value.", "key value token"},

@@ -11,6 +11,13 @@ namespace redlock::server {
 using protocol::Refusal;
 using protocol::Reply;
 
+namespace {
+
+// A lock that its holder was told of already, before this node puts it into its table.
+constexpr bool kExtended = true;
+
+}  // namespace
+
 Grants::Grants(Parts parts)
     : start_(parts.start),
       settings_(parts.settings),
@@ -91,7 +98,7 @@ const Lock* Grants::top_up(std::string_view key, std::string_view value, Instant
   INVARIANT(table_.find(key, now) == nullptr, "a top-up of a lock that is there");
   ++stats_.granted;
   const Lock* lock = put(key, value, deadline, token > 0 ? token : fence_.grant(key), now,
-                         LockKind::text, {label, now});
+                         LockKind::text, {label, now}, kExtended);
   tell_new(lock, key);
   return lock;
 }
@@ -138,8 +145,9 @@ const Lock* Grants::change_hash(std::string_view key, std::string_view packed, I
 }
 
 const Lock* Grants::put(std::string_view key, std::string_view value, Instant deadline,
-                        std::uint64_t token, Instant now, LockKind kind, const LockLabel& label) {
-  const Lock* lock = table_.put(key, value, deadline, token, now, kind, label);
+                        std::uint64_t token, Instant now, LockKind kind, const LockLabel& label,
+                        bool is_extended) {
+  const Lock* lock = table_.put(key, value, deadline, token, now, kind, label, is_extended);
   if (lock != nullptr) note_deadline(key, deadline, now);
   return lock;
 }
@@ -212,9 +220,11 @@ void Grants::forget_imposed_ttl(std::string_view key) {
   }
 }
 
+// The snapshot does not tell whether a lock was extended: it counts as one that was, so that no undo
+// takes it from its holder (rule D5).
 bool Grants::restore(const SavedLock& saved) {
   return table_.put(saved.key, saved.value, saved.deadline, saved.token, start_.started_at,
-                    saved.kind, saved.label) != nullptr;
+                    saved.kind, saved.label, kExtended) != nullptr;
 }
 
 void Grants::save(Instant copied_at, const SavedLockVisitor& keep,

@@ -200,7 +200,7 @@ class Grants {
   }
   const Lock* put(std::string_view key, std::string_view value, Instant deadline,
                   std::uint64_t token, Instant now, LockKind kind = LockKind::text,
-                  const LockLabel& label = {});
+                  const LockLabel& label = {}, bool is_extended = false);
   void note_deadline(std::string_view key, Instant deadline, Instant now);
   void forget_imposed_ttl(std::string_view key);
 

@@ -20,6 +20,9 @@
 //     | value … | label … | since | length of |
 //     |         |         | ns    | the label |
 //     +---------+---------+-------+-----------+
+//
+// The third bit says that somebody has acted on the lock since it was granted: its deadline was set
+// again. The undo of its grant leaves it alone then (rule D5).
 #pragma once
 
 #include "base/time.h"
@@ -38,10 +41,10 @@ using LockRef = std::uint32_t;
 
 // The head counts a key's bytes in 16 bits; no lock has a longer name.
 inline constexpr std::size_t kKeyBytesMax = 65'535;
-// It counts a value's bytes, and those of a label behind it, in 30 bits, and keeps two for what
+// It counts a value's bytes, and those of a label behind it, in 29 bits, and keeps three for what
 // they are. No request brings one as long (protocol/resp/limits.h).
 inline constexpr std::size_t kValueBytesMax =
-    (std::size_t{1} << 30) - 1 - kLabelBytesMax - kLabelTailBytes;
+    (std::size_t{1} << 29) - 1 - kLabelBytesMax - kLabelTailBytes;
 
 class Lock {
  public:
@@ -49,7 +52,7 @@ class Lock {
   std::uint64_t token;  // its fencing token or proposal (rules F); 0: none
   LockRef wheel_next;
   LockRef wheel_previous;          // or its list's number, see expiry_wheel.h
-  std::uint32_t kinds_and_length;  // of value and label
+  std::uint32_t bits_and_length;   // of value and label
   std::uint16_t key_length;
 
   static constexpr std::size_t kHeadBytes = 30;
@@ -60,7 +63,7 @@ class Lock {
   std::size_t bytes() const { return bytes_for(key_length, length()); }
 
   LockKind kind() const {
-    return (kinds_and_length & kHashBit) != 0 ? LockKind::hash : LockKind::text;
+    return (bits_and_length & kHashBit) != 0 ? LockKind::hash : LockKind::text;
   }
   bool is_hash() const { return kind() == LockKind::hash; }
   // Whether it is held by this value; nobody's value holds a hash.
@@ -81,7 +84,7 @@ class Lock {
   // longer than kLabelBytesMax.
   void set(LockKind kind, std::string_view key, std::string_view value, const LockLabel& label) {
     key_length = static_cast<std::uint16_t>(key.size());
-    kinds_and_length = static_cast<std::uint32_t>(value.size() + label.bytes()) |
+    bits_and_length = static_cast<std::uint32_t>(value.size() + label.bytes()) |
                        (kind == LockKind::hash ? kHashBit : 0) |
                        (label.text.empty() ? 0 : kLabelBit);
     std::memcpy(tail(), key.data(), key.size());
@@ -95,6 +98,10 @@ class Lock {
     end[sizeof label.since] = static_cast<char>(label.text.size());
   }
 
+  // Whether its deadline was set again since it was granted, or it is of an earlier run.
+  bool is_extended() const { return (bits_and_length & kExtendedBit) != 0; }
+  void mark_extended() { bits_and_length |= kExtendedBit; }
+
   bool has_deadline() const { return deadline != kNever; }
   // Gone for whoever looks, in exact units (rule C5).
   bool is_over(Instant now) const { return now >= deadline; }
@@ -102,9 +109,10 @@ class Lock {
  private:
   static constexpr std::uint32_t kHashBit = 1u << 31;
   static constexpr std::uint32_t kLabelBit = 1u << 30;
+  static constexpr std::uint32_t kExtendedBit = 1u << 29;
 
-  bool has_label() const { return (kinds_and_length & kLabelBit) != 0; }
-  std::uint32_t length() const { return kinds_and_length & ~(kHashBit | kLabelBit); }
+  bool has_label() const { return (bits_and_length & kLabelBit) != 0; }
+  std::uint32_t length() const { return bits_and_length & (kExtendedBit - 1); }
   std::size_t label_bytes() const {
     if (!has_label()) return 0;
     return static_cast<unsigned char>(tail()[key_length + length() - 1]) + kLabelTailBytes;

@@ -42,14 +42,15 @@ void LockLookup::expect(std::span<const std::string_view> keys) const {
 }
 
 const Lock* LockTable::put(std::string_view key, std::string_view value, Instant deadline,
-                           std::uint64_t token, Instant now, LockKind kind,
-                           const LockLabel& label) {
+                           std::uint64_t token, Instant now, LockKind kind, const LockLabel& label,
+                           bool is_extended) {
   INVARIANT(label.text.size() <= kLabelBytesMax, "a label that no record can hold");
   INVARIANT(key.size() <= kKeyBytesMax, "a key that no record can hold");
   INVARIANT(value.size() <= kValueBytesMax, "a value that no record can hold");
   const std::uint32_t hash = hash_of(key);
   const std::size_t bytes = Lock::bytes_for(key.size(), value.size(), label.bytes());
   const LockRef old = find_ref(key, hash);
+  is_extended = is_extended || (old != 0 && arena_.at(old).holds(value));
   LockRef ref = old;
   if (old == 0 || !LockArena::same_room(arena_.at(old).bytes(), bytes)) {
     ref = arena_.allocate(bytes);
@@ -68,6 +69,7 @@ const Lock* LockTable::put(std::string_view key, std::string_view value, Instant
   lock.deadline = deadline;
   lock.token = token;
   lock.set(kind, key, value, label);
+  if (is_extended) lock.mark_extended();
   link(ref, now);
   notes_.add_change(hash);
   return &lock;
@@ -78,7 +80,9 @@ void LockTable::set_deadline(std::string_view key, Instant deadline, Instant now
   const LockRef ref = find_ref(key, hash);
   INVARIANT(ref != 0, "a deadline for a lock that is not there");
   unlink(ref);
-  arena_.at(ref).deadline = deadline;
+  Lock& lock = arena_.at(ref);
+  lock.deadline = deadline;
+  lock.mark_extended();
   link(ref, now);
   notes_.add_change(hash);
 }

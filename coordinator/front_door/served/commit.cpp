@@ -197,8 +197,7 @@ void Commit::undo_creates(Instant now) {
   for (std::size_t at = 0; at < changes_.size(); ++at) {
     CommittedChange& result = results_[at];
     if (changes_[at].kind != ChangeKind::create || result.outcome != CommitOutcome::done) continue;
-    parts_.group.release(known_lock(changes_[at].key, result.value, parts_.worth), now,
-                         [](const ReleaseResult&) {});
+    parts_.group.undo(known_lock(changes_[at].key, result.value, parts_.worth), now);
     result = {};
   }
 }

@@ -215,8 +215,7 @@ void ServedCommand::fail(std::string text, Now now) {
 
 void ServedCommand::undo(const std::string& value, const std::string& key, Now now) {
   parts_.known.forget(key);
-  parts_.group.release(known_lock(key, value, parts_.worth), now.monotonic,
-                       [](const ReleaseResult&) {});
+  parts_.group.undo(known_lock(key, value, parts_.worth), now.monotonic);
 }
 
 void ServedCommand::undo_done(Now now) {

@@ -169,12 +169,13 @@ void NaiveUser::leave() {
 
 // --- locks
 
-// Half of the time with the value of before, as libraries do that send a request anew. Not by a
-// form that extends what it finds, where the last request may not be undone everywhere yet: see
-// docs/proof.md.
+// Half of the time with the value of before, as libraries do that send a request anew. Over plain
+// Redis nodes not by a form that extends what it finds, where the last request may not be undone
+// everywhere yet: such a node cannot know that it was extended (rule D5).
 void NaiveUser::take(WantId id) {
   Want& want = wants_.at(id);
-  const bool may_extend = want.is_unsure && !naive_forms()[want.event.form].is_exact;
+  const bool may_extend =
+      world_.scenario.plain && want.is_unsure && !naive_forms()[want.event.form].is_exact;
   const bool is_anew = random_.below(2) == 0 || may_extend;
   if (is_anew && !want.probed) want.value = new_value();
   want.asked = agenda_.now();

@@ -123,6 +123,23 @@ TEST_CASE("a lock whose client goes before it is told is undone; a release goes 
   CHECK(world.held_at("printer") == 5);  // she was told
 }
 
+TEST_CASE("an undo leaves alone what somebody extended before it came (rule D5)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  alice.send("SET printer alice NX PX 10000");
+  alice.wire().takes_nothing = true;
+  world.host().act();
+  world.nodes().run_until([&] { return world.held_at("printer") == 5; }, 1s);
+  const Instant now = world.nodes().now();
+  for (const unsigned number : {1u, 2u, 3u}) {  // by another door, that has read it there
+    world.nodes().node(number).grants().extend("printer", later(now, 20s), now);
+  }
+  CHECK(alice.receive(1s) == "(closed)");
+  world.nodes().pass(1s);
+  CHECK(world.held_at("printer") == 3);
+  CHECK(world.connect()("SET printer bob NX PX 10000") == "(nil)");
+}
+
 TEST_CASE("what stands behind a command of a client that has gone is executed (rule D5)") {
   DoorWorld world;
   DoorClient alice = world.connect();
