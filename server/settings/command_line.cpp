@@ -184,7 +184,7 @@ standard input, that over variables, and those over the file.
   --bind 127.0.0.1 -::1     at which addresses; others need a password as well
   --requirepass PASSWORD    what clients must say (AUTH) before anything else
   --dir FOLDER              state of this node alone (./redlock-node-PORT)
-  --max-ttl 60s             the longest time a lock can be asked for
+  --max-ttl 65s             the longest time a lock can be asked for
   --require-ttl yes         a key without a TTL is refused
   --clock-drift 0.01        how much faster one clock of the group may run
   --restart-delay auto      how long a restarted node grants nothing

@@ -51,7 +51,7 @@ constexpr std::array kTable = {
         "maxmemory-clients", "bytes from 1mb, such as 256mb (0: any)", Change::running),
     row<YesNo<&Settings::protected_mode>>("protected-mode", "yes or no", Change::running),
     row<Text<&Settings::requirepass>>("requirepass", "a password", Change::running),
-    row<Length<&Settings::max_ttl>>("max-ttl", "a duration from 1ms, such as 60s",
+    row<Length<&Settings::max_ttl>>("max-ttl", "a duration from 1ms, such as 65s",
                                     Change::at_start),
     row<YesNo<&Settings::require_ttl>>("require-ttl", "yes or no", Change::at_start),
     row<ClockDrift>("clock-drift", "a number above 0 and at most 0.5, such as 0.01",

@@ -46,7 +46,7 @@ struct Settings {
   std::string requirepass;
 
   // Locks (rules L1, L2, C1).
-  Duration max_ttl = 60s;
+  Duration max_ttl = 65s;
   bool require_ttl = true;
   double clock_drift = 0.01;
   std::uint64_t maxmemory = 0;  // bytes; 0: no bound

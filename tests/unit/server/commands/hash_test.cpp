@@ -80,11 +80,11 @@ TEST_CASE("a hash that is made without a TTL gets max-ttl, and it is counted (ru
     INFO(make);
     const auto imposed = node.node().stats().ttl_imposed;
     node(make);
-    CHECK(node("PTTL k") == "(integer) 60000");
+    CHECK(node("PTTL k") == "(integer) 65000");
     CHECK(node.node().stats().ttl_imposed == imposed + 1);
     node.advance(1s);
     node("HSET k g w");  // a change: the deadline stays, and nothing is imposed
-    CHECK(node("PTTL k") == "(integer) 59000");
+    CHECK(node("PTTL k") == "(integer) 64000");
     CHECK(node.node().stats().ttl_imposed == imposed + 1);
     node("DEL k");
   }

@@ -34,12 +34,12 @@ TEST_CASE("max-ttl caps every TTL that a command can set, and the error names it
   NodeFixture node;
   CHECK(node("SET k v PX 60000") == "+OK");
   for (const char* line :
-       {"SET k v PX 60001", "SET k v EX 61", "PEXPIRE k 60001", "EXPIRE k 61",
-        "SET k v PXAT 1700000060001", "SET k v EXAT 1700000061", "SET k v PX 9000000000000000"}) {
+       {"SET k v PX 65001", "SET k v EX 66", "PEXPIRE k 65001", "EXPIRE k 66",
+        "SET k v PXAT 1700000065001", "SET k v EXAT 1700000066", "SET k v PX 9000000000000000"}) {
     CAPTURE(line);
     const std::string answer = node(line);
     CHECK(answer.find("-ERR a TTL of ") == 0);
-    CHECK(answer.find("max-ttl (60000 ms)") != std::string::npos);
+    CHECK(answer.find("max-ttl (65000 ms)") != std::string::npos);
   }
   CHECK(node("PTTL k") == "(integer) 60000");
   CHECK_THAT(node("SET k v EX 3153600000"), Contains("or raise max-ttl"));
@@ -71,7 +71,7 @@ TEST_CASE("a SET that would leave a key without a TTL is refused and says what t
 TEST_CASE("SETNX gets max-ttl, counted unless a TTL follows in the same script (rule L2)") {
   NodeFixture node;
   CHECK(node("SETNX k v") == "(integer) 1");
-  CHECK(node("PTTL k") == "(integer) 60000");
+  CHECK(node("PTTL k") == "(integer) 65000");
   CHECK(node.node().stats().ttl_imposed == 1);
   CHECK(node("EVAL \"redis.call('SETNX',KEYS[1],'v') redis.call('PEXPIRE',KEYS[1],500) return 1\" "
              "1 j") == "(integer) 1");

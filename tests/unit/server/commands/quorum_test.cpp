@@ -21,7 +21,7 @@ NodeStart with_fence(const Fence::Start& fence) {
                   .max_ttl = 60s,
                   .fence_block = 1'000,
                   .now = Instant(24h)};
-  start.admit_from = Instant(24h) + 61'600ms;
+  start.admit_from = Instant(24h) + 66'650ms;
   return start;
 }
 
@@ -56,7 +56,7 @@ TEST_CASE("bad words are refused with what to do") {
   FencedFixture node;
   CHECK(node("LOCK.ACQUIRE printer alice EX 10") == "-ERR syntax error");
   CHECK_THAT(node("LOCK.ACQUIRE printer alice PX 0"), Contains("invalid expire time"));
-  CHECK_THAT(node("LOCK.ACQUIRE printer alice PX 60001"), Contains("max-ttl"));
+  CHECK_THAT(node("LOCK.ACQUIRE printer alice PX 65001"), Contains("max-ttl"));
   CHECK_THAT(node("LOCK.ACQUIRE printer alice PX x"), Contains("not an integer"));
   CHECK_THAT(node("LOCK.ACQUIRE printer alice"), Contains("wrong number of arguments"));
   CHECK(node("LOCK.EXTEND printer alice PX 10000 TOKEN") == "-ERR syntax error");
@@ -187,7 +187,7 @@ TEST_CASE("an undo leaves a top-up alone: only a lock that was extended is toppe
 TEST_CASE("the mark of a release stays for max-ttl and the clocks' drift (rules Q3, C1)") {
   FencedFixture node;
   node("LOCK.RELEASE printer alice FINAL");
-  node.advance(60'600ms - 1ns);
+  node.advance(65'650ms - 1ns);
   CHECK(node("LOCK.EXTEND printer alice PX 100 TOKEN 1") == "[(integer) 0]");
   node.advance(1ns);
   CHECK_THAT(node("LOCK.EXTEND printer alice PX 100 TOKEN 1"), Contains("[(integer) 2"));
@@ -220,7 +220,7 @@ TEST_CASE("marks count as memory, are told in INFO, and are given back when they
   node("LOCK.RELEASE printer alice FINAL");
   CHECK(node.node().used_memory() > before);
   CHECK_THAT(node("INFO locks"), Contains("release_marks:1\\r"));
-  node.advance(60'600ms);
+  node.advance(65'650ms);
   node.do_due_work();
   CHECK(node.node().used_memory() == before);
   CHECK_THAT(node("INFO locks"), Contains("release_marks:0\\r"));
@@ -305,7 +305,7 @@ TEST_CASE("no way in which a lock ends touches a counter (rule F8)") {
 
 TEST_CASE("an unfenced node grants without a number, and its confirms count (rule F6)") {
   FencedFixture node(unfenced());
-  node.advance(61'600ms);
+  node.advance(66'650ms);
   CHECK(node("LOCK.ACQUIRE printer alice PX 1000") == "[(integer) 1, (integer) 0, (integer) 1000]");
   CHECK(node("LOCK.CONFIRM printer alice 700") == "(integer) 1");
   node("LOCK.RELEASE printer alice");
@@ -317,7 +317,7 @@ TEST_CASE("an unfenced node grants without a number, and its confirms count (rul
 
 TEST_CASE("an admission raises every counter, durably, and makes the node fenced (rule F6)") {
   FencedFixture node(unfenced());
-  node.advance(61'600ms);
+  node.advance(66'650ms);
   CHECK(node("LOCK.FENCE ADMIT 5000") == "(none)");
   node.write();  // the bound
   node.write();  // the mark
@@ -329,7 +329,7 @@ TEST_CASE("an admission raises every counter, durably, and makes the node fenced
 
 TEST_CASE("an admitted node gives a number with its next grant, also when its block ended there") {
   FencedFixture node(unfenced());
-  node.advance(61'600ms);
+  node.advance(66'650ms);
   node("LOCK.FENCE ADMIT 2000");
   node.write();  // the bound
   node.write();  // the mark
@@ -340,7 +340,7 @@ TEST_CASE("an admitted node gives a number with its next grant, also when its bl
 
 TEST_CASE("an admission that the disk refuses leaves the node unfenced (rule F6)") {
   FencedFixture node(unfenced());
-  node.advance(61'600ms);
+  node.advance(66'650ms);
   CHECK(node("LOCK.FENCE ADMIT 500") == "(none)");
   node.write(Failure{"No space left on device"});
   CHECK_THAT(node("PING"), Contains("not admitted"));
@@ -349,7 +349,7 @@ TEST_CASE("an admission that the disk refuses leaves the node unfenced (rule F6)
 
 TEST_CASE("no confirm counts before every lock from before has run out (rule F7)") {
   FencedFixture node(unfenced());  // with restart-delay off, it grants
-  node.advance(61'590ms);
+  node.advance(66'640ms);
   CHECK(node("LOCK.ACQUIRE printer alice PX 1000") == "[(integer) 1, (integer) 0, (integer) 1000]");
   node.advance(9ms);
   CHECK_THAT(node("LOCK.CONFIRM printer alice 700"), Contains("too early") && Contains("1 ms"));
@@ -360,7 +360,7 @@ TEST_CASE("no confirm counts before every lock from before has run out (rule F7)
 
 TEST_CASE("no admission before every lock from before has run out (rule F7)") {
   FencedFixture node(unfenced());
-  node.advance(61'599ms);
+  node.advance(66'649ms);
   CHECK_THAT(node("LOCK.FENCE ADMIT 5"), Contains("too early") && Contains("1 ms"));
   CHECK_THAT(node("LOCK.STATUS"),
              Contains("\"admit_in_ms\", (integer) 1") || Contains("\"admit_in_ms\": (integer) 1"));
@@ -378,7 +378,7 @@ TEST_CASE("no admission moves the counters of a fenced node (rule F1)") {
 
 TEST_CASE("the second of two admissions that meet finds the node fenced (rules F1, F6)") {
   FencedFixture node(unfenced());
-  node.advance(61'600ms);
+  node.advance(66'650ms);
   CHECK(node("LOCK.FENCE ADMIT 500") == "(none)");
   TestClient other = node.connect();
   other.send("LOCK.FENCE ADMIT 700", node.now());
@@ -390,7 +390,7 @@ TEST_CASE("the second of two admissions that meet finds the node fenced (rules F
 
 TEST_CASE("a floor beyond the leap bound is admitted only when it is said so (rules F1, F6)") {
   FencedFixture node(unfenced());
-  node.advance(61'600ms);
+  node.advance(66'650ms);
   CHECK_THAT(node("LOCK.FENCE ADMIT 4294967297"),
              Contains("LOCK.FENCE ADMIT 4294967297 BEYOND says that it is meant"));
   CHECK(node("LOCK.FENCE ADMIT 4294967297 FURTHER") == "-ERR syntax error");
@@ -403,7 +403,7 @@ TEST_CASE("a floor beyond the leap bound is admitted only when it is said so (ru
 
 TEST_CASE("a floor at the leap bound is admitted as it is (rule F1)") {
   FencedFixture node(unfenced());
-  node.advance(61'600ms);
+  node.advance(66'650ms);
   CHECK(node("LOCK.FENCE ADMIT 4294967296") == "(none)");
 }
 

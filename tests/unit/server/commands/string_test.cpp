@@ -67,7 +67,7 @@ TEST_CASE("a key that a command makes without a TTL gets max-ttl, and is counted
   CHECK(node("INCR n") == "(integer) 1");
   CHECK(node("DECRBY m 5") == "(integer) -5");
   for (const std::string key : {"a", "b", "c", "d", "n", "m"}) {
-    CHECK(node("PTTL " + key) == "(integer) 60000");
+    CHECK(node("PTTL " + key) == "(integer) 65000");
   }
   CHECK(node.node().stats().ttl_imposed == 6);
   CHECK(node("EVAL \"redis.call('INCR',KEYS[1]) return redis.call('PEXPIRE',KEYS[1],500)\" 1 o") ==
@@ -83,7 +83,7 @@ TEST_CASE("MSET over a lock takes its TTL for max-ttl; MSETNX leaves all as it i
   CHECK(node("EXISTS fresh") == "(integer) 0");
   CHECK(node("PTTL a") == "(integer) 1000");
   CHECK(node("MSET a w") == "+OK");
-  CHECK(node("PTTL a") == "(integer) 60000");
+  CHECK(node("PTTL a") == "(integer) 65000");
 }
 
 TEST_CASE("a counter keeps its deadline, and each number of it is a grant (rule L4)") {
@@ -120,8 +120,8 @@ TEST_CASE("max-ttl caps these commands too (rule L1)") {
   NodeFixture node;
   node("SET k v PX 1000");
   for (const char* line :
-       {"SETEX k 61 v", "PSETEX k 60001 v", "GETEX k EX 61", "GETEX k PXAT 1700000060001",
-        "EXPIREAT k 1700000061", "PEXPIREAT k 1700000060001", "PEXPIREAT k 9223372036854775807"}) {
+       {"SETEX k 66 v", "PSETEX k 65001 v", "GETEX k EX 66", "GETEX k PXAT 1700000065001",
+        "EXPIREAT k 1700000066", "PEXPIREAT k 1700000065001", "PEXPIREAT k 9223372036854775807"}) {
     CAPTURE(line);
     CHECK(begins_with(node(line), "-ERR a TTL of "));
   }

@@ -346,7 +346,7 @@ TEST_CASE("nor is one who changes the fields of a hash which it does not cover y
   onlooker.send("HGET printer alice", node.now());
   CHECK(onlooker.receive() == "\"2\"");
   node.write();
-  CHECK(node.page.latest == node.in(60s));
+  CHECK(node.page.latest == node.in(65s));
   CHECK(other.receive() == "(integer) 2");
 }
 

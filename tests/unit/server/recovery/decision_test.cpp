@@ -255,9 +255,9 @@ TEST_CASE("row 4: where nothing is known, max-ttl × (1 + d) + 1 s, and unfenced
   }));
   const Decision decision = decide(without_ledger(state));
   CHECK(decision.cause == cause);
-  CHECK(decision.delay == 61'600ms);
-  CHECK(decision.record == DurableRecord{kFreshNode, 1, 60s, kBlock, false});
-  CHECK_THAT(decision.report, Contains("/state") && Contains("61.6 s"));
+  CHECK(decision.delay == 66'650ms);
+  CHECK(decision.record == DurableRecord{kFreshNode, 1, 65s, kBlock, false});
+  CHECK_THAT(decision.report, Contains("/state") && Contains("66.7 s"));
 }
 
 TEST_CASE("row 4: another node's ledger") {
@@ -265,8 +265,8 @@ TEST_CASE("row 4: another node's ledger") {
   settings.node_id = kNodeB;
   const Decision decision = decide(crashed(), settings);
   CHECK(decision.cause == RestartCause::ledger_of_another_node);
-  CHECK(decision.delay == 61'600ms);
-  CHECK(decision.record == DurableRecord{kNodeB, 1, 60s, kBlock, false, {.ledger_id = kFreshNode}});
+  CHECK(decision.delay == 66'650ms);
+  CHECK(decision.record == DurableRecord{kNodeB, 1, 65s, kBlock, false, {.ledger_id = kFreshNode}});
   CHECK_THAT(decision.report, Contains(kNodeA) && Contains(kNodeB));
 }
 
@@ -381,11 +381,11 @@ TEST_CASE("a start's counters begin at the last run's bound, with a block above 
 }
 
 TEST_CASE("an unfenced node is admitted when every lock from before has run out (rule F7)") {
-  CHECK(decide(without_ledger(LedgerState::missing)).admit_from == kStart + 61'600ms);
+  CHECK(decide(without_ledger(LedgerState::missing)).admit_from == kStart + 66'650ms);
   const auto off = with_delay(RestartDelay::Mode::off);
-  CHECK(decide(without_ledger(LedgerState::missing), off).admit_from == kStart + 61'600ms);
+  CHECK(decide(without_ledger(LedgerState::missing), off).admit_from == kStart + 66'650ms);
   // Other nodes may have granted for as long as max-ttl says, this one for as long as its ledger.
-  CHECK(decide(crashed()).admit_from == kStart + 61'600ms);
+  CHECK(decide(crashed()).admit_from == kStart + 66'650ms);
   CHECK(decide(crashed(), with_max_ttl(2s)).admit_from == kStart + 31'300ms);
 }
 

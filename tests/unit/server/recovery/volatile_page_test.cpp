@@ -111,5 +111,5 @@ TEST_CASE("a deadline that no Instant holds is damage (rule R4)") {
   file[7] = '\xff';
   const Decision decision = start(file);
   CHECK(decision.cause == RestartCause::ledger_damaged);
-  CHECK(decision.delay == 61'600ms);
+  CHECK(decision.delay == 66'650ms);
 }
