@@ -170,8 +170,8 @@ TEST_CASE("what one command may use is bounded, and the error says so") {
   for (int i = 0; i < 64; ++i) keys += fmt::format(" k{}", i);
   CHECK(alice(keys) == "(integer) 0");
   CHECK(alice(keys + " one-more") == fmt::format("-{}", coordinator::kTooManyKeys));
-  CHECK(alice("SET k v NX PX 60000")
-            .starts_with("-ERR a TTL of 60000 ms is above this front door's max-ttl ("));
+  CHECK(alice("SET k v NX PX 65000")
+            .starts_with("-ERR a TTL of 65000 ms is above this front door's max-ttl ("));
   CHECK(alice("SET k v NX").starts_with("-ERR a lock needs a TTL"));
   CHECK(alice("SUBSCRIBE c").starts_with("-ERR not served by a front door"));
   CHECK(alice("CONFIG SET max-ttl 1h").starts_with("-ERR max-ttl is not for a front door's"));

@@ -296,7 +296,7 @@ TEST_CASE("a delay that was recorded without a ledger outlives a lowered max-ttl
   CHECK_FALSE(second.record.fenced);
   const Decision reset = decide(disk.found(boot_number(2)), lowered, Instant(2s), kFreshNode);
   CHECK(reset.cause == RestartCause::crash_of_another_boot);
-  CHECK(reset.delay == 61'600ms);
+  CHECK(reset.delay == 66'650ms);
 }
 
 TEST_CASE("a crash in a start from a snapshot restores the locks or waits for them (rule R9)") {
