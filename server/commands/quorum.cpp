@@ -44,9 +44,7 @@ Refusal refuse_recovering(const Call& call) {
 
 // The TTL of "PX ttl", which stands at word `at`.
 TtlReading read_px(const Call& call, std::size_t at) {
-  if (!equals_ignoring_case(call.word(at), "PX")) {
-    return {{}, Reply::error_view(kSyntaxError)};
-  }
+  if (!equals_ignoring_case(call.word(at), "PX")) return {{}, Reply::error_view(kSyntaxError)};
   return read_ttl(call, call.word(at + 1), TtlForm::milliseconds, NonPositive::refused);
 }
 
@@ -181,16 +179,15 @@ Reply extend(Call& call) {
 }
 
 // LOCK.RELEASE key value [FINAL | UNDO]. Both leave their mark also where the lock is not, or not
-// known to be: a recovering node answers its error, and tops nothing up after its delay either. An
-// undo takes a grant back, and not what somebody has extended since, who was told so (rule D5).
+// known to be: a recovering node answers its error, and tops nothing up after its delay either.
 Reply release(Call& call) {
   const std::string_view how = call.words.size() == 4 ? call.word(3) : std::string_view();
   const bool is_undo = equals_ignoring_case(how, "UNDO");
   const bool is_final = is_undo || equals_ignoring_case(how, "FINAL");
   if (call.words.size() > 3 && !is_final) return Reply::error_view(kSyntaxError);
   const Lock* lock = call.node.locks().find(call.word(1), call.instant());
-  const bool is_kept = is_undo && is_held_by(lock, call.word(2)) && lock->is_extended();
-  if (is_kept) return Reply::integer(0);
+  // Somebody was told that he extended it (rule D5).
+  if (is_undo && is_held_by(lock, call.word(2)) && lock->is_extended()) return Reply::integer(0);
   if (is_final) call.node.grants().mark_released(call.word(1), call.word(2), call.instant());
   if (Refusal no = refuse_recovering(call)) return no;
   if (is_hash(lock)) return Reply::error_view(kWrongType);
@@ -222,14 +219,9 @@ Reply confirm(Call& call) {
   if (is_hash(lock)) return Reply::error_view(kWrongType);
   if (!is_held_by(lock, call.word(2)) || token < lock->token) return Reply::integer(0);
   if (Refusal no = refuse_leap(call, token)) return no;
-  switch (node.coverage().cover_token(token, call.instant())) {
-    case Coverage::Bound::postpone:
-      return Reply::postponed();
-    case Coverage::Bound::disk_refuses:
-      return Reply::integer(0);
-    case Coverage::Bound::covers:
-      break;
-  }
+  const Coverage::Bound bound = node.coverage().cover_token(token, call.instant());
+  if (bound == Coverage::Bound::postpone) return Reply::postponed();
+  if (bound == Coverage::Bound::disk_refuses) return Reply::integer(0);
   node.grants().set_token(call.word(1), token);
   return Reply::integer(1);
 }
@@ -373,8 +365,8 @@ constexpr Command kCommands[] = {
       "key value PX milliseconds [TOKEN token [LABEL text]]"},
      extend},
     {{"lock.release", -3, kWrite | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
-      "Releases a lock that holds this value; FINAL: it cannot come back; UNDO: the same, but for one "
-      "that was extended.", "key value [FINAL | UNDO]"},
+      "Releases a lock that holds this value; FINAL: for good; UNDO: so, unless it was extended.",
+      "key value [FINAL | UNDO]"},
      release},
     {{"lock.confirm", 4, kWrite | kFast | kMayBePostponed, 1, 1, 1, "lock", "1.0.0",
       "Makes a number the fencing token of a lock that holds this value.", "key value token"},

@@ -220,8 +220,8 @@ void Grants::forget_imposed_ttl(std::string_view key) {
   }
 }
 
-// The snapshot does not tell whether a lock was extended: it counts as one that was, so that no undo
-// takes it from its holder (rule D5).
+// The snapshot does not tell whether a lock was extended: it counts as one that was, so that no
+// undo takes it from its holder (rule D5).
 bool Grants::restore(const SavedLock& saved) {
   return table_.put(saved.key, saved.value, saved.deadline, saved.token, start_.started_at,
                     saved.kind, saved.label, kExtended) != nullptr;

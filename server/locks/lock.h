@@ -51,8 +51,8 @@ class Lock {
   Instant deadline;     // kNever: none
   std::uint64_t token;  // its fencing token or proposal (rules F); 0: none
   LockRef wheel_next;
-  LockRef wheel_previous;          // or its list's number, see expiry_wheel.h
-  std::uint32_t bits_and_length;   // of value and label
+  LockRef wheel_previous;         // or its list's number, see expiry_wheel.h
+  std::uint32_t bits_and_length;  // of value and label
   std::uint16_t key_length;
 
   static constexpr std::size_t kHeadBytes = 30;
@@ -85,8 +85,8 @@ class Lock {
   void set(LockKind kind, std::string_view key, std::string_view value, const LockLabel& label) {
     key_length = static_cast<std::uint16_t>(key.size());
     bits_and_length = static_cast<std::uint32_t>(value.size() + label.bytes()) |
-                       (kind == LockKind::hash ? kHashBit : 0) |
-                       (label.text.empty() ? 0 : kLabelBit);
+                      (kind == LockKind::hash ? kHashBit : 0) |
+                      (label.text.empty() ? 0 : kLabelBit);
     std::memcpy(tail(), key.data(), key.size());
     char* end = tail() + key.size();
     std::memcpy(end, value.data(), value.size());

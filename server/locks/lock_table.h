@@ -114,10 +114,10 @@ class LockTable final : public LockLookup {
   explicit LockTable(std::uint64_t hash_seed, Duration max_ttl = 60s)
       : LockLookup(hash_seed, max_ttl) {}
 
-  // Makes or replaces it. nullptr when there is no memory for it; then what was there stays. A value
-  // that is put where it stands already is an extension.
-  // REQUIRES: key.size() <= kKeyBytesMax, value.size() <= kValueBytesMax, the label's text is not
-  // longer than kLabelBytesMax; none of them looks into the table.
+  // Makes or replaces it. nullptr when there is no memory for it; then what was there stays. A
+  // value that is put where it stands already is an extension. REQUIRES: key.size() <=
+  // kKeyBytesMax, value.size() <= kValueBytesMax, the label's text is not longer than
+  // kLabelBytesMax; none of them looks into the table.
   const Lock* put(std::string_view key, std::string_view value, Instant deadline,
                   std::uint64_t token, Instant now, LockKind kind = LockKind::text,
                   const LockLabel& label = {}, bool is_extended = false);
