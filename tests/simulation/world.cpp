@@ -23,6 +23,8 @@ constexpr Duration kCalmTime = coordinator::Link::kGreetingTimeMax + 4s;
 // A free lock is got, and another time kept, within this time once all is calm: a broken
 // connection's backoff, twice.
 constexpr Duration kProbeTime = 3s;
+// A door comes to the end of its lines.
+constexpr Duration kLineTime = 1min;
 // Nodes are looked at for what they should not have any more.
 constexpr Duration kLookEvery = 200ms;
 // That a scenario asks for.
@@ -87,6 +89,7 @@ class World {
   // False: a violation was found meanwhile, and the run is over.
   bool pass(Duration length);
   bool calm_down();
+  bool let_doors_finish();
   bool settle_group();
   bool come_to_rest();
   void look_after_calm();
@@ -287,7 +290,23 @@ bool World::calm_down() {
   for (const auto& user : users_) user->stop_wanting();
   for (const auto& user : node_users_) user->stop_wanting();
   if (front_) front_->calm_down(calm_);
-  return pass(server::full_delay(largest_max_ttl(), scenario_.drift()) + kCalmTime);
+  if (!pass(server::full_delay(largest_max_ttl(), scenario_.drift()) + kCalmTime)) return false;
+  return !front_ || let_doors_finish();
+}
+
+// What wants one key stands in a door's line, also what its client no longer waits for (rules D5,
+// D10), and each takes an attempt's time. Nobody promises how long a line takes, but that it ends,
+// and what it took is given back.
+bool World::let_doors_finish() {
+  if (!front_->is_busy()) return true;
+  const TrueTime end = agenda_.now() + kLineTime;
+  while (front_->is_busy()) {
+    if (!pass(kLookEvery)) return false;
+    if (agenda_.now() < end) continue;
+    referee_.found(Breach::left_over, "a door is busy when all is over");
+    return false;
+  }
+  return pass(kProbeTime);
 }
 
 Duration World::largest_max_ttl() const {

@@ -1,6 +1,5 @@
 #include "tests/simulation/doors/door_host.h"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -340,6 +339,12 @@ void DoorHost::heal() {
   if (!is_paused()) return;
   paused_until_ = agenda_.now();
   if (process_) go_on();
+}
+
+bool DoorHost::is_busy() const {
+  if (!process_) return false;
+  const Group& group = *process_->group;
+  return group.operations() > 0 || group.releases_under_way() > 0;
 }
 
 void DoorHost::tell(std::string_view what) {

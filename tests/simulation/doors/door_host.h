@@ -37,6 +37,8 @@ class DoorHost final : public ClientEnd {
   // All of them end.
   void heal();
   std::uint64_t faults() const { return faults_; }
+  // It asks the nodes for something, also for a client that has gone (rule D5).
+  bool is_busy() const;
 
   // ClientEnd, of the nodes.
   void on_connected(ConnectionId connection) override;

@@ -71,6 +71,11 @@ void Front::calm_down(const Calm& calm) {
   for (const auto& user : users_) user->stop_wanting();
 }
 
+bool Front::is_busy() const {
+  return std::any_of(doors_.begin(), doors_.end(),
+                     [](const auto& door) { return door->is_busy(); });
+}
+
 bool Front::probe_all(Duration ttl, const std::function<bool(Duration time)>& pass) {
   const coordinator::DoorTimes times{.acquire_time = world_.scenario.acquire_time,
                                      .reply_time = world_.scenario.reply_time,

@@ -21,6 +21,7 @@ class Front {
   void happen(const Event& event);
   // All faults end, and nobody wants anything more.
   void calm_down(const Calm& calm);
+  bool is_busy() const;
   // Each door in turn gives a free lock. pass: lets so much time go by; false: the run is over, as
   // this is then.
   bool probe_all(Duration ttl, const std::function<bool(Duration time)>& pass);
