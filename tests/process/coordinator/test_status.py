@@ -46,13 +46,13 @@ class Five(GroupTest):
         self.assertEqual(verdict, "5 of 5 grant, all of them fenced: all is well; 2 may fail")
         self.assertRegex(lines[0], "^NODE +STATE +LEFT +LOCKS +MAX-TTL +FENCED +RTT +VERSION$")
         for line, node in zip(lines[1:6], self.group.nodes):
-            self.assertRegex(line, rf"^127\.0\.0\.1:{node.port} +serving +- +\d+ +60\.0 s +yes "
+            self.assertRegex(line, rf"^127\.0\.0\.1:{node.port} +serving +- +\d+ +65\.0 s +yes "
                                    r"+[\d.]+ ms +\d+\.\d+\.\d+$")
         self.assertLessEqual(max(len(line) for line in lines[:6]), 80)
         told = self.json_of(self.redlock("status", "--json"))
         self.assertEqual((told["exit_code"], told["level"], told["verdict"], told["may_fail"]),
                          (0, "well", verdict, 2))
-        self.assertEqual((told["nodes"][0]["up"], told["nodes"][0]["max_ttl_seconds"]), (True, 60))
+        self.assertEqual((told["nodes"][0]["up"], told["nodes"][0]["max_ttl_seconds"]), (True, 65))
 
     def test_a_node_down_is_1_and_the_rest_may_fail_as_told(self):
         self.group.kill(2)
