@@ -197,11 +197,11 @@ Reply Node::run_queued(Session& session, Request request, Now now) {
   return run(session, request, now, *entry, Origin::transaction);
 }
 
-// A script may take any time, but for one that was quick so far. Decided before the command begins,
-// as a monitor sees scripts when they begin.
+// What is always timed; of scripts those that were not quick so far. Decided before the command
+// begins, as a monitor sees scripts when they begin.
 bool Node::may_take_long(const Session& session, const protocol::CommandSpec& spec,
                          Request request) {
-  if (!spec.has(protocol::kTimed)) return false;
+  if (!Observers::is_timed_always(spec, request)) return false;
   if (spec.name == "eval" || spec.name == "evalsha") return scripts_.may_take_long(spec, request);
   if (spec.name != "exec") return true;
   return session.transaction() != nullptr &&

@@ -2,9 +2,9 @@
 //
 //   if (observers.look_at(spec, words)) …  // one branch, false for SET and GET
 //
-// Timed are the commands whose time grows with their input: those marked kTimed, and any with more
-// than kWordsUntimed words. No other takes a millisecond, so that nothing is missed; only for a
-// slowlog-log-slower-than below kTimesAllBelow all are timed. Monitors see every command.
+// Always timed are the commands whose time grows with their input: those marked kTimed, and any
+// with more than kWordsUntimed words. No other takes a millisecond, so that nothing is missed; only
+// for a slowlog-log-slower-than below kTimesAllBelow all are timed. Monitors see every command.
 //
 // Thread safety: none.
 #pragma once
@@ -38,8 +38,11 @@ class Observers {
 
   void apply(const Settings& settings);
 
+  static bool is_timed_always(const protocol::CommandSpec& spec, protocol::Request words) {
+    return spec.has(protocol::kTimed) || words.size() > kWordsUntimed;
+  }
   bool look_at(const protocol::CommandSpec& spec, protocol::Request words) const {
-    return look_at_all_ || spec.has(protocol::kTimed) || words.size() > kWordsUntimed;
+    return look_at_all_ || is_timed_always(spec, words);
   }
 
   // A command as they tell of it. It owns nothing; keep() does.

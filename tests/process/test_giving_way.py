@@ -157,6 +157,20 @@ class OneClient(ProcessTest):
             self.assertTrue(eventually(lambda: client("PUBSUB", "CHANNELS", "name*") == []))
             self.assertEqual(client("PUBSUB", "NUMSUB", "name1"), [b"name1", 0])
 
+    def test_many_that_come_together(self):
+        """Requests of many words, each from a client of its own, in the same instant."""
+        names = [f"name{i}" for i in range(10_000)]
+        asked = request("SUBSCRIBE", *names)
+        listeners = [self.served.client(timeout_s=60) for _ in range(4 if SANITIZED else 40)]
+        for listener in listeners:
+            listener.send(asked[:-1])
+
+        def come():
+            for listener in listeners:
+                listener.send(asked[-1:])
+
+        self.assert_others_are_answered_while("they come", come, listeners)
+
     def test_many_waits_that_end_together(self):
         keys = 1_000 if SANITIZED else 10_000
         with self.served.client(timeout_s=60) as holder:

@@ -1,6 +1,7 @@
 // One client that asks for much, and the others: who gives way, and when.
 #include "lua/scripts/known_scripts.h"
 #include "protocol/catalogue/glob.h"
+#include "server/observe/observers.h"
 #include "server/settings/piece.h"
 #include "tests/support/slow_node.h"
 
@@ -143,6 +144,37 @@ TEST_CASE("of many clients' scripts one is executed between two looks at the soc
   }
   world.turn();
   CHECK(world.alice.receive() != "(none)");
+}
+
+TEST_CASE("of many clients' requests of many words one is executed between two looks") {
+  SlowNode world;
+  std::string many = "SUBSCRIBE";
+  const auto words = GENERATE(as<std::size_t>{}, kWordsUntimed + 1, kWordsUntimed);
+  for (std::size_t i = 1; i < words; ++i) many += fmt::format(" channel{}", i);
+  world.reading_takes = 1ms;
+  std::vector<TestClient> listeners;
+  for (int i = 0; i < 5; ++i) {
+    listeners.emplace_back(world.node, world.now);
+    listeners.back().send(many, world.now);
+  }
+  const auto told = [&] {
+    return std::count_if(listeners.begin(), listeners.end(), [&](TestClient& client) {
+      return world.answers(client) == static_cast<int>(words) - 1;
+    });
+  };
+  if (words <= kWordsUntimed) {  // they take microseconds, and nobody reads a clock for them
+    CHECK(told() == 5);
+    return;
+  }
+  CHECK(told() == 1);
+  CHECK(world.ask(world.bob, "PING") == "+PONG");
+  world.turn();
+  CHECK(told() == 0);  // the first has only just worked
+  for (int i = 0; i < 4; ++i) {
+    world.turn();
+    CHECK(told() == 1);
+  }
+  CHECK_FALSE(world.is_due());
 }
 
 TEST_CASE("a monitor sees a script once that waited for its turn") {
