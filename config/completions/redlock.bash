@@ -15,7 +15,7 @@ _redlock_options_of() {
     status) echo "$common --watch" ;;
     "group rescue") echo "$common --gone --floor" ;;
     admit) echo "$common --new-group --floor" ;;
-    up) echo "$common --count --port --dir --node-binary" ;;
+    up) echo "$common --count --port --dir --node-binary --door-port --no-door" ;;
     serve)
       echo "$common --listen --acquire-time --reply-time --max-ttl --require-quorum --requirepass" \
         "--protected-mode --maxclients --timeout --unixsocketperm --logfile --loglevel"

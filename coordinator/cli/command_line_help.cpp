@@ -44,7 +44,7 @@ constexpr std::array kExitCodes = {
     ExitCode{"1", " status ", "locks are given, but a node is down or differs"},
     ExitCode{"1", " admit ", "some stay unfenced"},
     ExitCode{"1", " group ", "refused, with a reason per node"},
-    ExitCode{"1", " up ", "a node died"},
+    ExitCode{"1", " up ", "a node or the front door died"},
     ExitCode{"1", " serve ", "it cannot listen"},
     ExitCode{"1", " drill ", "it did not go as told, or check found something"},
     ExitCode{"2", " status ", "no quorum grants fenced locks"},

@@ -150,11 +150,17 @@ void add_subcommands(CLI::App& app, Flags& flags, Options& options) {
       ->add_flag("--watch", options.watch, "show it again each second, until q");
   add_admit(app, options);
   add_group(app, options);
-  CLI::App& up = *app.add_subcommand("up", "start nodes on this machine, for development");
+  CLI::App& up =
+      *app.add_subcommand("up", "start nodes and a front door on this machine, for development");
   up.add_option("--count", options.up.count, "how many (5)")->check(CLI::Range(1, 64));
   up.add_option("--port", options.up.first_port, "the first one's port (7001)");
   up.add_option("--dir", options.up.folder, "where they keep their state (redlock-up)");
   up.add_option("--node-binary", options.up.node_program, "the redlock-node program");
+  CLI::Option* const door_port =
+      up.add_option("--door-port", options.up.door_port,
+                    "the front door's port (6379, or the next that is free)")
+          ->check(CLI::Range(1, 65535));
+  up.add_flag("--no-door", options.up.no_door, "no front door beside them")->excludes(door_port);
   add_serve(app, flags, options);
   add_bench(app, flags, options);
   add_drills(app, flags, options);

@@ -81,7 +81,10 @@ struct GroupCommandOptions {
 };
 
 struct UpOptions {
+  static constexpr std::uint16_t kDoorPort = 6379;  // or the next free one
   int count = 5;
+  std::uint16_t door_port = 0;  // 0: kDoorPort, or the next free one
+  bool no_door = false;
   std::uint16_t first_port = 7001;
   std::string folder;  // empty: the default of LocalNodes
   std::string node_program;

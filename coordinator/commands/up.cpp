@@ -1,5 +1,7 @@
-// redlock up: a group of nodes on this machine, with its roster, until Ctrl-C.
+// redlock up: a group of nodes on this machine, with its roster, and a front door beside them,
+// until Ctrl-C.
 #include "base/net/process/spare_descriptors.h"
+#include "base/net/sockets/listener.h"
 #include "base/net/turn/clock.h"
 #include "base/net/turn/timer.h"
 #include "base/text/json.h"
@@ -13,6 +15,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -22,13 +25,16 @@ namespace redlock::coordinator {
 namespace {
 
 // A loop, timers and signals; a node's output, its guard's pipe, and a connection to look at it.
-constexpr int kDescriptors = 24;
+constexpr int kDescriptors = 32;
 constexpr int kDescriptorsOfNode = 8;
 
 // Until all nodes have answered, which they have done before; so often before that is not waited
 // for.
 constexpr Duration kLookInterval = 100ms;
 constexpr int kLooksMax = 20;
+// So many ports are tried for the front door, from the default one on.
+constexpr int kDoorPortsTried = 100;
+constexpr Duration kDoorKilledAfter = 10s;
 
 LocalNodesSettings settings_of(const Options& options) {
   LocalNodesSettings settings;
@@ -39,12 +45,58 @@ LocalNodesSettings settings_of(const Options& options) {
   return settings;
 }
 
+bool is_of_a_node(int port, const UpOptions& up) {
+  return port >= up.first_port && port < up.first_port + up.count;
+}
+
+// Nobody listens there.
+Status try_port(net::Loop& loop, std::uint16_t port) {
+  const auto ignore = [](std::unique_ptr<net::Stream>) {};
+  const auto listener = net::Listener::listen(loop, {"127.0.0.1", port}, 1, ignore);
+  if (!listener) return listener.error();
+  return Done{};
+}
+
+// The one that was asked for, or the first that is free.
+Result<std::uint16_t> door_port(net::Loop& loop, const UpOptions& up) {
+  if (up.door_port != 0) {
+    if (is_of_a_node(up.door_port, up)) {
+      return Failure{fmt::format("port {} is a node's; --door-port chooses another", up.door_port)};
+    }
+    const Status is_free = try_port(loop, up.door_port);
+    if (is_free) return up.door_port;
+    return Failure{fmt::format("{}; --door-port chooses another port", is_free.error().text)};
+  }
+  for (int port = UpOptions::kDoorPort; port < UpOptions::kDoorPort + kDoorPortsTried; ++port) {
+    const auto tried = static_cast<std::uint16_t>(port);
+    if (!is_of_a_node(port, up) && try_port(loop, tried)) return tried;
+  }
+  return Failure{
+      fmt::format("no port from {} to {} is free for a front door; --door-port chooses "
+                  "another, --no-door goes without",
+                  UpOptions::kDoorPort, UpOptions::kDoorPort + kDoorPortsTried - 1)};
+}
+
+// This very program, as the nodes' front door.
+LocalNodeSettings door_settings(const LocalNodesSettings& nodes, const std::string& addresses,
+                                std::uint16_t port) {
+  LocalNodeSettings door;
+  door.program = std::filesystem::read_symlink("/proc/self/exe");
+  door.port = port;
+  door.folder = std::filesystem::absolute(nodes.folder);
+  door.name = "front-door";
+  door.serve_words = {"serve", "--nodes", addresses, "--listen", fmt::format("127.0.0.1:{}", port)};
+  return door;
+}
+
 class Up : private LocalNodes::User {
  public:
   explicit Up(const Options& options)
       : options_(options),
         nodes_(loop_, settings_of(options), *this),
-        again_(loop_, net::ClockKind::monotonic, [this] { look_after_group(); }) {
+        again_(loop_, net::ClockKind::monotonic, [this] { look_after_group(); }),
+        door_changed_(loop_, net::ClockKind::monotonic, [this] { look_at_door(); }) {
+    door_changed_.keep_loop_alive(false);
     for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
       if (signal_is_ignored(number)) continue;
       signals_.push_back(std::make_unique<net::Signal>(loop_, number, [this] { stop(); }));
@@ -52,18 +104,27 @@ class Up : private LocalNodes::User {
   }
 
   int run() {
-    const Status started = nodes_.start();
-    if (!started) {
-      complain(started.error().text);
-      return exit_code::kNo;
+    if (!options_.up.no_door) {
+      const auto port = door_port(loop_, options_.up);
+      if (!port) return fail(port.error().text);
+      door_port_ = port.value();
     }
+    if (const Status started = nodes_.start(); !started) return fail(started.error().text);
     for (const std::string& note : nodes_.notes()) complain(note);
+    if (options_.up.door_port == 0 && door_port_ > UpOptions::kDoorPort) {
+      complain(fmt::format("port {} is taken: the front door is at {}", UpOptions::kDoorPort,
+                           door_port_));
+    }
     for (const auto& signal : signals_) signal->keep_loop_alive(true);
     loop_.run();
     return exit_code_;
   }
 
  private:
+  static int fail(const std::string& text) {
+    complain(text);
+    return exit_code::kNo;
+  }
   void on_ready() override;
   void on_node_failed(const NodeFailure& failure) override {
     complain(failure.text());
@@ -79,16 +140,23 @@ class Up : private LocalNodes::User {
   void look_after_group();
   void change_group(const GroupRoster& wanted);
   void on_changed(const GroupRoster& wanted, const Result<GroupChange, Error>& changed);
+  void begin_to_serve();
+  void look_at_door();
   void tell_ready();
+  std::string door_address() const { return fmt::format("redis://127.0.0.1:{}", door_port_); }
 
   const Options& options_;
   net::Loop loop_;
   LocalNodes nodes_;
   net::Timer again_;
+  net::Timer door_changed_;
+  std::uint16_t door_port_ = 0;  // 0: no door
+  std::optional<LocalNode> door_;
   std::vector<std::unique_ptr<net::Signal>> signals_;
   std::optional<Client> onlooker_;  // asks each node for its state, member or not
   std::optional<Client> member_;    // changes the group
   int looks_ = 0;                   // in which a node did not answer
+  bool serves_ = false;
   bool is_ready_told_ = false;
   int exit_code_ = exit_code::kDone;
 };
@@ -101,7 +169,7 @@ void Up::on_ready() {
   auto onlooker = Client::start_on(loop_.raw(), settings);
   if (!member || !onlooker) {
     complain((member ? onlooker : member).error().text);
-    return tell_ready();
+    return begin_to_serve();
   }
   member_ = std::move(member).value();
   onlooker_ = std::move(onlooker).value();
@@ -111,6 +179,28 @@ void Up::on_ready() {
 void Up::stop() {
   member_.reset();
   onlooker_.reset();
+  if (door_ && door_->is_running()) return door_->stop(kDoorKilledAfter);  // it needs the nodes
+  nodes_.stop();
+}
+
+// The nodes are a group, or have been waited for long enough.
+void Up::begin_to_serve() {
+  if (std::exchange(serves_, true)) return;
+  if (door_port_ == 0) return tell_ready();
+  door_.emplace(loop_, door_settings(settings_of(options_), nodes_.addresses(), door_port_),
+                [this] {
+                  door_changed_.keep_loop_alive(true);
+                  door_changed_.set(net::read_clock(net::ClockKind::monotonic));
+                });
+  door_->serve();
+}
+
+void Up::look_at_door() {
+  door_changed_.keep_loop_alive(false);
+  if (const auto failure = door_->take_failure()) return on_node_failed(*failure);
+  if (door_->state() == LocalNode::State::ready) return tell_ready();
+  if (door_->state() != LocalNode::State::stopped) return;
+  if (!door_->unclean_stop().empty()) complain(door_->unclean_stop());
   nodes_.stop();
 }
 
@@ -124,7 +214,7 @@ void Up::look_after_group() {
     const auto wanted = states ? local_roster(*states) : std::nullopt;
     if (wanted) return change_group(*wanted);
     if (!all_answer) again_.set(net::read_clock(net::ClockKind::monotonic) + kLookInterval);
-    if (all_answer || ++looks_ > kLooksMax) tell_ready();
+    if (all_answer || ++looks_ > kLooksMax) begin_to_serve();
   });
 }
 
@@ -137,11 +227,11 @@ void Up::change_group(const GroupRoster& wanted) {
 void Up::on_changed(const GroupRoster& wanted, const Result<GroupChange, Error>& changed) {
   if (!changed) {
     complain(changed.error().text);
-    return tell_ready();
+    return begin_to_serve();
   }
   if (changed->wait > 0ns) {
     again_.set(net::read_clock(net::ClockKind::monotonic) + changed->wait);
-    return tell_ready();
+    return begin_to_serve();
   }
   for (const GroupMember& member : wanted.members) {
     if (!changed->is_wanted || wanted.epoch == 1 || member.since < wanted.epoch) continue;
@@ -156,13 +246,21 @@ void Up::on_changed(const GroupRoster& wanted, const Result<GroupChange, Error>&
 void Up::tell_ready() {
   if (std::exchange(is_ready_told_, true)) return;
   if (options_.json) {
-    const JsonObject all = {{"REDLOCK_NODES", nodes_.addresses()}};
+    JsonObject all = {{"REDLOCK_NODES", nodes_.addresses()}};
+    if (door_) all.add("front_door", door_address());
     fmt::print("{}\n", all.text());
   } else {
     fmt::print(
         "{} nodes are ready. In another terminal:\n\n  export REDLOCK_NODES={}\n"
-        "  redlock status\n\nCtrl-C stops them.\n",
+        "  redlock status\n\n",
         nodes_.nodes().size(), nodes_.addresses());
+    if (door_) {
+      fmt::print(
+          "A front door is open at {}, which any Redis client takes for one Redis:\n\n"
+          "  redis-cli -p {} SET printer alice NX PX 30000\n\n",
+          door_address(), door_port_);
+    }
+    fmt::print("Ctrl-C stops {}.\n", door_ ? "all of them" : "them");
   }
   std::fflush(stdout);
 }

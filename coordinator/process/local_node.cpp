@@ -70,7 +70,8 @@ LocalNode::LocalNode(net::Loop& loop, LocalNodeSettings settings, std::function<
     : loop_(loop),
       settings_(std::move(settings)),
       on_change_(std::move(on_change)),
-      log_file_(settings_.folder + "/node.log"),
+      log_file_(fmt::format("{}/{}.log", settings_.folder,
+                            settings_.name.empty() ? "node" : settings_.name)),
       process_(loop, *this),
       next_question_(loop, net::ClockKind::boottime, [this] { ask(); }),
       deadline_(loop, net::ClockKind::boottime, [this] { on_deadline(); }) {
@@ -79,7 +80,7 @@ LocalNode::LocalNode(net::Loop& loop, LocalNodeSettings settings, std::function<
 }
 
 std::string LocalNode::name() const {
-  return fmt::format("node-{}", settings_.port);
+  return settings_.name.empty() ? fmt::format("node-{}", settings_.port) : settings_.name;
 }
 
 std::optional<NodeFailure> LocalNode::take_failure() {
@@ -91,8 +92,11 @@ void LocalNode::bootstrap() {
 }
 
 void LocalNode::serve() {
-  std::vector<std::string> options = {
-      "--port", std::to_string(settings_.port), "--dir", settings_.folder, "--logfile", log_file_};
+  std::vector<std::string> options = settings_.serve_words;
+  if (options.empty()) {
+    options = {"--port", std::to_string(settings_.port), "--dir", settings_.folder};
+  }
+  options.insert(options.end(), {"--logfile", log_file_});
   options.insert(options.end(), settings_.options.begin(), settings_.options.end());
   start_process(options, State::starting);
   if (state_ == State::starting) next_question_.set(now());

@@ -1,4 +1,5 @@
-// LocalNode: one redlock-node process of LocalNodes, from its bootstrap to its end.
+// LocalNode: one redlock-node process of LocalNodes, from its bootstrap to its end; or the front
+// door beside them, which answers PING as they do.
 //
 // Says only that something changed; whoever owns it looks at state() and asks for the failure. It
 // is never told from inside a call to it.
@@ -30,6 +31,10 @@ struct LocalNodeSettings {
   std::string host = "127.0.0.1";  // where it is asked; that it listens there is an option's work
   std::vector<std::string> environment = {};  // as in ProcessCommand
   int network_namespace = -1;                 // as in ProcessCommand
+  std::string name = {};                      // empty: "node-PORT"
+  // What the program is started with to serve, before its log file and `options`; empty: what a
+  // node is.
+  std::vector<std::string> serve_words = {};
 };
 
 // What went wrong with one node.

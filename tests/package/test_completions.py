@@ -91,7 +91,7 @@ class Zsh(unittest.TestCase):
         for words in programs.redlock_commands():
             options |= programs.redlock_options(*words)
         for option in options:
-            self.assertRegex(redlock, rf"['{{,]{re.escape(option)}[}}\[]")
+            self.assertRegex(redlock, rf"['{{,)]{re.escape(option)}[}}\[]")
         node = (FOLDER / "_redlock-node").read_text()
         for name in programs.node_settings():
             self.assertIn(f"'--{name}[", node)

@@ -39,7 +39,7 @@ start_nodes() {
   for attempt in 1 2 3 4 5; do
     port=$((12000 + RANDOM % 18000))
     "$prefix/bin/redlock" up --port "$port" --dir "$scratch/up-$attempt" --json \
-      --node-binary "$prefix/bin/redlock-node" >"$scratch/up" 2>"$scratch/up.errors" &
+      --no-door --node-binary "$prefix/bin/redlock-node" >"$scratch/up" 2>"$scratch/up.errors" &
     nodes=$!
     until [[ -s $scratch/up ]] || ! kill -0 "$nodes" 2>/dev/null; do sleep 0.05; done
     [[ ! -s $scratch/up ]] || break

@@ -1,10 +1,12 @@
-"""redlock up: a group in the foreground, from its export line to Ctrl-C."""
+"""redlock up: a group and its front door in the foreground, from its export line to Ctrl-C."""
 
+import contextlib
 import json
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -20,10 +22,10 @@ class Up(unittest.TestCase):
         self.ports = reserve_ports(5)
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("REDLOCK_")}
 
-    def start(self, *options, folder="up"):
+    def start(self, *options, folder="up", door=("--no-door",)):
         process = subprocess.Popen(
             [REDLOCK, "up", "--port", str(self.ports[0]), "--dir", f"{self.folder}/{folder}",
-             "--node-binary", REDLOCK_NODE, *options], stdin=subprocess.DEVNULL,
+             "--node-binary", REDLOCK_NODE, *door, *options], stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment)
         self.addCleanup(self.end, process)
         return process
@@ -132,6 +134,74 @@ class Up(unittest.TestCase):
         self.assertIn(str(self.ports[0]), errors)
         self.assertEqual([ask(port, "PING") for port in self.ports], ["+PONG"] + [""] * 4)
         self.assertFalse(os.path.exists(f"{self.folder}/second/node-{self.ports[1]}"))
+
+    def door_address(self, process):
+        for line in process.stdout:
+            if found := re.match(r"A front door is open at redis://127\.0\.0\.1:(\d+), ", line):
+                return int(found[1])
+        self.fail("no front door: " + process.stderr.read())
+
+    def test_a_front_door_stands_beside_the_nodes_and_misses_none_of_two(self):
+        [port] = reserve_ports(1)
+        up = self.start(door=("--door-port", str(port)))
+        nodes = self.addresses(up)
+        self.assertEqual(self.door_address(up), port)
+        self.assertEqual(ask(port, "SET", "printer", "alice", "NX", "PX", "30000"), "+OK")
+        self.assertIn("5 of 5", self.redlock("holder", "printer", nodes=nodes).stdout)
+        pids = self.children_of(up)
+        self.assertEqual(len(pids), 6)
+        for pid in pids[:2]:
+            os.kill(pid, signal.SIGSTOP)
+        self.assertEqual(ask(port, "SET", "printer", "bob", "NX", "PX", "30000"), "$-1")
+        self.assertEqual(ask(port, "SET", "scanner", "bob", "NX", "PX", "30000"), "+OK")
+        for pid in pids[:2]:
+            os.kill(pid, signal.SIGCONT)
+        up.send_signal(signal.SIGINT)
+        _, errors = up.communicate(timeout=PATIENCE_S)
+        self.assertEqual((up.returncode, errors.count("redlock: ")), (0, 1))  # a new group
+        self.assertEqual([pid for pid in pids if is_alive(pid)], [])
+
+    def test_the_next_free_port_is_the_front_doors_and_it_is_told(self):
+        with socket.socket() as taken:
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with contextlib.suppress(OSError):  # somebody else has it: as good
+                taken.bind(("127.0.0.1", 6379))
+                taken.listen()
+            up = self.start("--count", "1", "--json", door=())
+            told = json.loads(up.stdout.readline())
+            port = int(told["front_door"].rpartition(":")[2])
+            self.assertGreater(port, 6379)
+            self.assertEqual(ask(port, "PING"), "+PONG")
+            self.assertIn(f"port 6379 is taken: the front door is at {port}", self.ended(up))
+
+    def ended(self, up):
+        up.send_signal(signal.SIGINT)
+        return up.communicate(timeout=PATIENCE_S)[1]
+
+    def test_a_front_door_that_has_no_port_starts_nothing(self):
+        for port, why in ((self.ports[1], "is a node's"), (self.taken_port(), "in use")):
+            up = self.start(door=("--door-port", str(port)))
+            _, errors = up.communicate(timeout=PATIENCE_S)
+            self.assertEqual(up.returncode, 1)
+            self.assertIn(why, errors)
+            self.assertIn("--door-port chooses another", errors)
+            self.assertFalse(os.path.exists(f"{self.folder}/up"))
+
+    def taken_port(self):
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        return listener.getsockname()[1]
+
+    def test_a_front_door_that_dies_is_told_and_ends_it_with_1(self):
+        [port] = reserve_ports(1)
+        up = self.start("--count", "1", door=("--door-port", str(port)))
+        self.door_address(up)
+        pids = self.children_of(up)
+        os.kill(pids[-1], signal.SIGKILL)
+        _, errors = up.communicate(timeout=PATIENCE_S)
+        self.assertEqual(up.returncode, 1)
+        self.assertRegex(errors, r"(?m)^redlock: front-door was ended by signal 9")
+        self.assertEqual([pid for pid in pids if is_alive(pid)], [])
 
     def test_json_names_the_nodes_for_programs(self):
         up = self.start("--count", "3", "--json")
