@@ -51,6 +51,8 @@ int run_subcommand(Subcommand subcommand, const Options& options) {
       return run_over_nodes(command_release, options, Admits::no);
     case Subcommand::holder:
       return run_over_nodes(command_holder, options, Admits::no);
+    case Subcommand::list:
+      return run_over_nodes(command_list, options, Admits::no);
     case Subcommand::status:
       return run_over_nodes(command_status, options, Admits::no);
     case Subcommand::admit:

@@ -1,6 +1,6 @@
 # bash completion for redlock(1). Works with and without the package bash-completion.
 
-_redlock_words="run hold acquire extend release holder status admit group up serve bench drill"
+_redlock_words="run hold acquire extend release holder list status admit group up serve bench drill"
 _redlock_changes="show create replace add remove rescue"
 _redlock_drills="restart chaos partition clock run check"
 

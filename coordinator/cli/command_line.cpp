@@ -18,10 +18,10 @@ constexpr std::array kSubcommands = {
     std::pair{"run", Subcommand::run},         std::pair{"acquire", Subcommand::acquire},
     std::pair{"hold", Subcommand::hold},       std::pair{"extend", Subcommand::extend},
     std::pair{"release", Subcommand::release}, std::pair{"holder", Subcommand::holder},
-    std::pair{"status", Subcommand::status},   std::pair{"admit", Subcommand::admit},
-    std::pair{"group", Subcommand::group},     std::pair{"up", Subcommand::up},
-    std::pair{"drill", Subcommand::drill},     std::pair{"bench", Subcommand::bench},
-    std::pair{"serve", Subcommand::serve}};
+    std::pair{"list", Subcommand::list},       std::pair{"status", Subcommand::status},
+    std::pair{"admit", Subcommand::admit},     std::pair{"group", Subcommand::group},
+    std::pair{"up", Subcommand::up},           std::pair{"drill", Subcommand::drill},
+    std::pair{"bench", Subcommand::bench},     std::pair{"serve", Subcommand::serve}};
 
 std::optional<Subcommand> subcommand_of(const CLI::App& app) {
   for (const auto& [name, subcommand] : kSubcommands) {
@@ -49,9 +49,9 @@ void add_flags(const Flags& flags, GivenSettings& settings) {
 }
 
 bool names_a_lock(Subcommand subcommand) {
-  return subcommand != Subcommand::status && subcommand != Subcommand::admit &&
-         subcommand != Subcommand::group && subcommand != Subcommand::bench &&
-         subcommand != Subcommand::serve;
+  return subcommand != Subcommand::list && subcommand != Subcommand::status &&
+         subcommand != Subcommand::admit && subcommand != Subcommand::group &&
+         subcommand != Subcommand::bench && subcommand != Subcommand::serve;
 }
 
 // Neither the file nor the environment has a say in what is drilled: nodes are killed.

@@ -20,7 +20,7 @@ constexpr std::string_view kForms =
 // Subcommands, each between two blanks.
 constexpr std::string_view kAll = "";
 constexpr std::string_view kOverNodes =
-    " run hold acquire extend release holder status admit group bench serve ";
+    " run hold acquire extend release holder list status admit group bench serve ";
 constexpr std::string_view kForALock = " run hold acquire ";
 
 struct ExitCode {
@@ -34,6 +34,7 @@ constexpr std::array kExitCodes = {
     ExitCode{"0", " hold ", "a signal ended it, and the lock was released"},
     ExitCode{"0", " acquire extend release group bench ", "done"},
     ExitCode{"0", " holder ", "it is held"},
+    ExitCode{"0", " list ", "done, also if nothing is held"},
     ExitCode{"0", " status ", "all is well"},
     ExitCode{"0", " admit ", "every node that answered is fenced"},
     ExitCode{"0", " up ", "ended by Ctrl-C"},
@@ -52,7 +53,7 @@ constexpr std::array kExitCodes = {
     ExitCode{"65", " drill ", "check: this is no history"},
     ExitCode{"69", kForALock,
              "no quorum of nodes, or none that gives tokens; a command never started"},
-    ExitCode{"69", " extend release holder admit group bench ", "no quorum of nodes"},
+    ExitCode{"69", " extend release holder list admit group bench ", "no quorum of nodes"},
     ExitCode{"69", " serve ", "no quorum of nodes, with --require-quorum"},
     ExitCode{"74", " acquire ", "what it got could not be printed, and was released"},
     ExitCode{"74", " extend ", "what it did could not be printed"},

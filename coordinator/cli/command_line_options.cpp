@@ -146,6 +146,8 @@ void add_subcommands(CLI::App& app, Flags& flags, Options& options) {
     if (std::string_view(name) == "extend") add_ttl(subcommand, flags);
   }
   add_name(*app.add_subcommand("holder", "who holds a lock"), options);
+  app.add_subcommand("list", "all locks that are held, or those that match a pattern")
+      ->add_option("pattern", options.pattern, "glob-style: 'backup-*' (all)");
   app.add_subcommand("status", "the nodes, what is wrong, and a verdict")
       ->add_flag("--watch", options.watch, "show it again each second, until q");
   add_admit(app, options);

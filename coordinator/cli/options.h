@@ -20,6 +20,7 @@ enum class Subcommand {
   extend,
   release,
   holder,
+  list,
   status,
   admit,
   group,
@@ -114,9 +115,10 @@ struct Options {
   std::size_t node_count = 0;
   bool json = false;
 
-  std::string name;    // of the lock
-  std::string value;   // extend, release
-  Duration ttl = 30s;  // acquire, extend, hold, run; release: how long it is tried at most
+  std::string name;           // of the lock
+  std::string pattern = "*";  // list: of the names
+  std::string value;          // extend, release
+  Duration ttl = 30s;         // acquire, extend, hold, run; release: how long it is tried at most
   std::optional<Duration> wait = Duration(0);  // acquire, hold, run: nullopt: for ever
   bool fence = true;                           // acquire, hold, run: with a fencing token
   bool quiet = false;                          // acquire, hold, run: nothing on standard error

@@ -171,7 +171,7 @@ Result<Done, Error> Client::release(const Lock& lock) {
   return core_->wait<Done>([&](Callback<Done> done) { release(lock, std::move(done)); });
 }
 
-// --- holder, status
+// --- holder, list, status
 
 Client::Operation Client::holder(std::string name, Callback<std::optional<Holder>> done) {
   if (name.empty()) return core_->refuse(std::move(done), invalid("the lock's name is empty"));
@@ -203,6 +203,24 @@ Client::Operation Client::holder_of_quorum(std::string name, Callback<std::optio
     return core.group().read({.name = name}, holder_now(), on_end);
   };
   return core.begin<Found>(std::move(done), start);
+}
+
+Client::Operation Client::list(std::string pattern, Callback<std::vector<ListedLock>> done) {
+  using Locks = std::vector<ListedLock>;
+  Core& core = *core_;
+  const auto start = [&core, pattern = std::move(pattern)](const Core::Tell<Locks>& tell) {
+    const auto on_end = [&core, tell](const coordinator::ListResult& result) {
+      tell(translate(core.names(), result));
+    };
+    return core.group().list(pattern, holder_now(), on_end);
+  };
+  return core.begin<Locks>(std::move(done), start);
+}
+
+Result<std::vector<ListedLock>, Error> Client::list(std::string pattern) {
+  using Locks = std::vector<ListedLock>;
+  return core_->wait<Locks>(
+      [&](Callback<Locks> done) { list(std::move(pattern), std::move(done)); });
 }
 
 Client::Operation Client::status(Callback<std::vector<NodeState>> done) {

@@ -13,6 +13,7 @@ int command_acquire(const Options& options, CommandSession& session);
 int command_extend(const Options& options, CommandSession& session);
 int command_release(const Options& options, CommandSession& session);
 int command_holder(const Options& options, CommandSession& session);
+int command_list(const Options& options, CommandSession& session);
 int command_status(const Options& options, CommandSession& session);
 int command_admit(const Options& options, CommandSession& session);
 int command_bench(const Options& options, CommandSession& session);

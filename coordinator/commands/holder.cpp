@@ -2,10 +2,10 @@
 #include "base/text/json.h"
 #include "base/text/printable.h"
 #include "base/time.h"
-#include "base/token.h"
 #include "coordinator/cli/node_report.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
+#include "coordinator/health/holder_json.h"
 
 #include <optional>
 
@@ -14,28 +14,9 @@
 namespace redlock::coordinator {
 namespace {
 
-// What a group without tokens does not have is null, and "-".
-std::optional<Token> token_of(const Holder& holder) {
-  return holder.token == 0 ? std::nullopt : std::optional(holder.token);
-}
-
-// Of what never ends, as a key that somebody set without a time to live: none.
-std::optional<std::int64_t> left_ms(const Holder& holder) {
-  if (holder.left == Duration::max()) return std::nullopt;
-  return floor_ms(holder.left);
-}
-
 void print_holder(const Options& options, const Holder& holder) {
   if (options.json) {
-    JsonObject all = {{"name", options.name},      {"held", true},
-                      {"value", holder.value},     {"left_ms", left_ms(holder)},
-                      {"token", token_of(holder)}, {"nodes", holder.nodes},
-                      {"of", options.node_count}};
-    if (!holder.label.empty()) {
-      all.add("label", holder.label);
-      all.add("held_ms", floor_ms(holder.held));
-    }
-    fmt::print("{}\n", all.text());
+    fmt::print("{}\n", holder_json(options.name, holder, options.node_count).text());
     return;
   }
   const auto left = left_ms(holder);

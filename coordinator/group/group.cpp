@@ -4,6 +4,8 @@
 #include "coordinator/group/door/read_operation.h"
 #include "coordinator/group/door/wait_operation.h"
 #include "coordinator/group/operation.h"
+#include "coordinator/group/survey/list_operation.h"
+#include "coordinator/group/survey/survey_operation.h"
 
 #include <algorithm>
 #include <limits>
@@ -75,6 +77,10 @@ OperationId Group::survey(std::span<const RequestKind> questions, std::string na
                           std::function<void(std::vector<NodeFinding>)> done) {
   return begin(
       std::make_unique<SurveyOperation>(parts_, questions, std::move(name), std::move(done)), now);
+}
+
+OperationId Group::list(std::string pattern, Instant now, std::function<void(ListResult)> done) {
+  return begin(std::make_unique<ListOperation>(parts_, std::move(pattern), std::move(done)), now);
 }
 
 OperationId Group::admit(OperatorsFloor by_operator, Instant now,

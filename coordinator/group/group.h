@@ -67,6 +67,9 @@ class Group {
   // at most for the node timeout.
   OperationId survey(std::span<const RequestKind> questions, std::string name, Instant now,
                      std::function<void(std::vector<NodeFinding>)> done);
+  // What the nodes hold under every name that matches the glob-style pattern. Waits for all walks,
+  // at most for the node timeout between two answers of a node.
+  OperationId list(std::string pattern, Instant now, std::function<void(ListResult)> done);
   // Admits every unfenced node (rule F6), by the floor that is read, or by an operator's word.
   // Looks at all nodes, waits for each at most for the node timeout, and longer for floors. The
   // group begins an admission by the floor itself, in the background, when it meets such a node.

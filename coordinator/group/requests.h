@@ -12,6 +12,7 @@
 #include "protocol/resp/reply.h"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -116,6 +117,14 @@ struct ChangeResult {
   Roster roster;  // chosen, superseded; other_group: the other one; no_successor: the group's
   Duration wait;  // early: for how long
   std::vector<Answer> answers;
+};
+
+// By name, and by node, what is held under it.
+using ListedNames = std::map<std::string, std::vector<std::optional<NodeReading>>>;
+
+struct ListResult {
+  ListedNames readings;
+  std::vector<Answer> answers;  // by node: yes, if it told of all that it holds
 };
 
 // What one node said to a survey: a reply for each question, as long as the answer is `yes`.

@@ -1,6 +1,7 @@
 #include "base/text/printable.h"
 #include "coordinator/link/node_request.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -117,6 +118,16 @@ Answer classify_holder(const Reply& reply) {
   return has_shape ? Answer{.kind = AnswerKind::yes} : unexpected(reply);
 }
 
+// SCAN: [cursor, [name, …]].
+Answer classify_page(const Reply& reply) {
+  const auto& items = reply.items();
+  const auto is_name = [](const Reply& item) { return item.is(Reply::Kind::bulk); };
+  const bool has_shape = reply.is(Reply::Kind::array) && items.size() == 2 && is_name(items[0]) &&
+                         items[1].is(Reply::Kind::array) &&
+                         std::all_of(items[1].items().begin(), items[1].items().end(), is_name);
+  return has_shape ? Answer{.kind = AnswerKind::yes} : unexpected(reply);
+}
+
 // A plain Redis says -1 of a key that somebody gave no deadline: it is held for ever.
 Duration time_left(std::int64_t ms) {
   constexpr auto kMost = std::chrono::floor<std::chrono::milliseconds>(Duration::max());
@@ -153,6 +164,8 @@ Answer classify(RequestKind kind, const Reply& reply, bool may_top_up) {
     case RequestKind::holder:
     case RequestKind::read:
       return classify_holder(reply);
+    case RequestKind::scan:
+      return classify_page(reply);
     default:
       return {.kind = AnswerKind::yes};
   }

@@ -36,6 +36,11 @@ void write(std::initializer_list<std::string_view> words, OutputBuffer& out) {
   write_request(protocol::Request(words.begin(), words.size()), out);
 }
 
+void write_words(const std::vector<std::string>& words, OutputBuffer& out) {
+  const std::vector<std::string_view> views(words.begin(), words.end());
+  write_request(protocol::Request(views), out);
+}
+
 struct ScriptCall {
   std::string_view command;
   std::string_view script;
@@ -105,10 +110,9 @@ void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
       return write({"LOCK.FENCE", "READ"}, out);
     case RequestKind::fence_admit:
       return write({"LOCK.FENCE", "ADMIT", token.view(), "BEYOND"}, out);
-    case RequestKind::group: {
-      const std::vector<std::string_view> words(request.words->begin(), request.words->end());
-      return write_request(protocol::Request(words), out);
-    }
+    case RequestKind::scan:
+    case RequestKind::group:
+      return write_words(*request.words, out);
   }
 }
 
@@ -138,6 +142,8 @@ void write_for_plain_redis(const NodeRequest& request, ScriptForm form, OutputBu
       const ScriptCall call(kHolderScript, form);
       return write({call.command, call.script, "1", claim->name}, out);
     }
+    case RequestKind::scan:
+      return write_words(*request.words, out);
     case RequestKind::info:
     case RequestKind::status:
       return write({"INFO"}, out);

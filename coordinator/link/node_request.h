@@ -27,6 +27,7 @@ enum class RequestKind : std::uint8_t {
   get,          // GET
   holder,       // LOCK.HOLDER; the holder script
   read,         // LOCK.HOLDER … VOTE; the holder script
+  scan,         // SCAN
   info,         // INFO
   status,       // LOCK.STATUS; INFO
   fence_read,   // LOCK.FENCE READ; a plain Redis has no fencing tokens
@@ -89,7 +90,7 @@ struct NodeRequest {
   // F6 says, or is an operator's
   Token token = 0;
   bool tells_label = false;  // acquire, extend that tops up: the node takes the claim's label
-  SharedWords words = {};    // group: of LOCK.GROUP
+  SharedWords words = {};    // group: of LOCK.GROUP; scan: of SCAN
   // Whose answer it is about, and to whom alone it is written (rule Q5). unknown: to whoever is
   // there, as with releases: they can hit nothing but their value.
   NodeIdentity meant_for = NodeIdentity::unknown;
@@ -116,9 +117,9 @@ void write_node_request(const NodeRequest& request, NodeKind node, ScriptForm fo
 
 // What a reply to a request of this kind means, in either dialect. Read strictly: what no sound
 // node answers (another shape, a number out of its range, a top-up where none was asked for) is an
-// error and never a vote. Of a survey's questions (get and those after it) only LOCK.HOLDER has a
-// shape to be held to here (as has a `read`, which is a vote); the others are answered `yes` by
-// whatever is no error.
+// error and never a vote. Of a survey's questions (get and those after it) only LOCK.HOLDER and
+// SCAN have a shape to be held to here (as has a `read`, which is a vote); the others are answered
+// `yes` by whatever is no error.
 Answer classify(RequestKind kind, const protocol::Reply& reply, bool may_top_up = false);
 
 // What a node tells of a lock; nullopt: it holds none of this name. `reply`: to `holder` or `read`,

@@ -86,15 +86,13 @@ void add_status(NodeStatus status, NodeState& told) {
 
 }  // namespace
 
-std::optional<Holder> holder_of(const std::vector<NodeFinding>& findings) {
+std::optional<Holder> holder_of(const std::vector<std::optional<NodeReading>>& readings,
+                                std::size_t nodes) {
   std::map<std::string, Votes> votes;
-  for (const NodeFinding& finding : findings) {
-    if (finding.answer.kind != AnswerKind::yes) continue;
-    const auto told = read_holder(finding.replies[0]);
-    if (!told) continue;
-    votes[told->value].add(*told);
+  for (const auto& told : readings) {
+    if (told) votes[told->value].add(*told);
   }
-  const std::size_t quorum = quorum_of(findings.size());
+  const std::size_t quorum = quorum_of(nodes);
   for (auto& [value, for_value] : votes) {
     auto& left = for_value.left;
     if (left.size() < quorum) continue;
@@ -107,6 +105,15 @@ std::optional<Holder> holder_of(const std::vector<NodeFinding>& findings) {
                   .held = for_value.held};
   }
   return std::nullopt;
+}
+
+std::optional<Holder> holder_of(const std::vector<NodeFinding>& findings) {
+  std::vector<std::optional<NodeReading>> readings;
+  for (const NodeFinding& finding : findings) {
+    const bool has_told = finding.answer.kind == AnswerKind::yes;
+    readings.push_back(has_told ? read_holder(finding.replies[0]) : std::nullopt);
+  }
+  return holder_of(readings, findings.size());
 }
 
 std::optional<Holder> holder_of(const ReadResult& result) {

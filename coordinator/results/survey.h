@@ -17,6 +17,9 @@ inline constexpr std::array kHolderQuestions = {RequestKind::holder};
 // tells the clock; a plain Redis answers both with its INFO.
 inline constexpr std::array kStateQuestions = {RequestKind::status, RequestKind::info};
 
+// Of one name: by node what it holds, if it told. nodes: of the group.
+std::optional<Holder> holder_of(const std::vector<std::optional<NodeReading>>& readings,
+                                std::size_t nodes);
 // The value that a quorum holds, if there is one, and the token that a quorum stores with it
 // (rule F5: what one node tells is a proposal).
 std::optional<Holder> holder_of(const std::vector<NodeFinding>& findings);

@@ -98,6 +98,17 @@ Result<std::optional<Holder>, Error> translate_holder(const NodeNames& names,
   return holder;
 }
 
+Result<std::vector<ListedLock>, Error> translate(const NodeNames& names, const ListResult& result) {
+  if (!quorum_voted(result.answers)) return no_quorum_error(names, result.answers, kSurveyWords);
+  std::vector<ListedLock> locks;
+  for (const auto& [name, readings] : result.readings) {
+    if (auto holder = holder_of(readings, result.answers.size())) {
+      locks.push_back({name, std::move(*holder)});
+    }
+  }
+  return locks;
+}
+
 std::vector<NodeState> translate_states(const NodeNames& names,
                                         const std::vector<NodeFinding>& findings,
                                         double clock_drift) {

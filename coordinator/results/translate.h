@@ -26,6 +26,8 @@ Result<GroupChange, Error> translate(const NodeNames& names, const ChangeResult&
 // Of surveys that asked kHolderQuestions and kStateQuestions.
 Result<std::optional<Holder>, Error> translate_holder(const NodeNames& names,
                                                       const std::vector<NodeFinding>& findings);
+// Without a quorum of whole walks nobody knows what there is.
+Result<std::vector<ListedLock>, Error> translate(const NodeNames& names, const ListResult& result);
 std::vector<NodeState> translate_states(const NodeNames& names,
                                         const std::vector<NodeFinding>& findings,
                                         double clock_drift);

@@ -144,6 +144,11 @@ struct Holder {
   std::chrono::nanoseconds held{0};
 };
 
+struct ListedLock {
+  std::string name = {};
+  Holder holder = {};
+};
+
 // A node with its ledger, as a group names it.
 struct GroupMember {
   std::string node = {};    // its address
@@ -269,6 +274,13 @@ class REDLOCK_PUBLIC Client {
   // The same by the first quorum that agrees, so that hung nodes cost nothing: `nodes` counts those
   // that were heard by then. nullopt: nobody, or no quorum can tell.
   Operation holder_of_quorum(std::string name, Callback<std::optional<Holder>> done);
+
+  // Every lock that a quorum holds whose name matches the glob-style pattern, by name. No snapshot:
+  // each was held when its nodes told of it. What a name stands for that is no lock, as a hash at a
+  // node, is left out. Waits for all nodes, for each at most for node_timeout between two of its
+  // answers. Errors: no_quorum, denied, wrong_thread, stopped.
+  Result<std::vector<ListedLock>, Error> list(std::string pattern = "*");
+  Operation list(std::string pattern, Callback<std::vector<ListedLock>> done);
 
   // What each node says of itself, in the order of the options. Waits as holder does. Errors:
   // wrong_thread, stopped.

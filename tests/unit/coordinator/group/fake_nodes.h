@@ -39,7 +39,7 @@ class FakeNode {
   Token counter = 0;                  // of tokens; one for all keys
   Token bound = 0;                    // that no counter passes, as its ledger has it
   Instant admit_from = Instant(0ns);  // of one that is not fenced (rule F7)
-  std::string hangs_at;               // it hangs when it is to answer this command
+  std::string hangs_at;               // it hangs when it is to answer what begins so
   bool knows_hello = true;
   std::string id;
   std::string password;
@@ -70,7 +70,7 @@ class FakeNode {
       INVARIANT(parsed.state == protocol::ParsedReply::State::complete, "half a request");
       std::vector<std::string> words;
       for (const auto& word : parsed.reply.items()) words.emplace_back(word.text());
-      if (words[0] == hangs_at) {
+      if (!hangs_at.empty() && fmt::to_string(fmt::join(words, " ")).starts_with(hangs_at)) {
         hung = true;
         break;
       }
@@ -187,6 +187,7 @@ class FakeNode {
       return held == nullptr ? Reply::null() : Reply::bulk(held->value);
     }
     if (words[0] == "SET") return set(words, now);
+    if (words[0] == "SCAN") return scan(number(words[1]));
     if (words[0].starts_with("EVAL")) return script(words, now);
     return Reply::error(fmt::format("ERR unknown command '{}'", words[0]));
   }
@@ -196,6 +197,20 @@ class FakeNode {
     if (find(words[1], now) != nullptr) return Reply::null();
     keys_[words[1]] = {words[2], now + milliseconds(words[5])};
     return Reply::ok();
+  }
+
+  // Two names at a time, and the second of them again with the next.
+  Reply scan(std::size_t from) const {
+    std::size_t next = from;
+    Reply names = Reply::array();
+    for (auto key = std::next(keys_.begin(), static_cast<long>(from)); key != keys_.end(); ++key) {
+      if (names.items().size() == 2) break;
+      names.add(Reply::bulk(key->first));
+      ++next;
+    }
+    Reply page = Reply::array();
+    page.add(Reply::bulk(next == keys_.size() ? "0" : fmt::to_string(next - 1)));
+    return std::move(page.add(std::move(names)));
   }
 
   Reply script(const Words& words, Instant now) {
@@ -378,6 +393,12 @@ class FakeNodes {
   ExtendResult extend(const HeldLock& lock) {
     std::optional<ExtendResult> result;
     group_->extend(lock, now_, [&](ExtendResult got) { result = std::move(got); });
+    run_until([&] { return result.has_value(); });
+    return std::move(*result);
+  }
+  ListResult list() {
+    std::optional<ListResult> result;
+    group_->list("*", now_, [&](ListResult got) { result = std::move(got); });
     run_until([&] { return result.has_value(); });
     return std::move(*result);
   }

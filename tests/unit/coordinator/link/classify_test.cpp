@@ -100,6 +100,22 @@ TEST_CASE("a holder is a value with a time and a token in their ranges, or nobod
   CHECK(classify(RequestKind::read, items({1, 2, 3})).kind == AnswerKind::error);
 }
 
+TEST_CASE("a page of names is held to its shape") {
+  const auto page = [](Reply cursor, Reply names) {
+    Reply reply = Reply::array();
+    reply.add(std::move(cursor)).add(std::move(names));
+    return classify(RequestKind::scan, reply).kind;
+  };
+  const auto a_name = [] { return std::move(Reply::array().add(Reply::bulk("printer"))); };
+  CHECK(page(Reply::bulk("17"), a_name()) == AnswerKind::yes);
+  CHECK(page(Reply::bulk("0"), Reply::array()) == AnswerKind::yes);
+  CHECK(page(Reply::integer(17), a_name()) == AnswerKind::error);
+  CHECK(page(Reply::bulk("17"), Reply::bulk("printer")) == AnswerKind::error);
+  CHECK(page(Reply::bulk("17"), items({1})) == AnswerKind::error);
+  CHECK(classify(RequestKind::scan, Reply::null()).kind == AnswerKind::error);
+  CHECK(classify(RequestKind::scan, items({1, 2, 3})).kind == AnswerKind::error);
+}
+
 TEST_CASE("what a reading tells, also of a key that somebody gave no deadline") {
   Reply reply = Reply::array();
   reply.add(Reply::bulk("v")).add(Reply::integer(500)).add(Reply::integer(7));
