@@ -9,6 +9,8 @@
 #include "base/net/turn/timer.h"
 #include "base/text/duration_text.h"
 #include "base/version.h"
+#include "server/metrics/metrics_port.h"
+#include "server/metrics/node_metrics.h"
 #include "server/settings/command_line.h"
 #include "server/settings/setting_table.h"
 #include "server/shell/node_run.h"
@@ -78,9 +80,16 @@ class Process {
         watchdog_(loop_, net::ClockKind::monotonic, [this] { feed_watchdog(); }) {}
 
   int run() {
+    auto metrics = MetricsPort::open(loop_, settings_, [this] {
+      return metrics_text(run_.node(), run_.ledger_writes(), net::read_now());
+    });
+    if (!metrics) return give_up(metrics.error().text);
     if (const Status opened = run_.open(); !opened) return give_up(opened.error().text);
     if (const Status written = write_pidfile(settings_.pidfile); !written) {
       return give_up(written.error().text);
+    }
+    if (const std::string at = metrics.value().addresses(); !at.empty()) {
+      log_.log(LogLevel::notice, fmt::format("metrics are at {}, path /metrics", at));
     }
     const net::Signal on_term(loop_, SIGTERM, [this] { run_.stop(); });
     const net::Signal on_int(loop_, SIGINT, [this] { run_.stop(); });

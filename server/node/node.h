@@ -149,6 +149,7 @@ class Node final : public protocol::Service, private CommandRunner {
   const LockLookup& locks() const { return grants_.locks(); }
   Coverage& coverage() { return coverage_; }
   Membership& membership() { return membership_; }
+  const Membership& membership() const { return membership_; }
   const LedgerKeeper& ledger() const { return ledger_; }
   const NodeStart& start() const { return start_; }
 
@@ -165,6 +166,7 @@ class Node final : public protocol::Service, private CommandRunner {
   Watches& watches() { return watches_; }
 
   protocol::Sessions& sessions() { return sessions_; }
+  const protocol::Sessions& sessions() const { return sessions_; }
   protocol::AccessControl& access() { return access_; }
   Door& door() { return door_; }
   TurnOrder& turns() { return turns_; }
@@ -196,6 +198,7 @@ class Node final : public protocol::Service, private CommandRunner {
   // CONFIG SET changed something that is also kept elsewhere.
   void apply_settings();
   CommandTable& commands() { return commands_; }
+  const CommandTable& commands() const { return commands_; }
   Observers& observers() { return observers_; }
   Stats& stats() { return stats_; }
   const Stats& stats() const { return stats_; }

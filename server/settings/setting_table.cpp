@@ -49,6 +49,8 @@ constexpr std::array kTable = {
                                 Change::running),
     row<MemoryOrAny<&Settings::maxmemory_clients, kClientMemoryMin>>(
         "maxmemory-clients", "bytes from 1mb, such as 256mb (0: any)", Change::running),
+    row<Integer<&Settings::metrics_port, 0, 65535>>(
+        "metrics-port", "a number from 0 to 65535 (0: none)", Change::at_start),
     row<YesNo<&Settings::protected_mode>>("protected-mode", "yes or no", Change::running),
     row<Text<&Settings::requirepass>>("requirepass", "a password", Change::running),
     row<Length<&Settings::max_ttl>>("max-ttl", "a duration from 1ms, such as 65s",
@@ -230,6 +232,9 @@ Status check(const Settings& settings) {
     return Failure{
         "nobody could reach this node: it has neither a port with an address (port, bind) nor a "
         "unixsocket"};
+  }
+  if (settings.metrics_port != 0 && settings.metrics_port == settings.port) {
+    return Failure{fmt::format("metrics-port {} is the port of clients", settings.port)};
   }
   if (!settings.unixsocket.empty() && !settings.unixsocket.starts_with('/')) {
     return Failure{fmt::format("unixsocket: '{}' is no absolute path: it begins with a /",

@@ -40,6 +40,7 @@ struct Settings {
   Duration timeout{};                // 0: idle clients stay
   std::uint32_t tcp_keepalive_seconds = 300;
   std::uint32_t maxclients = 10000;
+  std::uint16_t metrics_port = 0;  // of the same addresses; 0: none
 
   // Who may speak.
   bool protected_mode = true;

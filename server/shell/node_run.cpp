@@ -137,7 +137,12 @@ void NodeRun::look_after_ledger() {
       [this, written, record = std::move(*record)] {
         if (folder_) *written = folder_->write_record(record);
       },
-      [this, written] { node_->end_ledger_write(*written, net::read_now()); });
+      [this, written, began = now()] {
+        ++ledger_writes_.ended;
+        if (!*written) ++ledger_writes_.failed;
+        ledger_writes_.took += now() - began;
+        node_->end_ledger_write(*written, net::read_now());
+      });
 }
 
 void NodeRun::stop() {

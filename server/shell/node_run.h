@@ -35,6 +35,13 @@ std::string random_node_id();
 // Of a node that is made now: the setting, or a random one.
 std::string new_node_id(const Settings& settings);
 
+// The writes of the ledger's durable part that have ended.
+struct LedgerWrites {
+  std::uint64_t ended = 0;
+  std::uint64_t failed = 0;
+  Duration took{};  // all together
+};
+
 class NodeRun {
  public:
   struct Options {
@@ -67,6 +74,7 @@ class NodeRun {
 
   const Listeners& listeners() const { return *listeners_; }
   const Node& node() const { return *node_; }
+  const LedgerWrites& ledger_writes() const { return ledger_writes_; }
 
  private:
   Status open_folder();
@@ -86,6 +94,7 @@ class NodeRun {
   SessionServer* server_ = nullptr;  // while it serves
   // The write to the ledger's durable part that is under way, or the last one (rule R7).
   std::optional<net::BackgroundTask> ledger_write_;
+  LedgerWrites ledger_writes_;
 };
 
 }  // namespace redlock::server

@@ -1,0 +1,171 @@
+#include "base/net/http/http_server.h"
+
+#include "base/net/http/http_reader.h"
+#include "base/net/turn/clock.h"
+#include "base/text/number.h"
+
+#include <algorithm>
+#include <http_parser.h>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace redlock::net {
+namespace {
+
+constexpr int kBacklog = 16;
+
+Instant now() {
+  return read_clock(ClockKind::monotonic);
+}
+
+std::string bytes_of(const HttpResponse& response, bool has_body, bool keeps_alive) {
+  std::string bytes = fmt::format(
+      "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nCache-Control: no-store\r\n"
+      "X-Content-Type-Options: nosniff\r\n",
+      response.status, http_status_str(static_cast<http_status>(response.status)), response.type,
+      response.body.size());
+  if (response.status == 405) bytes += "Allow: GET, HEAD\r\n";
+  bytes += keeps_alive ? "\r\n" : "Connection: close\r\n\r\n";
+  if (has_body) bytes += response.body;
+  return bytes;
+}
+
+// "127.0.0.1:9379" and "[::1]:9379" without their ports.
+std::string_view without_port(std::string_view host) {
+  if (host.starts_with('[')) {
+    const std::size_t end = host.find(']');
+    return end == std::string_view::npos ? host : host.substr(1, end - 1);
+  }
+  return host.substr(0, host.find(':'));
+}
+
+}  // namespace
+
+HttpResponse HttpResponse::failure(int status) {
+  return {.status = status,
+          .body = fmt::format("{}\n", http_status_str(static_cast<http_status>(status)))};
+}
+
+bool is_meant_for(std::string_view host, bool is_from_this_machine) {
+  if (!is_from_this_machine) return true;
+  const std::string name(without_port(host));
+  return equals_ignoring_case(name, "localhost") || numeric_socket_address({name, 0});
+}
+
+class HttpServer::Connection final : public Stream::User {
+ public:
+  Connection(HttpServer& server, std::unique_ptr<Stream> stream)
+      : server_(server), stream_(std::move(stream)), silent_since_(now()) {
+    stream_->set_user(*this);
+    stream_->start_reading();
+  }
+
+  Instant silent_since() const { return silent_since_; }
+
+  // While an answer is on its way nothing more is read, so that what is kept stays bounded.
+  void on_bytes(std::string_view bytes) override {
+    if (is_ending_) return;
+    input_ += bytes;
+    serve();
+  }
+  void on_end(std::string_view) override { server_.forget(*this); }
+  void on_drained() override {
+    if (is_ending_) return;
+    stream_->start_reading();
+    serve();
+  }
+
+ private:
+  void serve() {
+    std::string_view rest = input_;
+    while (!rest.empty() && !is_ending_ && stream_->queued_bytes() == 0) {
+      const HttpReader::State state = reader_.read(rest);
+      if (state == HttpReader::State::more) break;
+      answer(state);
+    }
+    input_.erase(0, input_.size() - rest.size());
+    if (!is_ending_ && stream_->queued_bytes() > 0) stream_->stop_reading();
+  }
+
+  void answer(HttpReader::State state) {
+    const bool is_whole = state == HttpReader::State::whole;
+    const HttpRequest& request = reader_.request();
+    const bool keeps_alive = is_whole && request.keeps_alive;
+    const HttpResponse response = is_whole ? response_to(request)
+                                  : state == HttpReader::State::too_long
+                                      ? HttpResponse::failure(431)
+                                      : HttpResponse::failure(400);
+    const bool has_body = !is_whole || request.method != "HEAD";
+    silent_since_ = now();
+    stream_->write(bytes_of(response, has_body, keeps_alive));
+    if (keeps_alive) return;
+    is_ending_ = true;
+    stream_->end_after_writes();
+  }
+
+  HttpResponse response_to(const HttpRequest& request) const {
+    if (request.method != "GET" && request.method != "HEAD") return HttpResponse::failure(405);
+    const bool has_host = !request.host.empty();  // as every browser's request
+    if (has_host && !is_meant_for(request.host, stream_->peer_is_loopback())) {
+      return HttpResponse::failure(421);
+    }
+    return server_.answer_(request.path);
+  }
+
+  HttpServer& server_;
+  std::unique_ptr<Stream> stream_;
+  HttpReader reader_;
+  std::string input_;
+  Instant silent_since_;
+  bool is_ending_ = false;
+};
+
+HttpServer::HttpServer(Loop& loop, Answer answer)
+    : answer_(std::move(answer)), silence_(loop, ClockKind::monotonic, [this] { close_silent(); }) {
+  silence_.keep_loop_alive(false);
+}
+
+HttpServer::~HttpServer() = default;
+
+Result<std::unique_ptr<HttpServer>> HttpServer::listen(Loop& loop, const Address& address,
+                                                       Answer answer) {
+  std::unique_ptr<HttpServer> server(new HttpServer(loop, std::move(answer)));
+  auto listener = Listener::listen(loop, address, kBacklog, [raw = server.get()](auto stream) {
+    raw->accept(std::move(stream));
+  });
+  if (!listener) return listener.error();
+  server->listener_ = std::move(listener).value();
+  return server;
+}
+
+void HttpServer::accept(std::unique_ptr<Stream> stream) {
+  if (connections_.size() >= kConnectionsMax) {
+    const auto longest = std::min_element(
+        connections_.begin(), connections_.end(),
+        [](const auto& a, const auto& b) { return a->silent_since() < b->silent_since(); });
+    connections_.erase(longest);
+  }
+  connections_.push_back(std::make_unique<Connection>(*this, std::move(stream)));
+  set_timer();
+}
+
+void HttpServer::forget(const Connection& connection) {
+  std::erase_if(connections_, [&](const auto& one) { return one.get() == &connection; });
+}
+
+void HttpServer::close_silent() {
+  const Instant since = now() - kSilenceMax;
+  std::erase_if(connections_, [&](const auto& one) { return one->silent_since() <= since; });
+  set_timer();
+}
+
+void HttpServer::set_timer() {
+  std::optional<Instant> next;
+  for (const auto& one : connections_) {
+    next = earlier(next, later(one->silent_since(), kSilenceMax));
+  }
+  silence_.set(next);
+}
+
+}  // namespace redlock::net

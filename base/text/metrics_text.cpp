@@ -1,0 +1,62 @@
+#include "base/text/metrics_text.h"
+
+#include <cmath>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace redlock {
+namespace {
+
+// The format has three characters that a label's value cannot hold as they are.
+std::string escaped(std::string_view value) {
+  std::string text;
+  for (const char c : value) {
+    if (c == '\\' || c == '"') text += '\\';
+    text += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return text;
+}
+
+std::string number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
+  return fmt::format("{}", value);
+}
+
+}  // namespace
+
+void MetricsText::begin(std::string_view type, std::string_view name, std::string_view help) {
+  name_ = name;
+  fmt::format_to(std::back_inserter(text_), "# HELP {0}_{1} {2}\n# TYPE {0}_{1} {3}\n", prefix_,
+                 name, help, type);
+}
+
+void MetricsText::gauge(std::string_view name, std::string_view help) {
+  begin("gauge", name, help);
+}
+
+void MetricsText::counter(std::string_view name, std::string_view help) {
+  begin("counter", name, help);
+}
+
+void MetricsText::gauge(std::string_view name, std::string_view help, double value) {
+  gauge(name, help);
+  sample({}, value);
+}
+
+void MetricsText::counter(std::string_view name, std::string_view help, double value) {
+  counter(name, help);
+  sample({}, value);
+}
+
+void MetricsText::sample(Labels labels, double value) {
+  std::string told;
+  for (const auto& [name, text] : labels) {
+    told += fmt::format("{}{}=\"{}\"", told.empty() ? "{" : ",", name, escaped(text));
+  }
+  if (!told.empty()) told += "}";
+  fmt::format_to(std::back_inserter(text_), "{}_{}{} {}\n", prefix_, name_, told, number(value));
+}
+
+}  // namespace redlock

@@ -1,0 +1,47 @@
+// MetricsText: numbers for those who collect them, in Prometheus's text format, version 0.0.4.
+//
+//   MetricsText text("redlock");
+//   text.gauge("locks", "Locks that are held.", locks);
+//   text.counter("commands_total", "Commands executed, by family.");
+//   text.sample({{"family", "string"}}, calls);
+//   return std::move(text).str();
+//
+// Names are literals: letters, digits and '_', with the unit at their end ("_seconds", "_bytes"),
+// and "_total" for what only grows. Labels' values may be anything.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace redlock {
+
+class MetricsText {
+ public:
+  static constexpr std::string_view kContentType = "text/plain; version=0.0.4; charset=utf-8";
+
+  using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
+
+  // prefix: of all names, without the '_' behind it.
+  explicit MetricsText(std::string_view prefix) : prefix_(prefix) {}
+
+  // One number of its own. Integers are exact up to 2^53, as a collector keeps a double.
+  void gauge(std::string_view name, std::string_view help, double value);
+  void counter(std::string_view name, std::string_view help, double value);
+  // Several, told apart by their labels: each is a sample that follows.
+  void gauge(std::string_view name, std::string_view help);
+  void counter(std::string_view name, std::string_view help);
+  void sample(Labels labels, double value);
+
+  std::string str() && { return std::move(text_); }
+
+ private:
+  void begin(std::string_view type, std::string_view name, std::string_view help);
+
+  std::string_view prefix_;
+  std::string_view name_;  // that the samples are of
+  std::string text_;
+};
+
+}  // namespace redlock

@@ -1,0 +1,241 @@
+"""A node's metrics: what the page tells, what Prometheus makes of it, and what asking for it costs.
+
+promtool and prometheus come from Debian's package, unpacked into build/debian by ./dev; without it
+their tests are skipped, and say so.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+from harness import BUILD, PATIENCE_S, ROOT, SANITIZED, ProcessTest, eventually, main
+from ports import reserve_ports
+
+LONG = os.environ.get("REDLOCK_LONG") == "1"
+CONFIG = ROOT / "config"
+TOOLS = pathlib.Path(os.environ.get("REDLOCK_PROMETHEUS", ROOT / "build/debian/prometheus/usr/bin"))
+HAS_TOOLS = (TOOLS / "promtool").exists()
+NEEDS_TOOLS = unittest.skipUnless(HAS_TOOLS, f"no prometheus in {TOOLS}: ./dev test unpacks it")
+
+SAMPLE = re.compile(r"(\w+)(?:\{(.*)\})? (\S+)")
+
+
+def page(port, path="/metrics"):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE_S) as answer:
+        return answer.read().decode()
+
+
+def samples_of(text):
+    """{name or name{labels}: number}"""
+    found = [SAMPLE.fullmatch(line) for line in text.splitlines() if not line.startswith("#")]
+    return {one[1] + (f"{{{one[2]}}}" if one[2] else ""): float(one[3]) for one in found}
+
+
+class WithMetrics(ProcessTest):
+    def with_metrics(self, *flags, **options):
+        [port] = reserve_ports(1)
+        node = self.node("--metrics-port", str(port), *flags, **options)
+        node.metrics_port = port
+        return node
+
+    def samples(self, node):
+        return samples_of(page(node.metrics_port))
+
+
+class Page(WithMetrics):
+    def test_it_tells_what_the_node_tells(self):
+        node = self.with_metrics("--max-ttl", "40s")
+        with node.client() as client:
+            client("SET", "held", "a", "NX", "PX", "30000")
+            client("SET", "held", "b", "NX", "PX", "30000")
+            client("SET", "released", "a", "NX", "PX", "30000")
+            client("DEL", "released")
+            client("SET", "over", "a", "NX", "PX", "1")
+            client("LOCK.EXTEND", "held", "a", "PX", "40000")
+            self.assertTrue(eventually(lambda: int(client.info()["expired"]) == 1))
+            told, info = self.samples(node), client.info()
+        self.assertEqual({name: told[f"redlock_{name}"] for name in (
+            "locks", "granted_total", "refused_held_total", "released_total", "expired_total",
+            "extended_total", "clients", "max_ttl_seconds", "fenced", "clock_sound", "ledger_ok",
+            "delay_left_seconds", "roster_epoch", "waiters", "refused_recovering_total")}, {
+                "locks": 1, "granted_total": 3, "refused_held_total": 1, "released_total": 1,
+                "expired_total": 1, "extended_total": 1, "clients": 1, "max_ttl_seconds": 40,
+                "fenced": 1, "clock_sound": 1, "ledger_ok": 1, "delay_left_seconds": 0,
+                "roster_epoch": 0, "waiters": 0, "refused_recovering_total": 0})
+        self.assertEqual(told["redlock_fence_largest"], int(info["counter"]))
+        self.assertEqual(told['redlock_state{state="serving"}'], 1)
+        self.assertEqual(told['redlock_commands_total{family="string"}'], 4)
+        self.assertEqual(told[f'redlock_node_info{{version="{info["redlock_version"]}",'
+                              f'node_id="{info["node_id"]}",run_id="{info["run_id"]}"}}'], 1)
+        self.assertLess(abs(told["redlock_start_time_seconds"] - time.time()), PATIENCE_S)
+        self.assertNotIn("held", page(node.metrics_port).replace("held_total", "")
+                         .replace("that are held", "").replace("another holds", ""))
+
+    def test_a_node_that_recovers(self):
+        node = self.with_metrics(bootstrap=False)
+        told = self.samples(node)
+        self.assertEqual(told['redlock_state{state="recovering"}'], 1)
+        self.assertLess(0, told["redlock_delay_left_seconds"])
+        with node.client() as client:
+            self.assert_error(client("SET", "a", "v", "NX", "PX", "30000"), "ERR recovering")
+        self.assertEqual(self.samples(node)["redlock_refused_recovering_total"], 1)
+
+    def test_it_asks_for_no_password_and_has_one_page(self):
+        [port] = reserve_ports(1)
+        node = self.new_node().exec("--requirepass", "secret", "--metrics-port", str(port))
+        node.metrics_port = port
+        self.assertTrue(eventually(lambda: self.is_shown(port)))
+        self.assertNotIn("secret", page(port))
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            page(node.metrics_port, "/")
+        self.assertEqual(refused.exception.code, 404)
+        refused.exception.close()
+
+    @staticmethod
+    def is_shown(port):
+        try:
+            return page(port)
+        except OSError:
+            return None
+
+    def test_a_port_that_is_taken_leaves_the_folder_untouched(self):
+        taken = self.node()
+        node = self.new_node(bootstrap=False)
+        done = node.run_once("--metrics-port", str(taken.port))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("address already in use", done.stdout + done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(node.folder, "ledger")))
+        done = node.run_once("--metrics-port", str(node.port))
+        self.assertIn(f"metrics-port {node.port} is the port of clients", done.stdout + done.stderr)
+
+    def test_it_is_answered_while_a_script_holds_everybody_up(self):
+        node = self.with_metrics()
+        with node.client(timeout_s=60) as hostile:
+            hostile.send(b"*3\r\n$4\r\nEVAL\r\n$17\r\nwhile true do end\r\n$1\r\n0\r\n")
+            time.sleep(0.1)
+            self.assertEqual(self.samples(node)["redlock_clients"], 1)
+
+    @staticmethod
+    def cpu_seconds(client):
+        info = client.info()
+        return float(info["used_cpu_user"]) + float(info["used_cpu_sys"])
+
+    @unittest.skipIf(SANITIZED, "measures time")
+    def test_a_page_costs_the_node_a_fifth_of_a_millisecond_at_most(self):
+        node = self.with_metrics()
+        with node.client() as client:
+            for number in range(1000):
+                client("SET", f"key{number}", "v", "NX", "PX", "60000")
+            page(node.metrics_port)
+            costs = []
+            for _ in range(5):
+                before = self.cpu_seconds(client)
+                for _ in range(100):
+                    page(node.metrics_port)
+                costs.append((self.cpu_seconds(client) - before) / 100)
+        cost_ms = sorted(costs)[2] * 1e3
+        print(f"\n  a page: {cost_ms:.3f} ms of CPU, its connection included", end="", flush=True)
+        self.assertLess(cost_ms, 0.2)
+
+
+@NEEDS_TOOLS
+class Promtool(WithMetrics):
+    def promtool(self, *words, text=None, folder=None):
+        done = subprocess.run([TOOLS / "promtool", *words], input=text, capture_output=True,
+                              text=True, cwd=folder, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def test_the_page_is_as_prometheus_wants_it(self):
+        self.assertEqual(self.promtool("check", "metrics",
+                                       text=page(self.with_metrics().metrics_port)), "")
+
+    def test_the_alerts_fire_at_what_they_are_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("redlock.rules.yml", "prometheus.yml"):
+                shutil.copy(CONFIG / "prometheus" / name, folder)
+            shutil.copy(ROOT / "tests/process/prometheus/rules_test.yml", folder)
+            self.promtool("check", "config", "prometheus.yml", folder=folder)
+            told = self.promtool("test", "rules", "rules_test.yml", folder=folder)
+            self.assertIn("SUCCESS", told)
+
+
+class Shipped(WithMetrics):
+    def test_whatever_is_asked_for_is_told(self):
+        """Each name in the alerts and in the dashboard is one of the page's, or a rule's."""
+        text = page(self.with_metrics().metrics_port)
+        told = set(re.findall(r"^# TYPE (\w+)", text, re.MULTILINE))
+        rules = (CONFIG / "prometheus/redlock.rules.yml").read_text()
+        dashboard = json.loads((CONFIG / "grafana.json").read_text())
+        queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+        queries += [one["query"] for one in dashboard["templating"]["list"]]
+        self.assertGreater(len(queries), 15)
+        asked = set(re.findall(r"\bredlock_\w+", rules + "\n".join(queries)))
+        self.assertEqual(asked - told, set())
+        recorded = set(re.findall(r"record: (redlock:\w+)", rules))
+        self.assertEqual(set(re.findall(r"redlock:\w+", rules)) - recorded, set())
+
+
+@NEEDS_TOOLS
+@unittest.skipUnless(LONG, "long")
+class Prometheus(WithMetrics):
+    """The real one, with the rules as they are shipped and a scrape each second."""
+
+    def start_prometheus(self, nodes):
+        [port] = reserve_ports(1)
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="redlock-test."))
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        shutil.copy(CONFIG / "prometheus/redlock.rules.yml", folder)
+        targets = ", ".join(f"'127.0.0.1:{node.metrics_port}'" for node in nodes)
+        (folder / "prometheus.yml").write_text(
+            "global: {scrape_interval: 1s, evaluation_interval: 1s}\n"
+            "rule_files: [redlock.rules.yml]\nscrape_configs:\n  - job_name: group\n"
+            f"    static_configs: [{{targets: [{targets}]}}]\n")
+        prometheus = subprocess.Popen(
+            [TOOLS / "prometheus", "--config.file", folder / "prometheus.yml",
+             "--storage.tsdb.path", folder / "data", "--log.level", "error",
+             "--web.listen-address", f"127.0.0.1:{port}"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(prometheus.wait)
+        self.addCleanup(prometheus.kill)
+        return port
+
+    def firing(self, port):
+        try:
+            answer = json.loads(page(port, "/api/v1/alerts"))
+        except OSError:
+            return None
+        return {alert["labels"]["alertname"] for alert in answer["data"]["alerts"]
+                if alert["state"] == "firing"}
+
+    def query(self, port, expression):
+        answer = json.loads(page(port, f"/api/v1/query?query={expression}"))
+        return [float(result["value"][1]) for result in answer["data"]["result"]]
+
+    def test_the_right_alerts_fire_and_end(self):
+        nodes = [self.with_metrics("--max-ttl", "2s") for _ in range(5)]
+        port = self.start_prometheus(nodes)
+        self.assertTrue(eventually(lambda: self.firing(port) is not None))
+        self.assertTrue(eventually(lambda: self.query(port, "redlock:granting") == [5], 60, 0.2))
+        self.assertEqual(self.firing(port), set())
+        for node in nodes[:2]:
+            node.kill()
+        self.assertTrue(eventually(lambda: self.firing(port) == {
+            "RedlockNoneMayFail", "RedlockNodeDown"}, 120, 0.5), self.firing(port))
+        nodes[2].kill()
+        self.assertTrue(eventually(lambda: "RedlockNoQuorumGrants" in self.firing(port), 60, 0.5))
+        for node in nodes[:3]:
+            node.start()
+        self.assertTrue(eventually(lambda: self.firing(port) == set(), 60, 0.5), self.firing(port))
+        self.assertEqual(self.query(port, "redlock:may_fail"), [2])
+
+
+main(400 if LONG else 100)

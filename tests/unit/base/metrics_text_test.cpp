@@ -1,0 +1,43 @@
+// The text that metrics are told in.
+#include "base/text/metrics_text.h"
+
+#include <limits>
+
+#include <catch2/catch.hpp>
+
+using namespace redlock;
+
+TEST_CASE("a number has its help and its type before it") {
+  MetricsText text("redlock");
+  text.gauge("locks", "Locks that are held.", 3);
+  text.counter("granted_total", "Locks that were granted.", 9007199254740991.0);
+  CHECK(std::move(text).str() ==
+        "# HELP redlock_locks Locks that are held.\n"
+        "# TYPE redlock_locks gauge\n"
+        "redlock_locks 3\n"
+        "# HELP redlock_granted_total Locks that were granted.\n"
+        "# TYPE redlock_granted_total counter\n"
+        "redlock_granted_total 9007199254740991\n");
+}
+
+TEST_CASE("samples of one name are told apart by labels, whose values may be anything") {
+  MetricsText text("x");
+  text.gauge("of", "By name.");
+  text.sample({{"a", "plain"}, {"b", "q\"uote \\ and\nline"}}, 0.25);
+  text.sample({{"a", ""}}, -1);
+  CHECK(std::move(text).str() ==
+        "# HELP x_of By name.\n# TYPE x_of gauge\n"
+        "x_of{a=\"plain\",b=\"q\\\"uote \\\\ and\\nline\"} 0.25\n"
+        "x_of{a=\"\"} -1\n");
+}
+
+TEST_CASE("what is no number has the format's words") {
+  MetricsText text("x");
+  text.gauge("a", "A.", std::numeric_limits<double>::quiet_NaN());
+  text.gauge("b", "B.", std::numeric_limits<double>::infinity());
+  text.gauge("c", "C.", -std::numeric_limits<double>::infinity());
+  const std::string all = std::move(text).str();
+  CHECK(all.find("x_a NaN\n") != std::string::npos);
+  CHECK(all.find("x_b +Inf\n") != std::string::npos);
+  CHECK(all.find("x_c -Inf\n") != std::string::npos);
+}
