@@ -19,6 +19,7 @@ import time
 
 import page
 import play
+import tokens
 from library import PLACES, Broken, Unreachable, fetch, missing_tools, suites
 
 UNREACHABLE_MAX = 2
@@ -109,6 +110,19 @@ def try_all(wanted):
         return {title: future.result() for title, future in tried.items()}
 
 
+def tokens_wrong(results):
+    """Sentences about the programs of docs/tokens.md whose libraries are there."""
+    for language, (title, _) in tokens.PROGRAMS.items():
+        if results.get(title, {}).get("status") != "passed":
+            continue
+        folder = PLACES / "runs" / f"tokens-{language}"
+        shutil.rmtree(folder, ignore_errors=True)
+        wrong = tokens.wrong(language, folder)
+        tell(f"{language}: a token through a front door: {wrong or 'passed'}")
+        if wrong:
+            yield f"docs/tokens.md in {language}: {wrong}"
+
+
 def verdict(results, missing, must_all):
     """Sentences about what is wrong with the run as a whole."""
     skipped = [title for title, result in results.items() if result["status"] == "skipped"]
@@ -158,7 +172,8 @@ def main():
     results = try_all([library for library in wanted if library.language not in missing])
     PLACES.mkdir(parents=True, exist_ok=True)
     (PLACES / "results.json").write_text(json.dumps(results, indent=1) + "\n")
-    wrong = [*verdict(results, missing, options.all), *settle_page(results, options.write)]
+    wrong = [*verdict(results, missing, options.all), *tokens_wrong(results),
+             *settle_page(results, options.write)]
     for sentence in wrong:
         tell(sentence)
     counts = [sum(result["status"] in words for result in results.values())

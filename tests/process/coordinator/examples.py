@@ -21,7 +21,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
 # What other blocks of Markdown are: pictures, transcripts of Redis, code that other tests compile.
-OTHER_LANGUAGES = {"", "c", "cmake", "cpp", "jsonl", "python", "sql"}
+OTHER_LANGUAGES = {"", "c", "cmake", "cpp", "go", "java", "js", "jsonl", "python", "sql"}
 
 
 @dataclasses.dataclass

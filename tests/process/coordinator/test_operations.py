@@ -294,12 +294,13 @@ class Operations(unittest.TestCase):
 
     def test_a_lock_is_stuck(self):
         self.found(edits={})
-        look, release, delete = self.take("A lock is stuck")
-        held = ("acquire", "nightly", "--no-wait")
+        look, listed, release, delete = self.take("A lock is stuck")
+        held = ("acquire", "nightly", "--no-wait", "--label", "backup@web3:4711 rsync")
         for block in (release, delete):
             self.assertEqual(self.redlock(*held).returncode, 0)
             self.assertEqual(self.redlock(*held).returncode, 75)
             self.type(look)
+            self.type(listed)
             self.type(block)
         self.assertEqual(self.redlock(*held).returncode, 0)
 

@@ -132,7 +132,7 @@ func monitor() error {
 	lines := make(chan string, 100)
 	watched := other.Monitor(ctx, lines)
 	watched.Start()
-	defer watched.Stop()
+	defer stop(watched, lines)
 	for end := time.After(ttl); ; {
 		client.Get(ctx, "monitored") // until MONITOR, which it sends by itself, is under way
 		select {
@@ -143,6 +143,24 @@ func monitor() error {
 		case <-time.After(10 * time.Millisecond):
 		case <-end:
 			return errors.New("MONITOR shows no GET")
+		}
+	}
+}
+
+// Stop waits for the lock that go-redis holds until the next line comes: so there is to be one.
+func stop(watched *redis.MonitorCmd, lines <-chan string) {
+	stopped := make(chan struct{})
+	go func() {
+		watched.Stop()
+		close(stopped)
+	}()
+	for {
+		client.Get(ctx, "monitored")
+		select {
+		case <-stopped:
+			return
+		case <-lines:
+		case <-time.After(time.Millisecond):
 		}
 	}
 }
