@@ -18,6 +18,7 @@
 #include "server/shell/supervisor.h"
 #include "server/sockets/descriptor_limit.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -151,7 +152,8 @@ int run_node(NodeCommandLine& command) {
   for (const std::string& warning : command.configuration.warnings) {
     log.value().log(LogLevel::warning, warning);
   }
-  raise_descriptor_limit(settings, log.value(), kOwnDescriptors);
+  raise_descriptor_limit(settings, log.value(),
+                         kOwnDescriptors + MetricsPort::descriptors(settings));
   Process process(settings, log.value(), command.config_file);
   const int code = process.run();
   tell_broken_invariants(nullptr);
@@ -175,6 +177,19 @@ int bootstrap_node(const NodeCommandLine& command) {
   return 0;
 }
 
+// No list of processes is to show them any longer.
+void hide_secrets(std::span<char*> words) {
+  bool is_of_secret = false;
+  for (char* word : words) {
+    const std::string_view text(word);
+    if (text.starts_with("--")) {
+      is_of_secret = is_secret(text.substr(2));
+    } else if (is_of_secret) {
+      std::fill_n(word, text.size(), '*');
+    }
+  }
+}
+
 int main(std::span<char*> arguments) {
   net::fill_closed_streams();
   ignore_stray_signals();
@@ -187,6 +202,7 @@ int main(std::span<char*> arguments) {
                                 .read_standard_input = [] { return net::read_text(STDIN_FILENO); },
                                 .environment = environment_of_process()});
   if (!command) return fail(command.error().text);
+  hide_secrets(arguments);
   switch (command.value().deed) {
     case NodeCommandLine::Deed::show_version:
       fmt::print("redlock-node {} (speaks the protocol of Redis {})\n", kRedlockVersion,

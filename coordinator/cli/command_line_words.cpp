@@ -83,6 +83,11 @@ std::string unknown_option(const CLI::App& app, const CLI::App* subcommand,
   return did_you_mean("option", word.substr(0, word.find('=')), {names.begin(), names.end()});
 }
 
+// Whose values are secret, all of it or a part.
+constexpr std::string_view kNodes = "--nodes";
+constexpr std::string_view kValue = "--value";
+constexpr std::string_view kPassword = "--requirepass";
+
 // "redis://user:secret@host,…": each secret, in place.
 void hide_passwords(std::span<char> nodes) {
   const std::string_view list(nodes.data(), nodes.size());
@@ -103,8 +108,8 @@ void hide_passwords(std::span<char> nodes) {
 
 // What behind an option is secret: its value, in the same word or in the next.
 void hide_value(std::string_view option, std::span<char> value) {
-  if (option == "--nodes") hide_passwords(value);
-  if (option == "--value") std::fill(value.begin(), value.end(), '*');
+  if (option == kNodes) hide_passwords(value);
+  if (option == kValue || option == kPassword) std::fill(value.begin(), value.end(), '*');
 }
 
 }  // namespace
@@ -115,7 +120,7 @@ void hide_secrets(std::span<char*> words) {
     const std::span<char> all(word, std::strlen(word));
     const std::string_view text(word);
     const std::size_t equals = text.find('=');
-    if (option == "--nodes" || option == "--value") {
+    if (option == kNodes || option == kValue || option == kPassword) {
       hide_value(std::exchange(option, {}), all);
     } else if (equals != std::string_view::npos && text.starts_with("--")) {
       hide_value(text.substr(0, equals), all.subspan(equals + 1));

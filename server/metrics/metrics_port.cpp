@@ -7,6 +7,12 @@
 
 namespace redlock::server {
 
+std::uint32_t MetricsPort::descriptors(const Settings& settings) {
+  if (settings.metrics_port == 0) return 0;
+  constexpr std::size_t kOfPlace = net::HttpServer::kConnectionsMax + 1;  // it listens, too
+  return static_cast<std::uint32_t>(settings.bind.size() * kOfPlace);
+}
+
 Result<MetricsPort> MetricsPort::open(net::Loop& loop, const Settings& settings,
                                       const Write& write) {
   MetricsPort opened;

@@ -7,6 +7,7 @@
 #include "server/settings/settings.h"
 #include <redlock/result.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -17,6 +18,9 @@ namespace redlock::server {
 class MetricsPort {
  public:
   using Write = std::function<std::string()>;  // the page, at each request
+
+  // That it may have open at once.
+  static std::uint32_t descriptors(const Settings& settings);
 
   // Listens nowhere where the setting is 0. A place that may be missing for clients may be missing
   // here. Nothing is answered before the loop runs.

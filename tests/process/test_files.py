@@ -1,6 +1,7 @@
 """What a start makes of files and descriptors that are not as they should be."""
 
 import os
+import pathlib
 import stat
 import subprocess
 
@@ -11,6 +12,14 @@ def without_standard_streams(*command, folder):
     """Runs the command with the descriptors 0 to 2 closed; its exit code."""
     closed = ["sh", "-c", 'exec "$@" 0<&- 1>&- 2>&-', "sh", *map(str, command)]
     return subprocess.run(closed, timeout=PATIENCE_S, cwd=folder).returncode
+
+
+class Secrets(ProcessTest):
+    def test_no_list_of_processes_shows_a_password(self):
+        node = self.new_node().exec("--requirepass", "secret", "--loglevel", "notice")
+        words = pathlib.Path(f"/proc/{node.process.pid}/cmdline")
+        self.assertTrue(eventually(lambda: "--requirepass\0******\0--loglevel\0notice\0"
+                                   in words.read_text(encoding="utf-8")))
 
 
 class Files(ProcessTest):

@@ -100,7 +100,7 @@ HttpReader::HttpReader() : parser_(std::make_unique<Parser>()) {}
 HttpReader::~HttpReader() = default;
 
 HttpReader::State HttpReader::read(std::string_view& bytes) {
-  if (state_ != State::more) return state_;
+  if (state_ != State::more || bytes.empty()) return state_;  // none: to the library it is the end
   const std::string_view room = bytes.substr(0, kRequestBytesMax - size_);
   const std::size_t taken = parser_->read(room);
   size_ += taken;

@@ -67,25 +67,32 @@ class HttpServer::Connection final : public Stream::User {
   void on_bytes(std::string_view bytes) override {
     if (is_ending_) return;
     input_ += bytes;
-    serve();
+    if (!waits_) serve();
   }
   void on_end(std::string_view) override { server_.forget(*this); }
   void on_drained() override {
-    if (is_ending_) return;
-    stream_->start_reading();
+    if (!is_ending_ && !waits_) serve();
+  }
+  void go_on() {
+    waits_ = false;
     serve();
   }
 
  private:
+  // One request. Behind an answer that is on its way, or where more are to be read first, nothing
+  // is read from the peer.
   void serve() {
     std::string_view rest = input_;
-    while (!rest.empty() && !is_ending_ && stream_->queued_bytes() == 0) {
-      const HttpReader::State state = reader_.read(rest);
-      if (state == HttpReader::State::more) break;
-      answer(state);
-    }
+    const HttpReader::State state = reader_.read(rest);
     input_.erase(0, input_.size() - rest.size());
-    if (!is_ending_ && stream_->queued_bytes() > 0) stream_->stop_reading();
+    if (state != HttpReader::State::more) answer(state);
+    if (is_ending_) return stream_->end_after_writes();  // the last: it may be forgotten in there
+    const bool is_drained = stream_->queued_bytes() == 0;
+    if (is_drained && input_.empty()) return stream_->start_reading();
+    stream_->stop_reading();
+    if (!is_drained) return;
+    waits_ = true;
+    server_.serve_later(*this);
   }
 
   void answer(HttpReader::State state) {
@@ -99,9 +106,7 @@ class HttpServer::Connection final : public Stream::User {
     const bool has_body = !is_whole || request.method != "HEAD";
     silent_since_ = now();
     stream_->write(bytes_of(response, has_body, keeps_alive));
-    if (keeps_alive) return;
-    is_ending_ = true;
-    stream_->end_after_writes();
+    is_ending_ = !keeps_alive;
   }
 
   HttpResponse response_to(const HttpRequest& request) const {
@@ -119,10 +124,13 @@ class HttpServer::Connection final : public Stream::User {
   std::string input_;
   Instant silent_since_;
   bool is_ending_ = false;
+  bool waits_ = false;  // for its next turn
 };
 
 HttpServer::HttpServer(Loop& loop, Answer answer)
-    : answer_(std::move(answer)), silence_(loop, ClockKind::monotonic, [this] { close_silent(); }) {
+    : answer_(std::move(answer)),
+      silence_(loop, ClockKind::monotonic, [this] { close_silent(); }),
+      next_turn_(loop, ClockKind::monotonic, [this] { serve_next(); }) {
   silence_.keep_loop_alive(false);
 }
 
@@ -144,19 +152,38 @@ void HttpServer::accept(std::unique_ptr<Stream> stream) {
     const auto longest = std::min_element(
         connections_.begin(), connections_.end(),
         [](const auto& a, const auto& b) { return a->silent_since() < b->silent_since(); });
-    connections_.erase(longest);
+    forget(**longest);
   }
   connections_.push_back(std::make_unique<Connection>(*this, std::move(stream)));
   set_timer();
 }
 
+void HttpServer::serve_later(Connection& connection) {
+  waiting_.push_back(&connection);
+  next_turn_.set(now());
+}
+
+void HttpServer::serve_next() {
+  if (waiting_.empty()) return;
+  Connection& connection = *waiting_.front();
+  waiting_.pop_front();
+  if (!waiting_.empty()) next_turn_.set(now());
+  connection.go_on();
+}
+
 void HttpServer::forget(const Connection& connection) {
+  std::erase(waiting_, &connection);
   std::erase_if(connections_, [&](const auto& one) { return one.get() == &connection; });
 }
 
 void HttpServer::close_silent() {
   const Instant since = now() - kSilenceMax;
-  std::erase_if(connections_, [&](const auto& one) { return one->silent_since() <= since; });
+  const auto is_silent = [&](const auto& one) { return one->silent_since() <= since; };
+  while (true) {
+    const auto found = std::find_if(connections_.begin(), connections_.end(), is_silent);
+    if (found == connections_.end()) break;
+    forget(**found);
+  }
   set_timer();
 }
 

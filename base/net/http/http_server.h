@@ -4,9 +4,9 @@
 //     return path == "/metrics" ? HttpResponse{.body = metrics()} : HttpResponse::not_found();
 //   });
 //
-// HTTP/1.1 and 1.0, GET and HEAD, one request of a connection after the other. Whoever sends more
-// than a request may have, reads nothing or says nothing for long costs a bounded room, and is
-// closed.
+// HTTP/1.1 and 1.0, GET and HEAD, one request of a connection after the other, and one page between
+// two looks at the sockets for those who send many at once. Whoever sends more than a request may
+// have, reads nothing or says nothing for long costs a bounded room, and is closed.
 //
 // A page that a browser has from elsewhere may have a name of its own lead to this machine, and ask
 // here as if it were at home (DNS rebinding). So what comes from this machine must name it: by a
@@ -23,6 +23,7 @@
 #include <redlock/result.h>
 
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -68,13 +69,18 @@ class HttpServer {
   HttpServer(Loop& loop, Answer answer);
   void accept(std::unique_ptr<Stream> stream);
   void forget(const Connection& connection);
+  // It has more requests than the one that was answered in this turn.
+  void serve_later(Connection& connection);
+  void serve_next();
   void close_silent();
   void set_timer();
 
   Answer answer_;
   Timer silence_;
+  Timer next_turn_;
   std::unique_ptr<Listener> listener_;
   std::vector<std::unique_ptr<Connection>> connections_;
+  std::deque<Connection*> waiting_;  // for a turn
 };
 
 // Whether what this Host field names may be answered (see above).

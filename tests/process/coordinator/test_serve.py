@@ -299,6 +299,8 @@ class Settings(DoorTest):
             self.assertIn("NOAUTH", client("GET", "k").text)
             self.assertEqual(client("AUTH", "secret"), "OK")
             self.assertIsNone(client("GET", "k"))
+        words = pathlib.Path(f"/proc/{door.process.pid}/cmdline").read_text(encoding="utf-8")
+        self.assertIn("--requirepass\0******\0", words)
 
     def test_maxclients(self):
         door = self.door("--maxclients", "2")

@@ -45,6 +45,16 @@ TEST_CASE("a request is read, however its bytes come") {
   check_is_the_get(reader.request());
 }
 
+TEST_CASE("no bytes are no end") {
+  HttpReader reader;
+  std::string_view bytes = "GET / HT";
+  CHECK(reader.read(bytes) == State::more);
+  CHECK(reader.read(bytes) == State::more);
+  bytes = "TP/1.1\r\n\r\n";
+  CHECK(reader.read(bytes) == State::whole);
+  CHECK(reader.read(bytes) == State::more);
+}
+
 TEST_CASE("of several at once each is read by itself") {
   HttpReader reader;
   const std::string all = fmt::format("{}HEAD / HTTP/1.0\r\n\r\n{}", kGet, kGet);
