@@ -25,14 +25,15 @@ SOAK_S = 3600 if os.environ.get("REDLOCK_LONG") == "1" else 8
 ROUTE_GOES = """
     set -e
     ip link set lo up
-    "$BUILD/redlock" up --dir "$DIR" > "$DIR.up" 2>&1 &
+    "$BUILD/redlock" up --no-door --dir "$DIR" > "$DIR.up" 2>&1 &
     export REDLOCK_NODES=$(seq -s , -f 127.0.0.1:%g 7001 7005)
     until "$BUILD/redlock" acquire ready --ttl 1s > /dev/null 2>&1; do sleep 0.1; done
-    "$BUILD/redlock" run --ttl 30s scanner -- sleep 24 > /dev/null 2> "$DIR.run" &
+    "$BUILD/redlock" run --ttl 30s scanner -- sh -c 'echo ready; exec sleep 24' \
+      > "$DIR.begun" 2> "$DIR.run" &
     run=$!
     "$BUILD/guest" route $(echo $REDLOCK_NODES | tr , ' ') > "$DIR.guest" &
     guest=$!
-    until grep -q ready "$DIR.guest"; do sleep 0.1; done
+    until grep -q ready "$DIR.guest" && grep -q ready "$DIR.begun"; do sleep 0.1; done
     ip rule del pref 0
     sleep 22
     ip rule add pref 0 lookup local
