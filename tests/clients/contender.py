@@ -70,6 +70,7 @@ class Contender:
         self.name = name
         self.log_path = pathlib.Path(log_path)
         self.words = []
+        self.asked = ()
         self.log = open(self.log_path, "ab")
         self.process = subprocess.Popen(
             [str(word) for word in program.command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -86,6 +87,7 @@ class Contender:
         return self.answer(limit_s)
 
     def start(self, *words):
+        self.asked = words
         try:
             self.process.stdin.write((" ".join(str(word) for word in words) + "\n").encode())
         except BrokenPipeError:
@@ -104,7 +106,8 @@ class Contender:
         while b"\n" not in self.unread:
             left_s = max(end - time.monotonic(), 0)
             if not select.select([self.process.stdout], [], [], left_s)[0]:
-                raise DriverError(f"{self.name} did not answer: {self._last_words()}")
+                raise DriverError(
+                    f"{self.name} did not answer {self.asked[0]}: {self._last_words()}")
             data = self.process.stdout.read(1 << 16)
             if not data:
                 raise self._ended()

@@ -5,11 +5,16 @@ connection of our own.
 """
 
 import pathlib
+import signal
+import subprocess
 import sys
+
+from library import BUILD
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "process"))
 
 import harness  # noqa: E402  (tests/process: Node, Client)
+from ports import give_back_ports, reserve_ports  # noqa: E402
 
 SOON_S = 0.5
 
@@ -52,6 +57,7 @@ class Group:
     def end(self):
         for node in self.nodes:
             node.end()
+        give_back_ports(node.port for node in self.nodes)
 
     # --- what is true ---
 
@@ -66,7 +72,7 @@ class Group:
 
     def holding(self, key):
         """How many nodes hold the key."""
-        return sum(ttl_ms > 0 for ttl_ms in self.ttls_ms(key))
+        return sum(ttl_ms > 0 for ttl_ms in Group.ttls_ms(self, key))
 
     def soon(self, key, count):
         """Whether so many nodes hold the key within a moment: at a quorum, some libraries answer
@@ -88,3 +94,70 @@ class Group:
             with harness.Client(node.port) as client:
                 total += int(client.info("locks")["held"])
         return total
+
+
+class Door:
+    """A front door over nodes: `redlock serve`."""
+
+    def __init__(self, nodes, *flags):
+        [self.port] = reserve_ports(1)
+        self.command = [BUILD / "redlock", "serve", "--nodes",
+                        ",".join(f"redis://{address}" for address in nodes),
+                        "--listen", f"127.0.0.1:{self.port}", *flags]
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
+        if not harness.eventually(self._answers):
+            raise AssertionError("no front door")
+
+    def _answers(self):
+        try:
+            with harness.Client(self.port) as client:
+                return client("PING") == "PONG"
+        except OSError:
+            return False
+
+    def kill(self):
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+    def end(self):
+        self.kill()
+        give_back_ports([self.port])
+
+
+class DoorGroup(Group):
+    """Five nodes behind a front door: a library sees one address, and what is left of a lock's TTL
+    is asked there, as the nodes hold it for longer (rule D2)."""
+
+    def __init__(self, folder, *flags):
+        super().__init__(folder, 5, *flags)
+        self.door = Door([f"127.0.0.1:{node.port}" for node in self.nodes])
+
+    @property
+    def addresses(self):
+        return [f"127.0.0.1:{self.door.port}"]
+
+    def start(self, recovering=0):
+        super().start(recovering)
+        self.door.start()
+
+    def stop_from(self, index):
+        """SIGSTOP: their ports still accept, nobody answers."""
+        for node in self.nodes[index:]:
+            node.process.send_signal(signal.SIGSTOP)
+
+    def proceed(self):
+        for node in self.nodes:
+            node.process.send_signal(signal.SIGCONT)
+
+    def end(self):
+        self.door.end()
+        super().end()
+
+    def ttls_ms(self, key):
+        with harness.Client(self.door.port) as client:
+            return [client("PTTL", key)]

@@ -13,6 +13,7 @@ Packages go to build/clients/LANGUAGE/NAME and stay there: a second run asks no 
 that does not answer skips the library, by name; any other failure is one.
 """
 
+import dataclasses
 import functools
 import hashlib
 import importlib.util
@@ -68,6 +69,7 @@ class Library:
     program: object         # contender.Program: starts its driver
     place: pathlib.Path     # where its package is
     nodes: int = 1          # over how many nodes it locks: 1 or 5
+    through_door: bool = False  # they stand behind a front door, which is the one that it knows
     takes_locks: bool = True  # if not, it is a tool of another kind: its features are tried
     key: str = "{}"         # the key of a lock's name
     fetch: tuple = ()       # commands that ask the registry, run in `place`
@@ -79,7 +81,12 @@ class Library:
     stalls: dict = field(default_factory=dict)   # scenario: why it may take its time
     faults: dict = field(default_factory=dict)   # scenario: Fault
     unusable: Fault = None                       # it does not work with a lock node at all
+    no_door: Fault = None                        # it does not work with a front door
     know: str = ""                               # what its user should know
+
+    def behind_a_door(self):
+        """The same library, whose node or nodes are one front door over five."""
+        return dataclasses.replace(self, nodes=5, through_door=True, stalls={})
 
     @property
     def title(self):

@@ -14,13 +14,15 @@ WORKS = "works"
 WORKS_NOT = "works not"
 
 _HEADS = {
-    WORKS: ("Library", "What was tried", "Result", "One node recovering", "What to know"),
+    WORKS: ("Library", "What was tried", "Result", "Front door", "One node recovering",
+            "What to know"),
     WORKS_NOT: ("Library", "What was tried", "Why", "What its user sees"),
 }
 
 # When its user gets an answer that is worth telling, and the figure of how long that took.
 OCCASIONS = {"the node down": "one_down_ms", "three nodes down": "three_down_ms"}
 AT_ONCE_MS = 100
+DOOR_CELL = 3
 
 
 def mark(table, end=False):
@@ -36,31 +38,48 @@ def cell(text):
     return re.sub(r"\s+", " ", str(text)).replace("|", "\\|").strip()
 
 
+def cells_of(line):
+    return [part.strip() for part in re.split(r"(?<!\\)\|", line)[1:-1]]
+
+
 def rows(page, table):
     """{first two cells: the row} of a table of the page."""
     text = page.split(mark(table))[1].split(mark(table, end=True))[0]
-    found = {}
-    for line in text.strip().splitlines()[2:]:
-        cells = [part.strip() for part in re.split(r"(?<!\\)\|", line)[1:-1]]
-        found[tuple(cells[:2])] = line
-    return found
+    return {tuple(cells_of(line)[:2]): line for line in text.strip().splitlines()[2:]}
 
 
 def row_key(library):
     return (cell(f"{library.language}: {library.name} {library.version}"), cell(library.tries))
 
 
-def row(library, result):
-    tell = tell_unusable if library.unusable else tell_usable
-    return "| " + " | ".join([*row_key(library), *map(cell, tell(library, result))]) + " |"
+def row(library, result, there):
+    """The row that is there tells what came of it over a front door; other runs find that out."""
+    if library.unusable:
+        told = tell_unusable(library, result)
+    else:
+        front_door = cells_of(there)[DOOR_CELL] if there else ""
+        told = (outcome(result), front_door, recovering(library, result), know(library, result))
+    return "| " + " | ".join([*row_key(library), *map(cell, told)]) + " |"
+
+
+def door_row(there, result):
+    """The row that is there, with what came of it over a front door."""
+    cells = cells_of(there)
+    cells[DOOR_CELL] = cell(door_outcome(result))
+    return "| " + " | ".join(cells) + " |"
+
+
+def door_outcome(result):
+    if result["status"] == "does not work":
+        return f"no: {result['why']}"
+    refused = {name: scene["why"] for name, scene in result["scenarios"].items()
+               if scene["status"] == "refused"}
+    told = outcome(result) if len(result["scenarios"]) > 1 else "in part"  # a tool takes no locks
+    return told + (f"; not: {refused['features']}" if "features" in refused else "")
 
 
 def tell_unusable(library, result):
     return library.unusable.reason, f"`{plain(result['why'])}`"
-
-
-def tell_usable(library, result):
-    return outcome(result), recovering(library, result), know(library, result)
 
 
 def outcome(result):
@@ -148,8 +167,9 @@ def with_tables(page, suites):
     return page
 
 
-def updated(page, libraries, results):
-    """The page with the rows of these results; rows of libraries that are no more are dropped."""
+def updated(page, libraries, results, door=False):
+    """The page with the rows of these results, which are those over a front door, or all others;
+    rows of libraries that are no more are dropped."""
     for table, head in _HEADS.items():
         there = rows(page, table)
         lines = table_lines(head)
@@ -157,10 +177,13 @@ def updated(page, libraries, results):
             if table_of(library) != table:
                 continue
             result = results.get(library.title)
-            if result is not None:
-                lines.append(row(library, result))
-            elif row_key(library) in there:
-                lines.append(there[row_key(library)])
+            line = there.get(row_key(library))
+            if result is not None and door:
+                line = door_row(line, result)
+            elif result is not None:
+                line = row(library, result, line)
+            if line is not None:
+                lines.append(line)
         page = with_table(page, table, lines)
     return page
 
@@ -172,8 +195,8 @@ def told(page, table):
     return [line.rsplit(" | ", 1)[0] if table == WORKS else line for line in lines]
 
 
-def in_step(page, libraries, results):
+def in_step(page, libraries, results, door=False):
     """The rows of these results that the page tells otherwise; empty when all is well."""
-    now = updated(page, libraries, results)
+    now = updated(page, libraries, results, door)
     return [line for table in _HEADS for line in told(now, table)
             if line not in told(page, table)]

@@ -11,8 +11,8 @@ import time
 
 import scenarios
 from contender import Contender, DriverError
-from group import Group
-from scenarios import ALL, Failed, TTL_MS, want_yes
+from group import DoorGroup, Group
+from scenarios import ALL, REFUSAL, Failed, Refused, TTL_MS, want_yes
 
 MAX_TTL = "10m"  # for one lock that outlives every attempt to reach a node that is gone
 RUNNING = set()  # every Play that has processes
@@ -44,7 +44,9 @@ class Play:
         self.names = itertools.count(1)
         self.contenders = []
         stop_if_leaving()
-        self.group = Group(self.folder, library.nodes, "--max-ttl", MAX_TTL, *library.node_flags)
+        flags = ("--max-ttl", MAX_TTL, *library.node_flags)
+        self.group = DoorGroup(self.folder, *flags) if library.through_door else \
+            Group(self.folder, library.nodes, *flags)
         RUNNING.add(self)
         try:
             self.group.start(recovering)
@@ -137,13 +139,21 @@ class Act:
             if not set(scene.needs) <= set(self.play.alice.words):
                 return NOT_OFFERED
             scene.run(self.play)
+        except Refused as refusal:
+            self.renew()  # what it had begun is there
+            return RefusedBy(refusal)
         except (Failed, DriverError, AssertionError) as failure:
             self.renew()
-            return str(failure) or type(failure).__name__
+            text = str(failure) or type(failure).__name__
+            return RefusedBy(text) if REFUSAL.search(text) else text
         return None
 
 
 NOT_OFFERED = "not offered"
+
+
+class RefusedBy(str):
+    """What a front door does not do."""
 
 
 def library(library, folder):
@@ -157,13 +167,17 @@ def library(library, folder):
     result["says"] = {occasion: str(answer) for occasion, answer in result["says"].items()}
     passed = all(outcome["status"] != "failed" for outcome in result["scenarios"].values())
     result["status"] = "passed" if passed else "failed"
+    if library.through_door and library.no_door:
+        return not_behind_a_door(library, result)
     return result
 
 
 def judge(library, name, failure):
     """A fault that is the library's own and known must be seen, or its line here is wrong."""
+    if isinstance(failure, RefusedBy):
+        return {"status": "refused", "why": str(failure)}
     fault = library.faults.get(name)
-    if fault is None:
+    if fault is None or (failure is None and library.through_door):  # a door mends some
         status = {None: "passed", NOT_OFFERED: NOT_OFFERED}.get(failure, "failed")
         return {"status": status, "why": failure or ""}
     if failure is None:
@@ -171,6 +185,17 @@ def judge(library, name, failure):
     if not fault.matches(failure):
         return {"status": "failed", "why": failure}
     return {"status": "known fault", "why": fault.reason, "seen": failure}
+
+
+def not_behind_a_door(library, result):
+    """The result of a library that does not work with a front door: what is seen of it must be
+    what its line tells."""
+    seen = [scene["why"] for scene in result["scenarios"].values()
+            if scene["status"] in ("failed", "refused")]
+    if any(library.no_door.matches(failure) for failure in seen):
+        return {**result, "status": "does not work", "why": library.no_door.reason}
+    why = "; ".join(seen) or f"works: {library.no_door.reason} is no longer so"
+    return {**result, "status": "failed", "why": why}
 
 
 def unusable(library, folder):

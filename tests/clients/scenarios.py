@@ -8,8 +8,11 @@ Three acts, each with nodes and drivers of its own: SERVING, RECOVERING and DOWN
 scenarios run in this order, and one that failed gets new nodes for those that follow.
 """
 
+import re
 import statistics
 import time
+
+from group import harness
 
 LOCK_WORDS = ("acquire", "extend", "release")
 
@@ -22,6 +25,7 @@ REPETITIONS = 5        # of which the quickest counts: a busy machine slows some
 RECONNECT_S = 8        # by then every library has found its node again
 RETRY_S = 0.05
 CRASH_TTL_MS = 3_000   # longer than five nodes take to be killed and started
+NODE_TIMEOUT_MS = 500  # of a front door: its default
 FORGOTTEN_S = 0.1      # by then a ledger no longer tells of longer locks that are gone (rule R5)
 
 SERVING, RECOVERING, DOWN = "serving", "recovering", "down"
@@ -32,20 +36,31 @@ class Failed(Exception):
     """What the library or a node did is not what the scenario says."""
 
 
+# What a front door does not do, and says so: docs/front-door.md, "What it serves".
+REFUSAL = re.compile(r"not served by a front door|a front door does not change the value")
+
+
+class Refused(Exception):
+    """A front door said that it does not do this, to these words of a driver."""
+
+
 class Scenario:
-    def __init__(self, name, run, needs, nodes):
-        self.name, self.run, self.needs, self.nodes = name, run, needs, nodes
+    def __init__(self, name, run, needs, nodes, door):
+        self.name, self.run, self.needs, self.nodes, self.door = name, run, needs, nodes, door
 
     def fits(self, library):
+        if self.door and not library.through_door:
+            return False
         if not library.takes_locks:
             return self is FEATURES
         return self.nodes in (None, library.nodes)
 
 
-def scenario(name, act=SERVING, needs=(), nodes=None):
-    """Registers one. needs: words that the driver must know; nodes: over how many it must lock."""
+def scenario(name, act=SERVING, needs=(), nodes=None, door=False):
+    """Registers one. needs: words that the driver must know; nodes: over how many it must lock;
+    door: it takes a front door."""
     def register(run):
-        ALL[act].append(Scenario(name, run, needs, nodes))
+        ALL[act].append(Scenario(name, run, needs, nodes, door))
         return run
     return register
 
@@ -56,6 +71,8 @@ def want(condition, text):
 
 
 def want_yes(answer, what):
+    if REFUSAL.search(answer.text):
+        raise Refused(what)
     want(answer.yes, f"{what}: {answer}")
     return answer
 
@@ -156,8 +173,10 @@ def wrong_owner(play):
 def features(play):
     """What else the library offers: each word that its driver knows beyond the lock."""
     answers = {word: play.alice.ask(word) for word in play.alice.words if word not in LOCK_WORDS}
-    failed = [f"{word}: {answer}" for word, answer in answers.items() if not answer.yes]
-    want(not failed, "; ".join(failed))
+    failed = {word: answer for word, answer in answers.items() if not answer.yes}
+    if failed and play.library.through_door:  # it serves locks; the page tells what it does not
+        raise Refused(", ".join(failed))
+    want(not failed, "; ".join(f"{word}: {answer}" for word, answer in failed.items()))
 
 
 FEATURES = ALL[SERVING][-1]
@@ -254,7 +273,56 @@ def the_only_one_recovering(play):
         want(told.took_ms <= STALL_MS_MAX, f"the refusal took {told.took_ms:.0f} ms")
 
 
-# --- nodes are gone ---
+# --- nodes are gone, or the front door ---
+
+
+@scenario("two stopped", act=DOWN, door=True)
+def two_stopped(play):
+    """Two nodes hang: their ports accept, and nobody answers. Nothing happens."""
+    play.group.stop_from(3)
+    name, key = play.new_lock()
+    want_yes(play.alice.ask("acquire", name, TTL_MS, 0), "alice acquires")
+    want_refused(play.bob.ask("acquire", name, TTL_MS, 0), "bob gets a lock that alice holds")
+    play.alice.ask("release", name)
+    want_yes(play.bob.ask("acquire", name, TTL_MS, 0), "bob acquires after alice")
+    play.bob.ask("release", name)
+    play.group.proceed()
+    play.group.wait_until_gone(key)
+
+
+@scenario("three stopped", act=DOWN, door=True)
+def three_stopped(play):
+    """No quorum answers: nothing is granted, and who asks is told within the node timeout."""
+    play.group.stop_from(2)
+    name, key = play.new_lock()
+    with harness.Client(play.group.door.port) as client:
+        asked_at = time.monotonic()
+        told = client("SET", name, "v", "NX", "PX", TTL_MS)
+        took_ms = (time.monotonic() - asked_at) * 1000
+    want("NOQUORUM" in str(getattr(told, "text", told)), f"without a quorum: {told}")
+    want(took_ms <= NODE_TIMEOUT_MS + 100, f"to say so took {took_ms:.0f} ms")
+    want_refused(play.alice.ask("acquire", name, TTL_MS, 0), "two nodes are no quorum")
+    play.group.proceed()
+    play.group.wait_until_gone(key)
+    for contender in (play.alice, play.bob):
+        play.reconnect(contender, 5)
+
+
+@scenario("door killed", act=DOWN, door=True)
+def door_killed(play):
+    """kill -9 of the front door and a start: it knows nothing, and the lock is held even so."""
+    name, key = play.new_lock()
+    want_yes(play.alice.ask("acquire", name, LONG_TTL_MS, 0), "alice acquires")
+    play.group.door.kill()
+    play.group.door.start()
+    for contender in (play.alice, play.bob):
+        play.reconnect(contender, 5)
+    want_refused(play.insist(play.bob, "acquire", name, TTL_MS, 0),
+                 "bob gets a lock that alice holds")
+    if "extend" in play.alice.words:
+        want_yes(play.insist(play.alice, "extend", name, LONG_TTL_MS), "alice extends")
+    play.insist(play.alice, "release", name)
+    want(play.group.soon(key, 0), "the key is still there after the release")
 
 
 @scenario("one down", act=DOWN, nodes=5)

@@ -93,6 +93,38 @@ class Scenarios(unittest.TestCase):
             self.assertGreater(figures[name], 0)
 
 
+class FrontDoor(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        faults = ("", "feature fails", "releases any")
+        with concurrent.futures.ThreadPoolExecutor(PLAYS_AT_ONCE) as pool:
+            results = pool.map(lambda fault: outcome(toy(fault).behind_a_door()), faults)
+            cls.results = dict(zip(faults, results))
+
+    def test_a_library_is_tried_over_one_as_over_five_nodes(self):
+        result = self.results[""]
+        self.assertEqual(result["status"], "passed", result)
+        self.assertEqual({result["scenarios"][name]["status"] for name in (
+            "acquire", "restart under way", "two stopped", "three stopped", "door killed",
+            "two down", "three down")}, {"passed"})
+
+    def test_what_it_refuses_is_no_failure(self):
+        result = self.results["feature fails"]
+        self.assertEqual((result["status"], result["scenarios"]["features"]["status"]),
+                         ("passed", "refused"))
+
+    def test_what_is_listed_as_not_working_with_one_must_be_so(self):
+        listed = toy(no_door=Fault("released bob's", "it releases any")).behind_a_door()
+        for fault, status in (("releases any", "does not work"), ("", "failed")):
+            result = play.not_behind_a_door(listed, self.results[fault])
+            self.assertEqual(result["status"], status, result)
+
+    def test_a_fault_is_found_over_one_as_well(self):
+        result = self.results["releases any"]
+        self.assertEqual((result["status"], result["scenarios"]["wrong owner"]["status"]),
+                         ("failed", "failed"))
+
+
 class Judgement(unittest.TestCase):
     KNOWN = toy(faults={"contend": Fault("taken twice", "it does not look")})
 
@@ -213,9 +245,25 @@ class Page(unittest.TestCase):
         one, two = toy("one", nodes=5), toy("two", unusable=Fault("x", "it needs lists"))
         text = page.updated(self.EMPTY, [one, two], {one.title: self.PASSED})
         text = page.updated(text, [one, two], {two.title: self.REFUSED})
-        self.assertIn("| Python: toy 1 | one | passes; has no: extend | 2.0 ms, with all five "
+        self.assertIn("| Python: toy 1 | one | passes; has no: extend |  | 2.0 ms, with all five "
                       "1.0 ms |  |\n", text)
         self.assertIn("| Python: toy 1 | two | it needs lists | `error: no 'LPUSH' here` |\n", text)
+
+    def test_what_comes_of_it_over_a_front_door_has_a_cell_that_other_runs_leave(self):
+        one = toy("one", nodes=5)
+        text = page.updated(self.EMPTY, [one], {one.title: self.PASSED})
+        refused = {**self.PASSED, "scenarios": {
+            "acquire": {"status": "passed", "why": ""},
+            "features": {"status": "refused", "why": "scan, hash"}}}
+        text = page.updated(text, [one], {one.title: refused}, door=True)
+        line = "| one | passes; has no: extend | passes; not: scan, hash | 2.0 ms, "
+        self.assertIn(line, text)
+        self.assertIn(line, page.updated(text, [one], {one.title: self.PASSED}))
+        self.assertEqual(page.in_step(text, [one], {one.title: refused}, door=True), [])
+        self.assertEqual(len(page.in_step(text, [one], {one.title: self.PASSED}, door=True)), 1)
+        no = {**refused, "status": "does not work", "why": "it listens to channels"}
+        self.assertIn("| no: it listens to channels |",
+                      page.updated(text, [one], {one.title: no}, door=True))
 
     def test_a_library_that_is_no_more_leaves_the_page(self):
         one = toy("one")

@@ -12,8 +12,8 @@ import subprocess
 import sys
 import urllib.request
 
-from group import Group, harness
-from library import BUILD, PLACES, ROOT, cache_environment
+from group import DoorGroup, harness
+from library import PLACES, ROOT, cache_environment
 
 sys.path.insert(0, str(ROOT / "tests/process"))
 
@@ -80,32 +80,9 @@ class Store:
         self.process.wait()
 
 
-class Door:
-    def __init__(self, group):
-        [self.port] = reserve_ports(1)
-        nodes = ",".join(f"redis://{address}" for address in group.addresses)
-        self.process = subprocess.Popen(
-            [BUILD / "redlock", "serve", "--nodes", nodes, "--listen", f"127.0.0.1:{self.port}"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        if not harness.eventually(self._answers):
-            self.end()
-            raise AssertionError("no front door")
-
-    def _answers(self):
-        try:
-            with harness.Client(self.port) as client:
-                return client("PING") == "PONG"
-        except OSError:
-            return False
-
-    def end(self):
-        self.process.kill()
-        self.process.wait()
-
-
-def _written(command, environment, door, store, text):
+def _written(command, environment, group, store, text):
     """The token that the program says it wrote under."""
-    done = subprocess.run([*map(str, command), str(door.port), store.url, text],
+    done = subprocess.run([*map(str, command), str(group.door.port), store.url, text],
                           env={**os.environ, **{k: str(v) for k, v in environment.items()}},
                           capture_output=True, text=True, timeout=LIMIT_S)
     told = re.search(r"^written under token (\d+)$", done.stdout, re.MULTILINE)
@@ -118,15 +95,14 @@ def _written(command, environment, door, store, text):
 
 def _play(language, folder):
     command, environment = PROGRAMS[language][1](folder)
-    group = Group(folder, 5)
+    group = DoorGroup(folder)
     running = [group]
     try:
         group.start()
         running.append(store := Store())
-        running.append(door := Door(group))
-        first = _written(command, environment, door, store, "the first")
+        first = _written(command, environment, group, store, "the first")
         group.kill_from(3)  # a quorum is left
-        second = _written(command, environment, door, store, "the second")
+        second = _written(command, environment, group, store, "the second")
         if second <= first:
             raise AssertionError(f"token {second} after {first}")
         late = store.put("too late", first)

@@ -12,7 +12,7 @@ import socket
 # Below those of `redlock drill`, and of those that the kernel gives to clients.
 FIRST, COUNT = 10000, 2000
 
-HELD = []
+HELD = {}  # by port
 
 
 def hold(port):
@@ -26,7 +26,7 @@ def hold(port):
     except OSError:
         namesake.close()
         return False
-    HELD.append(namesake)
+    HELD[port] = namesake
     return True
 
 
@@ -41,3 +41,10 @@ def reserve_ports(count):
         if len(row) == count:
             return row
     raise AssertionError(f"no {count} free ports in a row from {FIRST} to {FIRST + COUNT - 1}")
+
+
+def give_back_ports(ports):
+    """For whoever starts very many servers, each for a while: when these are over."""
+    for port in ports:
+        if namesake := HELD.pop(port, None):
+            namesake.close()

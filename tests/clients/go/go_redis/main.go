@@ -154,10 +154,12 @@ func stop(watched *redis.MonitorCmd, lines <-chan string) {
 		watched.Stop()
 		close(stopped)
 	}()
-	for {
+	for end := time.After(ttl); ; {
 		client.Get(ctx, "monitored")
 		select {
 		case <-stopped:
+			return
+		case <-end:
 			return
 		case <-lines:
 		case <-time.After(time.Millisecond):
