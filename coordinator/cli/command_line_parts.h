@@ -56,8 +56,8 @@ Problem check_times(const GivenSettings& settings, Options& options);
 // with the first word behind the name. `help WORD` becomes `WORD --help`.
 std::vector<std::string> split_off_command(const CLI::App& app, std::vector<std::string> words,
                                            std::vector<std::string>& command);
-// Writes stars over the passwords of --nodes, and over --value and --requirepass, so that no list of
-// processes shows them any longer.
+// Writes stars over the passwords of --nodes, and over --value and --requirepass, so that no list
+// of processes shows them any longer.
 void hide_secrets(std::span<char*> words);
 // After a mistake: a sentence about the first subcommand or option that there is not, with what may
 // have been meant; empty if it is another mistake.
