@@ -126,43 +126,35 @@ func pubsub() error {
 	return nil
 }
 
+// go-redis holds a lock while it waits for the next line, which Start and Stop wait for: so there is
+// to be one all the time.
 func monitor() error {
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		for {
+			select {
+			case <-over:
+				return
+			case <-time.After(10 * time.Millisecond):
+				client.Get(ctx, "monitored")
+			}
+		}
+	}()
 	other := connect(client.Options().Addr)
 	defer other.Close()
-	lines := make(chan string, 100)
+	lines := make(chan string, 10000)
 	watched := other.Monitor(ctx, lines)
 	watched.Start()
-	defer stop(watched, lines)
+	defer watched.Stop()
 	for end := time.After(ttl); ; {
-		client.Get(ctx, "monitored") // until MONITOR, which it sends by itself, is under way
 		select {
 		case line := <-lines:
 			if strings.Contains(strings.ToLower(line), `"get" "monitored"`) {
 				return nil
 			}
-		case <-time.After(10 * time.Millisecond):
 		case <-end:
 			return errors.New("MONITOR shows no GET")
-		}
-	}
-}
-
-// Stop waits for the lock that go-redis holds until the next line comes: so there is to be one.
-func stop(watched *redis.MonitorCmd, lines <-chan string) {
-	stopped := make(chan struct{})
-	go func() {
-		watched.Stop()
-		close(stopped)
-	}()
-	for end := time.After(ttl); ; {
-		client.Get(ctx, "monitored")
-		select {
-		case <-stopped:
-			return
-		case <-end:
-			return
-		case <-lines:
-		case <-time.After(time.Millisecond):
 		}
 	}
 }
