@@ -127,7 +127,7 @@ class Group {
   void begin_with_roster(Instant now);
   void adopt_roster(Instant now);
   RosterChange::Plan plan_of_change(Roster wanted);
-  OperationId begin_change(RosterChange::Plan plan, Instant now,
+  OperationId begin_change(std::function<RosterChange::Plan()> plan, Instant now,
                            std::function<void(ChangeResult)> done);
   void look_after_roster(Instant now);
   void look_again(Instant now);
@@ -151,7 +151,7 @@ class Group {
   std::vector<std::uint32_t> free_slots_;
   // Entries of operations that are over stay until their time comes: removing them is not worth it.
   std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_;
-  std::vector<OperationId> readiness_;  // the few that wait for when_ready
+  std::vector<OperationId> readiness_;  // the few that wait until the links have led somewhere
   std::vector<Completion> completions_;
   std::optional<ChosenRoster> newer_roster_;  // to be taken over at the end of the event
   std::optional<Instant> roster_work_at_;     // kNever: it is under way

@@ -3,6 +3,7 @@
 #include "coordinator/quorum/quorum.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace redlock::coordinator {
 
@@ -36,36 +37,54 @@ void ReadyOperation::on_link_changed(Instant now) {
 
 // --- change: roster_change.h decides, this asks
 
-ChangeOperation::ChangeOperation(GroupParts& group, RosterChange::Plan plan, Done done)
-    : Operation(group), machine_(std::move(plan)), done_(std::move(done)) {}
+ChangeOperation::ChangeOperation(GroupParts& group, Plan plan, Done done)
+    : Operation(group), plan_(std::move(plan)), done_(std::move(done)) {}
 
 void ChangeOperation::start(Instant now) {
-  machine_.start(now, actions_);
+  begin_by_ = later(now, group().options.node_timeout);
+  on_link_changed(now);
+}
+
+void ChangeOperation::on_link_changed(Instant now) {
+  if (!machine_ && group().settled.count() == group().links.size()) begin(now);
+}
+
+void ChangeOperation::begin(Instant now) {
+  machine_.emplace(plan_());
+  machine_->start(now, actions_);
   after_machine(now);
 }
 
 void ChangeOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
   note_answer(node, completion.answer);
   const NodeIdentity member = group().links[node].member_identity();
-  machine_.on_answer(node, member, std::move(completion.answer), completion.reply, now, actions_);
+  machine_->on_answer(node, member, std::move(completion.answer), completion.reply, now, actions_);
   after_machine(now);
 }
 
 void ChangeOperation::on_time(Instant now) {
-  machine_.on_time(now, actions_);
-  after_machine(now);
+  if (machine_) {
+    machine_->on_time(now, actions_);
+    after_machine(now);
+  } else if (now >= begin_by_) {
+    begin(now);
+  }
+}
+
+std::optional<Instant> ChangeOperation::next_deadline() const {
+  return machine_ ? machine_->next_deadline() : begin_by_;
 }
 
 // A step begins anew: answers to the one before are for nobody.
 void ChangeOperation::after_machine(Instant now) {
   if (actions_.empty()) return;
   next_attempt();
-  perform(actions_, machine_.question(), now);
+  perform(actions_, machine_->question(), now);
   actions_.clear();
 }
 
 void ChangeOperation::tell() {
-  done_(machine_);
+  done_(*machine_);
 }
 
 }  // namespace redlock::coordinator

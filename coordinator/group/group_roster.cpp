@@ -23,20 +23,23 @@ constexpr Duration kLookAgainAfter = 1s;
 
 OperationId Group::change(const Roster& wanted, Instant now,
                           std::function<void(ChangeResult)> done) {
-  return begin_change(plan_of_change(wanted), now, std::move(done));
+  return begin_change([this, wanted] { return plan_of_change(wanted); }, now, std::move(done));
 }
 
 // Whoever joins waits for what any of the nodes may have granted; it adds its own.
 OperationId Group::rescue(const Roster& wanted, Instant now,
                           std::function<void(ChangeResult)> done) {
-  RosterChange::Plan plan = plan_of_change(wanted);
-  plan.is_rescue = true;
-  for (const Link& link : parts_.links) {
-    const NodeStatus& told = link.facts().status;
-    plan.from.longest =
-        std::max({plan.from.longest, told.former_longest_ttl, told.largest_ttl, told.max_ttl});
-  }
-  return begin_change(std::move(plan), now, std::move(done));
+  const auto plan_of_rescue = [this, wanted] {
+    RosterChange::Plan plan = plan_of_change(wanted);
+    plan.is_rescue = true;
+    for (const Link& link : parts_.links) {
+      const NodeStatus& told = link.facts().status;
+      plan.from.longest =
+          std::max({plan.from.longest, told.former_longest_ttl, told.largest_ttl, told.max_ttl});
+    }
+    return plan;
+  };
+  return begin_change(plan_of_rescue, now, std::move(done));
 }
 
 RosterChange::Plan Group::plan_of_change(Roster wanted) {
@@ -50,7 +53,7 @@ RosterChange::Plan Group::plan_of_change(Roster wanted) {
   return plan;
 }
 
-OperationId Group::begin_change(RosterChange::Plan plan, Instant now,
+OperationId Group::begin_change(std::function<RosterChange::Plan()> plan, Instant now,
                                 std::function<void(ChangeResult)> done) {
   const auto tell = [this, done = std::move(done)](const RosterChange& change) {
     const bool is_newer =
@@ -61,7 +64,10 @@ OperationId Group::begin_change(RosterChange::Plan plan, Instant now,
     }
     done({change.outcome(), change.roster().roster, change.wait(), change.answers()});
   };
-  return begin(std::make_unique<ChangeOperation>(parts_, std::move(plan), tell), now);
+  const OperationId id =
+      begin(std::make_unique<ChangeOperation>(parts_, std::move(plan), tell), now);
+  readiness_.push_back(id);
+  return id;
 }
 
 // No node was told which epoch the requests are of, and so none was asked for its vote.
@@ -183,13 +189,12 @@ void Group::look_after_roster(Instant now) {
   if (!parts_.rosters.has_work()) return roster_work_at_.reset();
   roster_work_at_ = kNever;
   const Instant began = now;
-  begin_change(plan_of_change(parts_.rosters.wanted()), now,
-               [this, began](const ChangeResult& result) {
-                 roster_work_at_.reset();
-                 if (!parts_.rosters.has_work() || newer_roster_) return;
-                 const Duration least = std::max(result.wait, kRosterWorkRetry);
-                 schedule_roster_work(least, began);
-               });
+  const auto on_end = [this, began](const ChangeResult& result) {
+    roster_work_at_.reset();
+    if (!parts_.rosters.has_work() || newer_roster_) return;
+    schedule_roster_work(std::max(result.wait, kRosterWorkRetry), began);
+  };
+  change(parts_.rosters.wanted(), now, on_end);
 }
 
 }  // namespace redlock::coordinator

@@ -234,22 +234,29 @@ class AdmitOperation : public Operation {
 };
 
 // A change of the group's roster: an operator's, or one that is finished in the background.
+// Begins when every link has led somewhere, or nowhere, and after the node timeout at the latest:
+// who its nodes are is part of the plan (rule G4), and a node that is met later has no word in it.
 class ChangeOperation : public Operation {
  public:
+  using Plan = std::function<RosterChange::Plan()>;
   using Done = std::function<void(const RosterChange& change)>;
-  ChangeOperation(GroupParts& group, RosterChange::Plan plan, Done done);
+  ChangeOperation(GroupParts& group, Plan plan, Done done);
 
   void start(Instant now) override;
   void on_answer(NodeIndex node, Completion completion, Instant now) override;
   void on_time(Instant now) override;
-  std::optional<Instant> next_deadline() const override { return machine_.next_deadline(); }
-  bool finished() const override { return machine_.finished(); }
+  void on_link_changed(Instant now) override;
+  std::optional<Instant> next_deadline() const override;
+  bool finished() const override { return machine_ && machine_->finished(); }
   void tell() override;
 
  private:
+  void begin(Instant now);
   void after_machine(Instant now);
 
-  RosterChange machine_;
+  Plan plan_;
+  Instant begin_by_;
+  std::optional<RosterChange> machine_;
   Done done_;
 };
 

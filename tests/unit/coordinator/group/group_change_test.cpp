@@ -27,6 +27,26 @@ TEST_CASE("of two first rosters that share nodes one is made, and the other says
   CHECK((world.epoch_of(1) == 1) + (world.epoch_of(7) == 1) == chosen);
 }
 
+TEST_CASE("a change that is begun before its nodes are met begins when they are (G4)") {
+  RosterWorld world;
+  world.make_group();
+  Client& early = world.new_client({1, 2, 3, 4, 5});
+  CHECK(world.change(early, RosterWorld::roster(2, {1, 2, 3, 4, 6}, {{6, 2}})).outcome ==
+        RosterOutcome::chosen);
+}
+
+TEST_CASE("who cannot be met has no word in a change, and holds none up for longer than it may") {
+  RosterWorld world;
+  world.make_group();
+  world.hang(5);
+  Client& early = world.new_client({1, 2, 3, 4, 5});
+  const Instant began = world.now();
+  CHECK(world.change(early, RosterWorld::roster(2, {1, 2, 3, 4, 6}, {{6, 2}})).outcome ==
+        RosterOutcome::chosen);
+  // Until it begins, and for who is to be told of it.
+  CHECK(world.now() - began <= 2 * early.group().options().node_timeout + 20ms);
+}
+
 TEST_CASE("a first roster that was begun is finished by who names all of its nodes alone") {
   RosterWorld world;
   const Roster first = RosterWorld::roster(1, {1, 2, 3});
