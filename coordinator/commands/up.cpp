@@ -104,17 +104,11 @@ class Up : private LocalNodes::User {
   }
 
   int run() {
-    if (!options_.up.no_door) {
-      const auto port = door_port(loop_, options_.up);
-      if (!port) return fail(port.error().text);
-      door_port_ = port.value();
+    if (!options_.up.no_door) {  // before anything is started
+      if (const auto port = door_port(loop_, options_.up); !port) return fail(port.error().text);
     }
     if (const Status started = nodes_.start(); !started) return fail(started.error().text);
     for (const std::string& note : nodes_.notes()) complain(note);
-    if (options_.up.door_port == 0 && door_port_ > UpOptions::kDoorPort) {
-      complain(fmt::format("port {} is taken: the front door is at {}", UpOptions::kDoorPort,
-                           door_port_));
-    }
     for (const auto& signal : signals_) signal->keep_loop_alive(true);
     loop_.run();
     return exit_code_;
@@ -141,6 +135,7 @@ class Up : private LocalNodes::User {
   void change_group(const GroupRoster& wanted);
   void on_changed(const GroupRoster& wanted, const Result<GroupChange, Error>& changed);
   void begin_to_serve();
+  void serve_door();
   void look_at_door();
   void tell_ready();
   std::string door_address() const { return fmt::format("redis://127.0.0.1:{}", door_port_); }
@@ -150,7 +145,7 @@ class Up : private LocalNodes::User {
   LocalNodes nodes_;
   net::Timer again_;
   net::Timer door_changed_;
-  std::uint16_t door_port_ = 0;  // 0: no door
+  std::uint16_t door_port_ = 0;
   std::optional<LocalNode> door_;
   std::vector<std::unique_ptr<net::Signal>> signals_;
   std::optional<Client> onlooker_;  // asks each node for its state, member or not
@@ -186,7 +181,17 @@ void Up::stop() {
 // The nodes are a group, or have been waited for long enough.
 void Up::begin_to_serve() {
   if (std::exchange(serves_, true)) return;
-  if (door_port_ == 0) return tell_ready();
+  options_.up.no_door ? tell_ready() : serve_door();
+}
+
+// Whoever else has taken the port since it was looked at keeps it.
+void Up::serve_door() {
+  const auto port = door_port(loop_, options_.up);
+  if (!port) {
+    exit_code_ = fail(port.error().text);
+    return stop();
+  }
+  door_port_ = port.value();
   door_.emplace(loop_, door_settings(settings_of(options_), nodes_.addresses(), door_port_),
                 [this] {
                   door_changed_.keep_loop_alive(true);
@@ -197,7 +202,11 @@ void Up::begin_to_serve() {
 
 void Up::look_at_door() {
   door_changed_.keep_loop_alive(false);
-  if (const auto failure = door_->take_failure()) return on_node_failed(*failure);
+  if (const auto failure = door_->take_failure()) {
+    const bool may_move = options_.up.door_port == 0 && !is_ready_told_ && !door_->is_running();
+    if (may_move && !try_port(loop_, door_port_)) return serve_door();
+    return on_node_failed(*failure);
+  }
   if (door_->state() == LocalNode::State::ready) return tell_ready();
   if (door_->state() != LocalNode::State::stopped) return;
   if (!door_->unclean_stop().empty()) complain(door_->unclean_stop());
@@ -245,6 +254,10 @@ void Up::on_changed(const GroupRoster& wanted, const Result<GroupChange, Error>&
 
 void Up::tell_ready() {
   if (std::exchange(is_ready_told_, true)) return;
+  if (door_ && options_.up.door_port == 0 && door_port_ > UpOptions::kDoorPort) {
+    complain(
+        fmt::format("port {} is taken: the front door is at {}", UpOptions::kDoorPort, door_port_));
+  }
   if (options_.json) {
     JsonObject all = {{"REDLOCK_NODES", nodes_.addresses()}};
     if (door_) all.add("front_door", door_address());

@@ -139,7 +139,7 @@ void LocalNode::forget_question() {
 
 void LocalNode::on_deadline() {
   const bool serves = state_ == State::starting;
-  fail(fmt::format("{} after {}", serves ? "does not answer PING" : "has not finished --bootstrap",
+  fail(fmt::format("{} after {}", serves ? "does not answer INFO" : "has not finished --bootstrap",
                    spoken_duration(settings_.ready_within)));
 }
 
@@ -169,18 +169,22 @@ void LocalNode::ask() {
 
 void LocalNode::on_connected() {
   protocol::OutputBuffer request;
-  const std::array<std::string_view, 1> ping = {"PING"};
-  protocol::write_request(ping, request);
+  const std::array<std::string_view, 2> info = {"INFO", "server"};
+  protocol::write_request(info, request);
   connection_->start_reading();
   connection_->write(request.view());
 }
 
+// Another program may have taken the port meanwhile, and answers in this one's stead until this one
+// has found out, and ends.
 void LocalNode::on_bytes(std::string_view bytes) {
   received_ += bytes;
   const protocol::ParsedReply parsed = protocol::parse_reply(received_);
   if (parsed.state == protocol::ParsedReply::State::incomplete) return;
-  if (parsed.state != protocol::ParsedReply::State::complete || parsed.reply.text() != "PONG") {
-    return on_end("no PONG");
+  const std::string own = fmt::format("\r\nprocess_id:{}\r\n", pid());
+  if (parsed.state != protocol::ParsedReply::State::complete ||
+      parsed.reply.text().find(own) == std::string_view::npos) {
+    return on_end("not this process");
   }
   forget_question();
   state_ = State::ready;

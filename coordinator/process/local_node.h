@@ -1,5 +1,5 @@
 // LocalNode: one redlock-node process of LocalNodes, from its bootstrap to its end; or the front
-// door beside them, which answers PING as they do.
+// door beside them, which answers INFO as they do.
 //
 // Says only that something changed; whoever owns it looks at state() and asks for the failure. It
 // is never told from inside a call to it.
@@ -54,7 +54,7 @@ class LocalNode final : private ChildProcess::User, private net::Stream::User {
     bootstrapping,
     bootstrapped,
     starting,  // runs, has not answered yet
-    ready,     // has answered PING
+    ready,     // has answered INFO, with the id of its process
     failed,    // ended without being told to, or does not answer (then it may still run)
     stopped,   // ended as told
   };

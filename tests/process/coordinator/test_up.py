@@ -22,11 +22,12 @@ class Up(unittest.TestCase):
         self.ports = reserve_ports(5)
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("REDLOCK_")}
 
-    def start(self, *options, folder="up", door=("--no-door",)):
+    def start(self, *options, folder="up", door=("--no-door",), port=None):
         process = subprocess.Popen(
-            [REDLOCK, "up", "--port", str(self.ports[0]), "--dir", f"{self.folder}/{folder}",
-             "--node-binary", REDLOCK_NODE, *door, *options], stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment)
+            [REDLOCK, "up", "--port", str(port or self.ports[0]),
+             "--dir", f"{self.folder}/{folder}", "--node-binary", REDLOCK_NODE, *door, *options],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=self.environment)
         self.addCleanup(self.end, process)
         return process
 
@@ -164,9 +165,9 @@ class Up(unittest.TestCase):
     def test_the_next_free_port_is_the_front_doors_and_it_is_told(self):
         with socket.socket() as taken:
             taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            with contextlib.suppress(OSError):  # somebody else has it: as good
-                taken.bind(("127.0.0.1", 6379))
-                taken.listen()
+            # Whoever else has it may let go of it before it is looked at; a Redis does not.
+            with contextlib.suppress(AssertionError):
+                wait_until(lambda: self.takes(taken, 6379), "a port that others have")
             up = self.start("--count", "1", "--json", door=())
             told = json.loads(up.stdout.readline())
             port = int(told["front_door"].rpartition(":")[2])
@@ -174,9 +175,23 @@ class Up(unittest.TestCase):
             self.assertEqual(ask(port, "PING"), "+PONG")
             self.assertIn(f"port 6379 is taken: the front door is at {port}", self.ended(up))
 
+    @staticmethod
+    def takes(listener, port):
+        with contextlib.suppress(OSError):
+            listener.bind(("127.0.0.1", port))
+            listener.listen()
+            return True
+        return False
+
     def ended(self, up):
         up.send_signal(signal.SIGINT)
         return up.communicate(timeout=PATIENCE_S)[1]
+
+    def test_of_those_that_start_at_once_each_has_a_front_door_of_its_own(self):
+        ups = [self.start("--count", "1", "--json", port=port, folder=str(port), door=())
+               for port in self.ports]
+        doors = {json.loads(up.stdout.readline())["front_door"] for up in ups}
+        self.assertEqual(len(doors), len(ups))
 
     def test_a_front_door_that_has_no_port_starts_nothing(self):
         for port, why in ((self.ports[1], "is a node's"), (self.taken_port(), "in use")):

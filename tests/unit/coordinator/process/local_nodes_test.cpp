@@ -202,7 +202,7 @@ TEST_CASE("a node that does not answer in time is told, and stopped with the oth
   test.settings.ready_within = 200ms;
   test.run_once();
   REQUIRE_FALSE(test.failures.empty());
-  CHECK(test.failures[0].what.find("does not answer PING after") == 0);
+  CHECK(test.failures[0].what.find("does not answer INFO after") == 0);
 }
 
 TEST_CASE("a node that does not stop is killed in the end, and that is told") {
