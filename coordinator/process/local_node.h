@@ -25,7 +25,7 @@ struct LocalNodeSettings {
   std::uint16_t port = 0;
   std::string folder;                // absolute
   std::vector<std::string> options;  // "--max-ttl", "10s", …
-  Duration ready_within = 10s;       // to the first answer to PING
+  Duration ready_within = 10s;       // to the first answer to INFO
   // kill_group: for one that may be stopped (SIGSTOP) when we die, and would not take a SIGTERM.
   OnParentDeath on_parent_death = OnParentDeath::terminate;
   std::string host = "127.0.0.1";  // where it is asked; that it listens there is an option's work

@@ -47,7 +47,7 @@ class LocalNodes {
   class User {
    public:
     virtual ~User() = default;
-    // Every node has answered PING. Once.
+    // Every node has answered INFO. Once.
     virtual void on_ready() = 0;
     // A node ended without being told to, or does not become ready. The others go on: it is for the
     // user to call stop(). Must not destroy the group.
