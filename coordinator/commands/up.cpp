@@ -175,6 +175,7 @@ void Up::stop() {
   member_.reset();
   onlooker_.reset();
   if (door_ && door_->is_running()) return door_->stop(kDoorKilledAfter);  // it needs the nodes
+  door_changed_.set(std::nullopt);  // of one that failed just now: no other takes its place
   nodes_.stop();
 }
 

@@ -298,8 +298,8 @@ class REDLOCK_PUBLIC Client {
   // Brings the group from its roster to the wanted one, of the next epoch: one member replaced,
   // added or removed, or its address changed; or the first roster, of epoch 1, which all of its
   // nodes must accept. It can be repeated: what was begun and not ended is ended first. The client
-  // goes by the new roster from then on. Errors: no_quorum, denied, invalid, other_group,
-  // wrong_thread, stopped.
+  // goes by the new roster from then on. Begins when all nodes are met, or after node_timeout.
+  // Errors: no_quorum, denied, invalid, other_group, wrong_thread, stopped.
   Result<GroupChange, Error> change_group(const GroupRoster& wanted);
   Operation change_group(const GroupRoster& wanted, Callback<GroupChange> done);
 
