@@ -70,8 +70,11 @@ class Fence {
   // The same for every key: an admission (rule F6). REQUIRES: has_room_for(floor).
   void reach_everywhere(std::uint64_t floor);
 
-  // REQUIRES: durable, and not below the one in force.
-  void raise_bound(std::uint64_t bound) { bound_ = std::max(bound_, bound); }
+  // REQUIRES: durable, and not below the one in force (rule F1).
+  void raise_bound(std::uint64_t bound) {
+    INVARIANT(bound >= bound_, "a fencing bound that falls");
+    bound_ = bound;
+  }
   void set_fenced(bool fenced) { fenced_ = fenced; }
 
   std::uint64_t largest() const { return largest_; }  // of all counters

@@ -1,5 +1,6 @@
 #include "server/recovery/recovery.h"
 
+#include "base/invariant.h"
 #include "base/text/duration_text.h"
 #include "server/locks/fence.h"
 #include "server/locks/latest_deadline.h"
@@ -342,6 +343,7 @@ Duration full_delay(Duration largest_ttl, double clock_drift) {
 
 Decision decide(const Found& found, const Settings& settings, Instant start,
                 std::string_view fresh_node_id) {
+  INVARIANT(is_node_id(fresh_node_id), "a node id is 40 hexadecimal digits");
   Decision decision;
   decision.cause = cause_of_ledger(found.ledger, settings);
   if (decision.cause == RestartCause::crash && has_usable_snapshot(found)) {
@@ -385,15 +387,14 @@ Decision decide_without_folder(const Settings& settings, Instant start,
 
 Status begin_run(const Decision& decision, const BootIdentity& boot, LedgerPages& pages,
                  LedgerWriter& ledger, const std::function<Status()>& discard_snapshot) {
-  auto told = pages.write_latest_deadline(round_up_to_tick(decision.latest_deadline));
-  if (!told) return told;
+  const Instant latest = round_up_to_tick(decision.latest_deadline);
+  if (auto told = pages.write_latest_deadline(latest); !told) return told;
   if (auto named = pages.write_boot(boot); !named) return named;
-  const bool is_used = decision.restoration.has_value();
-  if (!is_used) {
+  if (!decision.restoration) {
     if (auto discarded = discard_snapshot(); !discarded) return discarded;
   }
   if (auto written = ledger.write(decision.record); !written) return written;
-  return is_used ? discard_snapshot() : Status(Done{});
+  return decision.restoration ? discard_snapshot() : Status(Done{});
 }
 
 }  // namespace redlock::server
