@@ -11,7 +11,4 @@ namespace redlock {
 // A decimal integer: an optional '-', no '+', no leading zeros, no blanks, no "-0"; fits 64 bits.
 std::optional<std::int64_t> parse_int64(std::string_view text);
 
-// ASCII, as in the protocol: never the locale's.
-bool equals_ignoring_case(std::string_view a, std::string_view b);
-
 }  // namespace redlock

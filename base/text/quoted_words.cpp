@@ -1,5 +1,7 @@
 #include "base/text/quoted_words.h"
 
+#include "base/text/words.h"
+
 #include <cctype>
 #include <charconv>
 

@@ -8,10 +8,7 @@
 
 namespace redlock {
 
-// What separates words: C's blanks, and the byte 0 that a file in another encoding is full of.
-inline constexpr std::string_view kWordBlanks{" \t\n\v\f\r\0", 7};
-
-// Words are separated by blanks. "…" takes \n \r \t \b \a \\ \" and \xHH, '…' takes \' alone; a
+// kWordBlanks separate words. "…" takes \n \r \t \b \a \\ \" and \xHH, '…' takes \' alone; a
 // closing quote must be followed by a blank or the end. nullopt when quotes do not balance.
 std::optional<std::vector<std::string>> split_quoted_words(std::string_view line);
 

@@ -2,6 +2,7 @@
 #include "base/label.h"
 #include "base/net/text_file.h"
 #include "base/text/number.h"
+#include "base/text/words.h"
 #include "coordinator/cli/command_line_parts.h"
 
 #include <array>

@@ -1,5 +1,7 @@
 #include "coordinator/cli/settings_file.h"
 
+#include "base/text/words.h"
+
 #include <algorithm>
 #include <array>
 
@@ -16,14 +18,6 @@ constexpr std::array<std::string_view, 23> kNamesInFile = {
     "listen", "acquire-time", "reply-time", "max-ttl", "requirepass", "protected-mode",
     "maxclients", "timeout", "unixsocketperm", "logfile", "loglevel"};
 
-constexpr std::string_view kBlanks = " \t\r";
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
 }  // namespace
 
 const GivenSetting* GivenSettings::find(std::string_view name) const {
@@ -33,11 +27,9 @@ const GivenSetting* GivenSettings::find(std::string_view name) const {
 
 Status add_settings_file(const std::string& file, std::string_view text, GivenSettings& settings) {
   for (int number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view line = trimmed(take_line(text));
     if (line.empty() || line.front() == '#') continue;
-    const std::size_t blank = std::min(line.find_first_of(kBlanks), line.size());
+    const std::size_t blank = std::min(line.find_first_of(kWordBlanks), line.size());
     const std::string_view name = line.substr(0, blank);
     const std::string origin = fmt::format("{}:{}", file, number);
     if (std::find(kNamesInFile.begin(), kNamesInFile.end(), name) == kNamesInFile.end()) {

@@ -2,6 +2,7 @@
 
 #include "base/text/number.h"
 #include "base/text/printable.h"
+#include "base/text/words.h"
 
 #include <algorithm>
 
@@ -12,8 +13,6 @@ namespace {
 
 constexpr std::string_view kForm =
     "write it as redis://host:port, redis://user:password@host:port or unix:///path";
-
-constexpr std::string_view kBlanks = " \t\n";
 
 int hex_value(char digit) {
   if (digit >= '0' && digit <= '9') return digit - '0';
@@ -36,12 +35,6 @@ std::string percent_decoded(std::string_view text) {
     i += 2;
   }
   return decoded;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
 // "user:password" or ":password" or "password".
@@ -165,7 +158,7 @@ Result<std::vector<NodeAddress>> parse_node_addresses(std::string_view text) {
     const std::string_view one = trimmed(text.substr(0, comma));
     text.remove_prefix(std::min(comma + 1, text.size()));
     if (one.empty()) continue;
-    if (one.find_first_of(kBlanks) != std::string_view::npos && !one.starts_with("unix:")) {
+    if (one.find_first_of(kWordBlanks) != std::string_view::npos && !one.starts_with("unix:")) {
       return Failure{"blanks between nodes: separate them by commas"};
     }
     Result<NodeAddress> node = parse_node_address(one);

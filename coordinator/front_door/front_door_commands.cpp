@@ -1,5 +1,5 @@
 // What clients send to a front door: whose work each command is, and LOCK.*.
-#include "base/text/number.h"
+#include "base/text/words.h"
 #include "coordinator/front_door/front_door.h"
 #include "coordinator/front_door/records/door_commands.h"
 #include "coordinator/front_door/served/door_errors.h"

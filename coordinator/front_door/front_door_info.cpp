@@ -1,6 +1,6 @@
 // What a front door tells of itself: INFO, LOCK.STATUS.
-#include "base/text/number.h"
 #include "base/text/printable.h"
+#include "base/text/words.h"
 #include "base/version.h"
 #include "coordinator/front_door/front_door.h"
 #include "coordinator/quorum/quorum.h"

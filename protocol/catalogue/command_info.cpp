@@ -1,5 +1,6 @@
 // COMMAND, COMMAND INFO, COUNT, LIST and GETKEYS.
 #include "base/text/number.h"
+#include "base/text/words.h"
 #include "protocol/catalogue/command_docs.h"
 #include "protocol/catalogue/command_syntax.h"
 #include "protocol/catalogue/command_tree.h"

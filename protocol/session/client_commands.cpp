@@ -1,5 +1,6 @@
 // CLIENT's subcommands: what a client says of itself, and what operators see and end.
 #include "base/text/number.h"
+#include "base/text/words.h"
 #include "protocol/resp/errors.h"
 #include "protocol/resp/limits.h"
 #include "protocol/session/session_commands.h"

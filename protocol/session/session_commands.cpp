@@ -1,6 +1,7 @@
 #include "protocol/session/session_commands.h"
 
 #include "base/text/number.h"
+#include "base/text/words.h"
 #include "protocol/resp/errors.h"
 
 #include <optional>

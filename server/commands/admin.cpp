@@ -1,6 +1,7 @@
 // INFO, COMMAND, CONFIG, TIME, ROLE, WAIT, CLUSTER, SHUTDOWN: for operators, and for the client
 // libraries that ask before they begin.
 #include "base/text/number.h"
+#include "base/text/words.h"
 #include "protocol/catalogue/command_docs.h"
 #include "protocol/catalogue/glob.h"
 #include "protocol/resp/errors.h"

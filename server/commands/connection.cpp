@@ -1,5 +1,6 @@
 // The session's commands in the node's table.
 #include "base/text/number.h"
+#include "base/text/words.h"
 #include "protocol/catalogue/command_docs.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"

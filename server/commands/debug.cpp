@@ -1,6 +1,6 @@
 // DEBUG: of Redis's many subcommands the one that lock clients are tried with. Off unless
 // enable-debug-command says otherwise, as it is a way to stop a node.
-#include "base/text/number.h"
+#include "base/text/words.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
 #include "server/node/command.h"

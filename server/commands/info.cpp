@@ -1,6 +1,6 @@
 #include "server/commands/info.h"
 
-#include "base/text/number.h"
+#include "base/text/words.h"
 #include "base/version.h"
 #include "server/node/node.h"
 

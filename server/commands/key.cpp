@@ -1,6 +1,6 @@
 // EXPIRE, PEXPIRE, EXPIREAT, PEXPIREAT, PERSIST, TTL, PTTL, EXPIRETIME, PEXPIRETIME: how long a
 // lock still lives.
-#include "base/text/number.h"
+#include "base/text/words.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
 #include "server/commands/ttl.h"

@@ -1,5 +1,6 @@
 // DBSIZE, KEYS, SCAN, RANDOMKEY, FLUSHALL, FLUSHDB: about all keys.
 #include "base/text/number.h"
+#include "base/text/words.h"
 #include "protocol/catalogue/glob.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"

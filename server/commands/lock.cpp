@@ -1,6 +1,6 @@
 // SET, SETNX, GET, DEL, UNLINK, DELIFEQ, DELEX, EXISTS, TOUCH: taking, reading and giving back a
 // lock.
-#include "base/text/number.h"
+#include "base/text/words.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
 #include "server/commands/ttl.h"

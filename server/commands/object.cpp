@@ -1,5 +1,6 @@
 // TYPE, OBJECT, MEMORY USAGE: what is under a key, in Redis's words for how it would keep it.
 #include "base/text/number.h"
+#include "base/text/words.h"
 #include "protocol/catalogue/command_docs.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"

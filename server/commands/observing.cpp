@@ -1,5 +1,6 @@
 // MONITOR, SLOWLOG, LATENCY: what is executed, and how long it takes.
 #include "base/text/number.h"
+#include "base/text/words.h"
 #include "protocol/catalogue/command_docs.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"

@@ -3,7 +3,7 @@
 //
 // LOCK.ACQUIRE finds a hash held, as any key that is there; the others are about the one value that
 // a hash does not have.
-#include "base/text/number.h"
+#include "base/text/words.h"
 #include "base/version.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"

@@ -3,6 +3,7 @@
 
 #include "base/label.h"
 #include "base/text/number.h"
+#include "base/text/words.h"
 #include "base/token.h"
 #include "protocol/resp/errors.h"
 #include "protocol/resp/refusal.h"

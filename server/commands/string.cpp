@@ -1,6 +1,7 @@
 // GETSET, GETDEL, GETEX, STRLEN, GETRANGE, MGET, MSET, MSETNX, SETEX, PSETEX: more ways to read and
 // write a text.
 #include "base/text/number.h"
+#include "base/text/words.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
 #include "server/commands/ttl.h"

@@ -2,6 +2,7 @@
 
 #include "base/text/duration_text.h"
 #include "base/text/number.h"
+#include "base/text/words.h"
 #include "protocol/resp/errors.h"
 #include "server/node/node.h"
 

@@ -1,7 +1,7 @@
 #include "server/node/node.h"
 
 #include "base/invariant.h"
-#include "base/text/number.h"
+#include "base/text/words.h"
 #include "protocol/resp/errors.h"
 #include "server/grants/refusals.h"
 

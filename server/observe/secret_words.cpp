@@ -1,6 +1,6 @@
 #include "server/observe/secret_words.h"
 
-#include "base/text/number.h"
+#include "base/text/words.h"
 #include "server/settings/setting_table.h"
 
 namespace redlock::server {

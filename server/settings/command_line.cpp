@@ -2,6 +2,7 @@
 
 #include "base/text/number.h"
 #include "base/text/quoted_words.h"
+#include "base/text/words.h"
 #include "base/token.h"
 #include "server/settings/setting_table.h"
 

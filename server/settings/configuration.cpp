@@ -1,8 +1,8 @@
 #include "server/settings/configuration.h"
 
 #include "base/invariant.h"
-#include "base/text/number.h"
 #include "base/text/quoted_words.h"
+#include "base/text/words.h"
 #include "server/settings/setting_table.h"
 
 #include <algorithm>
@@ -15,20 +15,6 @@ namespace {
 
 constexpr int kIncludeDepthMax = 16;  // deeper is a file that includes itself
 constexpr std::string_view kVariablePrefix = "REDLOCK_NODE_";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t start = text.find_first_not_of(kWordBlanks);
-  if (start == std::string_view::npos) return {};
-  return text.substr(start, text.find_last_not_of(kWordBlanks) - start + 1);
-}
-
-// Takes the first line off the text, without its end.
-std::string_view take_line(std::string_view& text) {
-  const std::size_t end = text.find('\n');
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  return line;
-}
 
 // The line as a message may show it: a password stays out of logs.
 std::string shown(std::string_view line) {

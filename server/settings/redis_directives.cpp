@@ -1,6 +1,6 @@
 #include "server/settings/redis_directives.h"
 
-#include "base/text/number.h"
+#include "base/text/words.h"
 
 #include <algorithm>
 #include <array>

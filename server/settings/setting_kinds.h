@@ -8,7 +8,7 @@
 #include "base/roster.h"
 #include "base/text/duration_text.h"
 #include "base/text/printable.h"
-#include "base/text/quoted_words.h"
+#include "base/text/words.h"
 #include "protocol/resp/limits.h"
 #include "server/settings/setting_values.h"
 

@@ -1,7 +1,7 @@
 #include "server/settings/setting_table.h"
 
 #include "base/text/guess.h"
-#include "base/text/number.h"
+#include "base/text/words.h"
 #include "protocol/catalogue/glob.h"
 #include "protocol/resp/errors.h"
 #include "server/settings/redis_directives.h"

@@ -1,6 +1,6 @@
 #include "tests/differential/match.h"
 
-#include "base/text/number.h"
+#include "base/text/words.h"
 #include "protocol/resp/request_writer.h"
 #include "tests/differential/newer_commands.h"
 #include "tests/differential/wanted_differences.h"

@@ -1,6 +1,7 @@
 #include "tests/differential/newer_commands.h"
 
 #include "base/text/number.h"
+#include "base/text/words.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "tests/differential/scenes.h"
 
 #include "base/invariant.h"
-#include "base/text/number.h"
+#include "base/text/words.h"
 #include "tests/differential/comparison.h"
 #include "tests/differential/newer_commands.h"
 

@@ -1,6 +1,7 @@
 #include "tests/differential/vocabulary.h"
 
 #include "base/text/number.h"
+#include "base/text/words.h"
 
 #include <algorithm>
 #include <array>

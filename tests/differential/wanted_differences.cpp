@@ -1,6 +1,7 @@
 #include "tests/differential/wanted_differences.h"
 
 #include "base/text/number.h"
+#include "base/text/words.h"
 #include "tests/differential/step.h"
 
 #include <algorithm>

@@ -12,6 +12,7 @@
 
 #include "base/text/number.h"
 #include "base/text/quoted_words.h"
+#include "base/text/words.h"
 #include "protocol/resp/reply_parser.h"
 #include "protocol/resp/request_writer.h"
 #include "server/commands/families.h"

@@ -3,6 +3,7 @@
 #include "base/text/duration_text.h"
 #include "base/text/number.h"
 #include "base/text/quoted_words.h"
+#include "base/text/words.h"
 
 #include <map>
 

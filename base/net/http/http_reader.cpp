@@ -1,6 +1,6 @@
 #include "base/net/http/http_reader.h"
 
-#include "base/text/number.h"
+#include "base/text/words.h"
 
 #include <algorithm>
 #include <http_parser.h>

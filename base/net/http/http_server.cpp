@@ -2,7 +2,7 @@
 
 #include "base/net/http/http_reader.h"
 #include "base/net/turn/clock.h"
-#include "base/text/number.h"
+#include "base/text/words.h"
 
 #include <algorithm>
 #include <http_parser.h>

@@ -1,6 +1,7 @@
 #include "coordinator/front_door/served/bodies.h"
 
 #include "base/text/number.h"
+#include "base/text/words.h"
 #include "coordinator/front_door/records/record.h"
 #include "protocol/resp/errors.h"
 

@@ -15,9 +15,3 @@ TEST_CASE("a number is taken only in the form in which it would be printed") {
     CHECK(parse_int64(text) == std::nullopt);
   }
 }
-
-TEST_CASE("names are compared without regard to ASCII case") {
-  CHECK(equals_ignoring_case("SetEx", "sETeX"));
-  CHECK_FALSE(equals_ignoring_case("set", "sets"));
-  CHECK_FALSE(equals_ignoring_case("set", "sey"));
-}

@@ -2,6 +2,7 @@
 
 #include "base/invariant.h"
 #include "base/text/number.h"
+#include "base/text/words.h"
 #include "lua/scripts/sha1_text.h"
 
 #include <catch2/catch.hpp>

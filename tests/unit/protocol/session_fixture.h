@@ -4,8 +4,8 @@
 //   CHECK(service.client()("PING") == "+PONG");
 #pragma once
 
-#include "base/text/number.h"
 #include "base/text/quoted_words.h"
+#include "base/text/words.h"
 #include "protocol/resp/errors.h"
 #include "protocol/resp/reply_parser.h"
 #include "protocol/resp/request_writer.h"
