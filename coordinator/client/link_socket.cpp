@@ -6,7 +6,7 @@ namespace redlock::coordinator {
 namespace {
 
 // A peer whose machine is gone is noticed by the link's silence limit; this is for idle links.
-constexpr unsigned kKeepaliveSeconds = 30;
+constexpr Duration kKeepalive = 30s;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ void LinkSocket::write(std::string_view bytes) {
 
 void LinkSocket::on_connected() {
   dials_in_vain_ = 0;
-  stream_->set_keepalive_seconds(kKeepaliveSeconds);
+  stream_->set_keepalive(kKeepalive);
   stream_->start_reading();
   user_.on_connected(node_);
 }

@@ -56,18 +56,6 @@ bool read_roster(std::string_view text, Roster& roster) {
   return parsed.has_value();
 }
 
-// The line `name:…` of INFO; empty when there is none.
-std::string_view info_field(std::string_view info, std::string_view name) {
-  for (std::size_t at = info.find(name); at != std::string_view::npos;
-       at = info.find(name, at + 1)) {
-    if (at > 0 && info[at - 1] != '\n') continue;
-    const std::string_view rest = info.substr(at + name.size());
-    if (!rest.starts_with(':')) continue;
-    return rest.substr(1, rest.find_first_of("\r\n") - 1);
-  }
-  return {};
-}
-
 }  // namespace
 
 std::optional<NodeStatus> read_node_status(const Reply& reply) {
@@ -123,6 +111,17 @@ NodeIdentity identity_of(std::string_view id) {
 
 NodeIdentity member_identity_of(std::string_view id, std::string_view ledger) {
   return identity_of(fmt::format("{}/{}", id, ledger));
+}
+
+std::string_view info_field(std::string_view info, std::string_view name) {
+  for (std::size_t at = info.find(name); at != std::string_view::npos;
+       at = info.find(name, at + 1)) {
+    if (at > 0 && info[at - 1] != '\n') continue;
+    const std::string_view rest = info.substr(at + name.size());
+    if (!rest.starts_with(':')) continue;
+    return rest.substr(1, rest.find_first_of("\r\n") - 1);
+  }
+  return {};
 }
 
 std::string_view id_in_info(std::string_view info) {

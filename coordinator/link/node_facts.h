@@ -68,6 +68,9 @@ struct NodeFacts {
   NodeStatus status = {};  // of a redlock_node, as it was when the connection began
 };
 
+// The field `name:…` of INFO; empty when there is none.
+std::string_view info_field(std::string_view info, std::string_view name);
+
 // What identifies a node in its INFO: a redlock-node's node_id, a plain Redis's run_id. Empty when
 // there is neither.
 std::string_view id_in_info(std::string_view info);

@@ -12,30 +12,9 @@
 namespace redlock::coordinator {
 namespace {
 
-using Fields = std::map<std::string_view, std::string_view>;
-
-// INFO's `name:value` lines.
-Fields fields_of(std::string_view info) {
-  Fields fields;
-  while (!info.empty()) {
-    const std::size_t end = std::min(info.find_first_of("\r\n"), info.size());
-    const std::string_view line = info.substr(0, end);
-    info.remove_prefix(std::min(end + 1, info.size()));
-    const std::size_t colon = line.find(':');
-    if (colon == std::string_view::npos) continue;
-    fields.emplace(line.substr(0, colon), line.substr(colon + 1));
-  }
-  return fields;
-}
-
-std::string_view field(const Fields& fields, std::string_view name) {
-  const auto found = fields.find(name);
-  return found == fields.end() ? std::string_view() : found->second;
-}
-
 // A plain Redis counts its keys as "keys=3,expires=3,…".
-std::optional<std::int64_t> keys_of(const Fields& fields) {
-  const std::string_view keyspace = field(fields, "db0");
+std::optional<std::int64_t> keys_of(std::string_view info) {
+  const std::string_view keyspace = info_field(info, "db0");
   constexpr std::string_view kKeys = "keys=";
   if (!keyspace.starts_with(kKeys)) return std::nullopt;
   return parse_int64(keyspace.substr(kKeys.size(), keyspace.find(',') - kKeys.size()));
@@ -135,8 +114,8 @@ NodeState node_state(const std::string& node, const NodeFinding& finding, double
   NodeState told{.answer = {node, answer.kind, answer_text(answer), answer.took},
                  .state = answer_text(answer)};
   if (answer.kind != AnswerKind::yes) return told;
-  const Fields info = fields_of(finding.replies[1].text());
-  told.clock = printable(field(info, "source"));
+  const std::string_view info = finding.replies[1].text();
+  told.clock = printable(info_field(info, "source"));
   if (auto status = read_node_status(finding.replies[0])) {
     told.unsafe = unsafe_settings(*status, clock_drift);
     add_status(std::move(*status), told);
@@ -145,8 +124,8 @@ NodeState node_state(const std::string& node, const NodeFinding& finding, double
     told.grants = true;
     told.is_plain = true;
     told.locks = keys_of(info);
-    told.node_id = printable(field(info, "run_id"));
-    told.version = printable(field(info, "redis_version"));
+    told.node_id = printable(info_field(info, "run_id"));
+    told.version = printable(info_field(info, "redis_version"));
   }
   return told;
 }

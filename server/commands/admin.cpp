@@ -129,7 +129,7 @@ Reply shutdown(Call& call) {
   return Reply::none();
 }
 
-constexpr std::uint32_t kAsk = kLoading | kStale;
+constexpr std::uint32_t kAskAtAnyTime = kLoading | kStale;
 constexpr std::uint32_t kOperate = kAdmin | kNoScript | kLoading | kStale;
 
 // CLUSTER: a node is none, and each of Redis's subcommands says so. They are known by name so that
@@ -150,27 +150,30 @@ constexpr Command manages(std::string_view name, int arity) {
 }
 
 constexpr Command kCommands[] = {
-    {{"info", -1, kAsk | kTimed, 0, 0, 0, "server", "1.0.0", "Tells the node's state.",
+    {{"info", -1, kAskAtAnyTime | kTimed, 0, 0, 0, "server", "1.0.0", "Tells the node's state.",
       "[section [section ...]]"},
      info},
-    {{"command", -1, kAsk | kTimed, 0, 0, 0, "server", "2.8.13", "Tells about all commands.", ""},
+    {{"command", -1, kAskAtAnyTime | kTimed, 0, 0, 0, "server", "2.8.13",
+      "Tells about all commands.", ""},
      command_all},
-    {{"command|count", 2, kAsk, 0, 0, 0, "server", "2.8.13", "Answers how many commands there are.",
-      ""},
+    {{"command|count", 2, kAskAtAnyTime, 0, 0, 0, "server", "2.8.13",
+      "Answers how many commands there are.", ""},
      command_count_of},
-    {{"command|list", -2, kAsk | kTimed, 0, 0, 0, "server", "7.0.0", "Answers the commands' names.",
+    {{"command|list", -2, kAskAtAnyTime | kTimed, 0, 0, 0, "server", "7.0.0",
+      "Answers the commands' names.",
       "[FILTERBY <MODULE module-name|ACLCAT category|PATTERN pattern>]"},
      command_list_of},
-    {{"command|info", -2, kAsk | kTimed, 0, 0, 0, "server", "2.8.13", "Tells about commands.",
-      "[command-name [command-name ...]]"},
+    {{"command|info", -2, kAskAtAnyTime | kTimed, 0, 0, 0, "server", "2.8.13",
+      "Tells about commands.", "[command-name [command-name ...]]"},
      command_info_of},
-    {{"command|docs", -2, kAsk | kTimed, 0, 0, 0, "server", "7.0.0", "Explains commands.",
+    {{"command|docs", -2, kAskAtAnyTime | kTimed, 0, 0, 0, "server", "7.0.0", "Explains commands.",
       "[command-name [command-name ...]]"},
      command_docs_of},
-    {{"command|getkeys", -4, kAsk, 0, 0, 0, "server", "2.8.13",
+    {{"command|getkeys", -4, kAskAtAnyTime, 0, 0, 0, "server", "2.8.13",
       "Answers the keys that a command names.", "command arg [arg ...]"},
      command_getkeys_of},
-    {{"command|help", 2, kAsk, 0, 0, 0, "server", "5.0.0", "Explains COMMAND's subcommands.", ""},
+    {{"command|help", 2, kAskAtAnyTime, 0, 0, 0, "server", "5.0.0",
+      "Explains COMMAND's subcommands.", ""},
      command_help},
     {{"config", -2, 0, 0, 0, 0, "server", "2.0.0", "Commands about the configuration.", ""},
      nullptr},
@@ -185,11 +188,13 @@ constexpr Command kCommands[] = {
      config_resetstat},
     {{"config|rewrite", 2, kOperate, 0, 0, 0, "server", "2.8.0", "Not served.", ""},
      config_rewrite},
-    {{"config|help", 2, kAsk, 0, 0, 0, "server", "5.0.0", "Explains CONFIG's subcommands.", ""},
+    {{"config|help", 2, kAskAtAnyTime, 0, 0, 0, "server", "5.0.0", "Explains CONFIG's subcommands.",
+      ""},
      config_help},
-    {{"time", 1, kAsk | kFast, 0, 0, 0, "server", "2.6.0", "Answers the wall-clock time.", ""},
+    {{"time", 1, kAskAtAnyTime | kFast, 0, 0, 0, "server", "2.6.0", "Answers the wall-clock time.",
+      ""},
      time},
-    {{"role", 1, kNoScript | kAsk | kFast, 0, 0, 0, "server", "2.8.12",
+    {{"role", 1, kNoScript | kAskAtAnyTime | kFast, 0, 0, 0, "server", "2.8.12",
       "Answers the replication role: always master.", ""},
      role},
     {{"wait", 3, kNoScript, 0, 0, 0, "generic", "3.0.0",

@@ -224,7 +224,7 @@ Reply hgetall(Call& call) {
 }
 
 constexpr std::uint32_t kMake = kWrite | kDenyOom | kFast;
-constexpr std::uint32_t kAsk = kReadOnly | kFast;
+constexpr std::uint32_t kRead = kReadOnly | kFast;
 
 constexpr Command kCommands[] = {
     {{"hset", -4, kMake, 1, 1, 1, "hash", "2.0.0",
@@ -244,17 +244,18 @@ constexpr Command kCommands[] = {
     {{"hdel", -3, kWrite | kFast, 1, 1, 1, "hash", "2.0.0",
       "Removes fields; with the last one the hash goes.", "key field [field ...]"},
      hdel},
-    {{"hget", 3, kAsk, 1, 1, 1, "hash", "2.0.0", "Answers the value of a field.", "key field"},
+    {{"hget", 3, kRead, 1, 1, 1, "hash", "2.0.0", "Answers the value of a field.", "key field"},
      hget},
-    {{"hmget", -3, kAsk, 1, 1, 1, "hash", "2.0.0", "Answers the values of fields.",
+    {{"hmget", -3, kRead, 1, 1, 1, "hash", "2.0.0", "Answers the values of fields.",
       "key field [field ...]"},
      hmget},
-    {{"hexists", 3, kAsk, 1, 1, 1, "hash", "2.0.0", "Answers whether a field exists.", "key field"},
+    {{"hexists", 3, kRead, 1, 1, 1, "hash", "2.0.0", "Answers whether a field exists.",
+      "key field"},
      hexists},
-    {{"hstrlen", 3, kAsk, 1, 1, 1, "hash", "3.2.0", "Answers the bytes of a field's value.",
+    {{"hstrlen", 3, kRead, 1, 1, 1, "hash", "3.2.0", "Answers the bytes of a field's value.",
       "key field"},
      hstrlen},
-    {{"hlen", 2, kAsk, 1, 1, 1, "hash", "2.0.0", "Answers how many fields a hash has.", "key"},
+    {{"hlen", 2, kRead, 1, 1, 1, "hash", "2.0.0", "Answers how many fields a hash has.", "key"},
      hlen},
     {{"hkeys", 2, kReadOnly | kTimed, 1, 1, 1, "hash", "2.0.0", "Answers the names of all fields.",
       "key"},

@@ -161,8 +161,8 @@ Reply latency_help(Call& call) {
   return container_help(call.node.commands().specs(), "latency");
 }
 
-constexpr std::uint32_t kAsk = kAdmin | kLoading | kStale;
-constexpr std::uint32_t kAskLatency = kAsk | kNoScript;
+constexpr std::uint32_t kObserve = kAdmin | kLoading | kStale;
+constexpr std::uint32_t kObserveLatency = kObserve | kNoScript;
 
 constexpr Command kCommands[] = {
     {{"monitor", 1, kAdmin | kNoScript | kLoading | kStale, 0, 0, 0, "server", "1.0.0",
@@ -170,33 +170,35 @@ constexpr Command kCommands[] = {
      monitor},
     {{"slowlog", -2, 0, 0, 0, 0, "server", "2.2.12", "Commands about what took long.", ""},
      nullptr},
-    {{"slowlog|get", -2, kAsk | kTimed, 0, 0, 0, "server", "2.2.12",
+    {{"slowlog|get", -2, kObserve | kTimed, 0, 0, 0, "server", "2.2.12",
       "Answers the commands that took longest, the newest first.", "[count]"},
      slowlog_get},
-    {{"slowlog|len", 2, kAsk, 0, 0, 0, "server", "2.2.12", "Answers how many are remembered.", ""},
+    {{"slowlog|len", 2, kObserve, 0, 0, 0, "server", "2.2.12", "Answers how many are remembered.",
+      ""},
      slowlog_len},
-    {{"slowlog|reset", 2, kAsk, 0, 0, 0, "server", "2.2.12", "Forgets them.", ""}, slowlog_reset},
+    {{"slowlog|reset", 2, kObserve, 0, 0, 0, "server", "2.2.12", "Forgets them.", ""},
+     slowlog_reset},
     {{"slowlog|help", 2, kLoading | kStale, 0, 0, 0, "server", "6.2.0",
       "Explains SLOWLOG's subcommands.", ""},
      slowlog_help},
     {{"latency", -2, 0, 0, 0, 0, "server", "2.8.13", "Commands about how long things take.", ""},
      nullptr},
-    {{"latency|latest", 2, kAskLatency, 0, 0, 0, "server", "2.8.13",
+    {{"latency|latest", 2, kObserveLatency, 0, 0, 0, "server", "2.8.13",
       "Answers when each event last took too long.", ""},
      latency_latest},
-    {{"latency|history", 3, kAskLatency, 0, 0, 0, "server", "2.8.13",
+    {{"latency|history", 3, kObserveLatency, 0, 0, 0, "server", "2.8.13",
       "Answers when an event took too long.", "event"},
      latency_history},
-    {{"latency|reset", -2, kAskLatency, 0, 0, 0, "server", "2.8.13", "Forgets events, or all.",
+    {{"latency|reset", -2, kObserveLatency, 0, 0, 0, "server", "2.8.13", "Forgets events, or all.",
       "[event [event ...]]"},
      latency_reset},
-    {{"latency|doctor", 2, kAskLatency, 0, 0, 0, "server", "2.8.13",
+    {{"latency|doctor", 2, kObserveLatency, 0, 0, 0, "server", "2.8.13",
       "Tells in words what took too long.", ""},
      latency_doctor},
-    {{"latency|graph", 3, kAskLatency, 0, 0, 0, "server", "2.8.13",
+    {{"latency|graph", 3, kObserveLatency, 0, 0, 0, "server", "2.8.13",
       "Draws when an event took too long.", "event"},
      latency_graph},
-    {{"latency|histogram", -2, kAskLatency, 0, 0, 0, "server", "7.0.0",
+    {{"latency|histogram", -2, kObserveLatency, 0, 0, 0, "server", "7.0.0",
       "Answers how many calls of a command took how long.", "[command [command ...]]"},
      latency_histogram},
     {{"latency|help", 2, kLoading | kStale, 0, 0, 0, "server", "2.8.13",

@@ -139,7 +139,7 @@ Reply pubsub_help(Call& call) {
 
 constexpr std::uint32_t kListen = kPubSub | kNoScript | kLoading | kStale;
 constexpr std::uint32_t kPublish = kPubSub | kLoading | kStale | kFast | kMayReplicate;
-constexpr std::uint32_t kAsk = kPubSub | kLoading | kStale;
+constexpr std::uint32_t kCountListeners = kPubSub | kLoading | kStale;
 
 constexpr Command kCommands[] = {
     {{"subscribe", -2, kListen, 0, 0, 0, "pubsub", "2.0.0", "Listens to channels.",
@@ -168,19 +168,19 @@ constexpr Command kCommands[] = {
      publish<Kind::shard_channel>},
     {{"pubsub", -2, 0, 0, 0, 0, "pubsub", "2.8.0", "Commands about who listens to what.", ""},
      nullptr},
-    {{"pubsub|channels", -2, kAsk | kTimed, 0, 0, 0, "pubsub", "2.8.0",
+    {{"pubsub|channels", -2, kCountListeners | kTimed, 0, 0, 0, "pubsub", "2.8.0",
       "Answers the channels that somebody listens to.", "[pattern]"},
      active_channels<Kind::channel>},
-    {{"pubsub|numsub", -2, kAsk, 0, 0, 0, "pubsub", "2.8.0",
+    {{"pubsub|numsub", -2, kCountListeners, 0, 0, 0, "pubsub", "2.8.0",
       "Answers how many listen to each of the channels.", "[channel [channel ...]]"},
      listener_counts<Kind::channel>},
-    {{"pubsub|numpat", 2, kAsk, 0, 0, 0, "pubsub", "2.8.0",
+    {{"pubsub|numpat", 2, kCountListeners, 0, 0, 0, "pubsub", "2.8.0",
       "Answers by how many patterns somebody listens.", ""},
      pattern_count},
-    {{"pubsub|shardchannels", -2, kAsk | kTimed, 0, 0, 0, "pubsub", "7.0.0",
+    {{"pubsub|shardchannels", -2, kCountListeners | kTimed, 0, 0, 0, "pubsub", "7.0.0",
       "Answers the shard channels that somebody listens to.", "[pattern]"},
      active_channels<Kind::shard_channel>},
-    {{"pubsub|shardnumsub", -2, kAsk, 0, 0, 0, "pubsub", "7.0.0",
+    {{"pubsub|shardnumsub", -2, kCountListeners, 0, 0, 0, "pubsub", "7.0.0",
       "Answers how many listen to each of the shard channels.",
       "[shardchannel [shardchannel ...]]"},
      listener_counts<Kind::shard_channel>},

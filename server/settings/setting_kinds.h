@@ -41,8 +41,10 @@ inline constexpr std::uint64_t kScriptSizeMin = 16 * 1024;  // the known scripts
 inline constexpr std::uint64_t kFenceBlockMin = 1000;
 inline constexpr std::uint64_t kFenceBlockMax = std::uint64_t{1} << 24;
 
-inline constexpr std::array<std::string_view, 4> kLogLevelNames = {"debug", "verbose", "notice",
-                                                                   "warning"};
+inline constexpr std::string_view kRestartReplies[] = {"error", "held"};
+inline constexpr std::string_view kDebugCommand[] = {"no", "local", "yes"};
+inline constexpr std::string_view kSupervised[] = {"no", "systemd", "auto"};
+inline constexpr std::string_view kLogLevels[] = {"debug", "verbose", "notice", "warning"};
 
 template <bool Settings::*member>
 struct YesNo {
@@ -141,41 +143,22 @@ struct SocketMode {
   static std::string print(const Settings& settings) { return octal_text(settings.unixsocketperm); }
 };
 
-struct Timeout {
+// A duration of Redis's: a plain number counts in `Unit`, as which it is printed too.
+template <Duration Settings::*member, class Unit, std::int64_t low, std::int64_t high>
+struct RedisLength {
   static Result<Applied> read(Settings& settings, const Words& words) {
-    const auto value = read_redis_duration(words[0], 1s, 0s, kIntMax * 1s);
+    const auto value = read_redis_duration(words[0], Unit(1), Unit(low), Unit(high));
     if (!value) return value.error();
-    settings.timeout = value.value();
+    settings.*member = value.value();
     return Applied{};
   }
   static std::string print(const Settings& settings) {
-    return fmt::to_string(settings.timeout / 1s);
+    return fmt::to_string(std::chrono::ceil<Unit>(settings.*member).count());
   }
 };
 
-struct TcpKeepalive {
-  static Result<Applied> read(Settings& settings, const Words& words) {
-    const auto value = read_redis_duration(words[0], 1s, 0s, kIntMax * 1s);
-    if (!value) return value.error();
-    settings.tcp_keepalive_seconds = static_cast<std::uint32_t>(value.value() / 1s);
-    return Applied{};
-  }
-  static std::string print(const Settings& settings) {
-    return fmt::to_string(settings.tcp_keepalive_seconds);
-  }
-};
-
-struct BusyReplyThreshold {
-  static Result<Applied> read(Settings& settings, const Words& words) {
-    const auto value = read_redis_duration(words[0], 1ms, 1ms, kDurationTextMax);
-    if (!value) return value.error();
-    settings.busy_reply_threshold = value.value();
-    return Applied{};
-  }
-  static std::string print(const Settings& settings) {
-    return fmt::to_string(ceil_ms(settings.busy_reply_threshold));
-  }
-};
+template <Duration Settings::*member>
+using Seconds = RedisLength<member, std::chrono::seconds, 0, kIntMax>;
 
 struct ClockDrift {
   static Result<Applied> read(Settings& settings, const Words& words) {
@@ -211,54 +194,19 @@ struct Delay {
   }
 };
 
-struct ReplyWhileRecovering {
+// One of a few names, in the order of the member's enum.
+template <auto member, const auto& names>
+struct Choice {
+  using Value = std::remove_cvref_t<decltype(std::declval<Settings>().*member)>;
+
   static Result<Applied> read(Settings& settings, const Words& words) {
-    const auto choice = read_choice(words[0], {"error", "held"});
+    const auto choice = read_choice(words[0], names);
     if (!choice) return choice.error();
-    settings.restart_reply = choice.value() == 0 ? RestartReply::error : RestartReply::held;
+    settings.*member = static_cast<Value>(choice.value());
     return Applied{};
   }
   static std::string print(const Settings& settings) {
-    return settings.restart_reply == RestartReply::error ? "error" : "held";
-  }
-};
-
-struct Level {
-  static Result<Applied> read(Settings& settings, const Words& words) {
-    const auto choice = read_choice(words[0], {"debug", "verbose", "notice", "warning"});
-    if (!choice) return choice.error();
-    settings.loglevel = static_cast<LogLevel>(choice.value());
-    return Applied{};
-  }
-  static std::string print(const Settings& settings) {
-    return std::string(kLogLevelNames[static_cast<std::size_t>(settings.loglevel)]);
-  }
-};
-
-struct Supervision {
-  static Result<Applied> read(Settings& settings, const Words& words) {
-    const auto choice = read_choice(words[0], {"no", "systemd", "auto"});
-    if (!choice) return choice.error();
-    settings.supervised = static_cast<Settings::Supervised>(choice.value());
-    return Applied{};
-  }
-  static std::string print(const Settings& settings) {
-    constexpr std::array<std::string_view, 3> kNames = {"no", "systemd", "auto"};
-    return std::string(kNames[static_cast<std::size_t>(settings.supervised)]);
-  }
-};
-
-struct DebugCommand {
-  static constexpr std::array<std::string_view, 3> kNames = {"no", "local", "yes"};
-
-  static Result<Applied> read(Settings& settings, const Words& words) {
-    const auto choice = read_choice(words[0], {"no", "local", "yes"});
-    if (!choice) return choice.error();
-    settings.enable_debug_command = static_cast<Settings::DebugCommand>(choice.value());
-    return Applied{};
-  }
-  static std::string print(const Settings& settings) {
-    return std::string(kNames[static_cast<std::size_t>(settings.enable_debug_command)]);
+    return std::string(names[static_cast<std::size_t>(settings.*member)]);
   }
 };
 
@@ -322,11 +270,14 @@ inline constexpr FixedAnswer kDaemonize{
 // A policy that evicts would take locks from their holders, so another one is an error.
 struct EvictionPolicy {
   static Result<Applied> read(Settings&, const Words& words) {
-    const auto choice = read_choice(words[0], {"noeviction"});
+    const auto choice = read_choice(words[0], kNames);
     if (!choice) return choice.error();
     return Applied{};
   }
-  static std::string print(const Settings&) { return "noeviction"; }
+  static std::string print(const Settings&) { return std::string(kNames[0]); }
+
+ private:
+  static constexpr std::string_view kNames[] = {"noeviction"};
 };
 
 }  // namespace redlock::server::kinds

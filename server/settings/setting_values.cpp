@@ -135,8 +135,7 @@ std::string share_text(double value) {
   return fmt::format("{}", value);
 }
 
-Result<std::size_t> read_choice(std::string_view word,
-                                std::initializer_list<std::string_view> names) {
+Result<std::size_t> read_choice(std::string_view word, std::span<const std::string_view> names) {
   std::size_t index = 0;
   for (const std::string_view name : names) {
     if (equals_ignoring_case(word, name)) return index;
@@ -168,8 +167,9 @@ Result<OutputLimits> read_output_limits(const std::vector<std::string>& words,
   if (words.empty() || words.size() % 4 != 0) {
     return Failure{"Wrong number of arguments in buffer limit configuration."};
   }
+  constexpr std::string_view kClasses[] = {"normal", "pubsub", "replica", "slave"};
   for (std::size_t at = 0; at < words.size(); at += 4) {
-    const auto client_class = read_choice(words[at], {"normal", "pubsub", "replica", "slave"});
+    const auto client_class = read_choice(words[at], kClasses);
     if (!client_class) {
       return Failure{"Invalid client class specified in buffer limit configuration."};
     }

@@ -10,8 +10,8 @@
 #include <redlock/result.h>
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,8 +51,7 @@ Result<double> read_share(std::string_view word, double high);
 std::string share_text(double value);
 
 // The index of the name that the word is, in any case.
-Result<std::size_t> read_choice(std::string_view word,
-                                std::initializer_list<std::string_view> names);
+Result<std::size_t> read_choice(std::string_view word, std::span<const std::string_view> names);
 
 // The pieces between blanks, as CONFIG SET splits the value of a list.
 std::vector<std::string> split_blanks(std::string_view text);

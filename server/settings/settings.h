@@ -38,7 +38,7 @@ struct Settings {
   std::string unixsocket;
   std::uint32_t unixsocketperm = 0;  // 0: as the umask has it
   Duration timeout{};                // 0: idle clients stay
-  std::uint32_t tcp_keepalive_seconds = 300;
+  Duration tcp_keepalive = 300s;     // 0: none
   std::uint32_t maxclients = 10000;
   std::uint16_t metrics_port = 0;  // of the same addresses; 0: none
 

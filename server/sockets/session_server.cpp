@@ -37,7 +37,7 @@ class SessionServer::Connection final : public net::Stream::User, public protoco
     session_.transport = this;
     session_.unsent = this;
     stream_->set_user(*this);
-    stream_->set_keepalive_seconds(server.host_.settings().tcp_keepalive_seconds);
+    stream_->set_keepalive(server.host_.settings().tcp_keepalive);
     if (!session_.is_closing()) stream_->start_reading();
   }
 

@@ -316,8 +316,10 @@ void Stream::finish(std::string_view reason) {
   user_->on_end(kept);
 }
 
-void Stream::set_keepalive_seconds(unsigned seconds) {
+void Stream::set_keepalive(Duration idle) {
   if (const auto* tcp = std::get_if<Tcp>(&handle_)) {
+    const auto seconds =
+        static_cast<unsigned>(std::chrono::ceil<std::chrono::seconds>(idle).count());
     uv_tcp_keepalive(tcp->raw(), seconds > 0 ? 1 : 0, seconds);
   }
 }

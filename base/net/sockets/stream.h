@@ -10,6 +10,7 @@
 #include "base/net/sockets/address.h"
 #include "base/net/turn/handle.h"
 #include "base/net/turn/loop.h"
+#include "base/time.h"
 
 #include <memory>
 #include <string>
@@ -59,7 +60,7 @@ class Stream {
   // After this nothing more is read; on_end comes when all that is queued was sent, or failed.
   void end_after_writes();
 
-  void set_keepalive_seconds(unsigned seconds);  // 0 turns it off; TCP only
+  void set_keepalive(Duration idle);  // full seconds; 0 turns it off; TCP only
 
   const Address& peer() const { return peer_; }
   const Address& local() const { return local_; }

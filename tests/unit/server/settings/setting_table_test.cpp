@@ -97,7 +97,7 @@ TEST_CASE("a plain number is in Redis's unit where the name is Redis's, else in 
   CHECK(line(settings, "timeout 90").empty());
   CHECK(settings.timeout == 90s);
   CHECK(line(settings, "tcp-keepalive 5m").empty());
-  CHECK(settings.tcp_keepalive_seconds == 300);
+  CHECK(settings.tcp_keepalive == 300s);
   CHECK(line(settings, "lua-time-limit 2500").empty());
   CHECK(settings.busy_reply_threshold == 2500ms);
   CHECK(line(settings, "max-ttl 1500").empty());
