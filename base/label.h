@@ -1,5 +1,5 @@
-// A lock's label: who its holder says it is, in words for people. Nodes keep it, and never compare
-// it.
+// A lock's label: who its holder says it is, in words for people. Nodes keep it,
+// and never compare it.
 #pragma once
 
 #include <cstddef>

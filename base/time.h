@@ -76,8 +76,8 @@ constexpr std::int64_t floor_ms(Duration d) {
 // The largest drift bound that can be set (C1): of two clocks one runs half as fast again.
 inline constexpr double kClockDriftMax = 0.5;
 
-// length × (1 + ratio), rounded up; saturates. ratio is small and not negative: the drift bound
-// (C1).
+// length × (1 + ratio), rounded up; saturates. ratio is small and not negative:
+// the drift bound (C1).
 constexpr Duration stretch(Duration length, double ratio) {
   const double extra = static_cast<double>(length.count()) * ratio;
   const auto room = static_cast<double>((Duration::max() - length).count());

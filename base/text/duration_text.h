@@ -12,8 +12,8 @@ namespace redlock {
 // "30s", "1.5s", "500ms", "5m", "1h", "2d": digits, perhaps a point and more digits, and a unit.
 // Not negative, at most kDurationTextMax. What is read is exact: a digit after the point must be
 // worth a whole number of nanoseconds, so that a second has nine of them, a millisecond six. A
-// whole number without a unit is milliseconds, as in Redis's settings. The error says what is
-// accepted.
+// whole number without a unit is milliseconds, as in Redis's settings.
+// The error says what is accepted.
 Result<Duration> parse_duration(std::string_view text);
 
 // The same, but a number without a unit is an error that says so; only "0" needs none. For a

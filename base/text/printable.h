@@ -18,8 +18,8 @@ std::string printable(std::string_view text);
 // character of another alphabet counts as two columns, as the widest do. REQUIRES: printable text.
 std::string cut_to_columns(std::string_view text, std::size_t columns);
 
-// A name that somebody else chose, within a sentence: printable, and no longer than a sentence can
-// bear.
+// A name that somebody else chose, within a sentence: printable,
+// and no longer than a sentence can bear.
 std::string shown_name(std::string_view name);
 
 }  // namespace redlock

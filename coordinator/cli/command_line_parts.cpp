@@ -86,8 +86,8 @@ Problem check_times(const GivenSettings& settings, Options& options) {
   if (timeout != nullptr && options.client.node_timeout < 1ms) {
     return mistake(*timeout, "a node timeout must be at least 1ms");
   }
-  // Within the default it follows a short TTL by itself; what was asked for is not changed
-  // silently.
+  // Within the default it follows a short TTL by itself;
+  // what was asked for is not changed silently.
   if (timeout != nullptr && timeout->is_flag && options.client.node_timeout > timeout_max) {
     return mistake(*timeout,
                    fmt::format("a node timeout is at most a third of the TTL, and 1h: {} here",

@@ -1,5 +1,5 @@
-// How `redlock` ends: the custom of timeout(1), flock(1) and sysexits(3). The list for people is in
-// --help.
+// How `redlock` ends: the custom of timeout(1), flock(1) and sysexits(3).
+// The list for people is in --help.
 #pragma once
 
 namespace redlock::coordinator {

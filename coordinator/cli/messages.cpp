@@ -13,8 +13,8 @@
 
 namespace redlock::coordinator {
 
-// Thread safety: all of it. Its thread may outlive its maker: a write that blocks ends with the
-// process.
+// Thread safety: all of it. Its thread may outlive its maker:
+// a write that blocks ends with the process.
 class UnblockedMessages::Writer {
  public:
   explicit Writer(int descriptor) : descriptor_(descriptor) {}

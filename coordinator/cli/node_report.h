@@ -1,6 +1,6 @@
 // Failures, for people and for scripts: the outcome, and where that says more than the outcome, a
-// line per node with its address, what it said and how long it took; the same as JSON; and the exit
-// status.
+// line per node with its address, what it said and how long it took; the same as JSON;
+// and the exit status.
 #pragma once
 
 #include "coordinator/cli/options.h"

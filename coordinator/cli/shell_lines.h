@@ -19,8 +19,8 @@ namespace redlock::coordinator {
 
 // Seconds since the machine began, counted as CLOCK_BOOTTIME does, in the very form of the first
 // field of /proc/uptime: two digits after the point, rounded down. That field is rounded down too,
-// by less than a hundredth, so a lock is valid as long as the field is less than the text of its
-// valid_until.
+// by less than a hundredth, so a lock is valid as long as the field is less than the text
+// of its valid_until.
 std::string uptime_text(Duration since_boot);
 // The same for JSON: 12345.67.
 double uptime_seconds(Duration since_boot);

@@ -1,5 +1,5 @@
-// What people are told of a wait for a lock: while it lasts, in one line of a terminal, and at its
-// end.
+// What people are told of a wait for a lock: while it lasts, in one line of a terminal,
+// and at its end.
 #pragma once
 
 #include "base/time.h"

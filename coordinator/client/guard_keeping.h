@@ -1,5 +1,5 @@
-// Guard's inside: one lock that is kept, on the client's loop, and what other threads may ask of
-// it.
+// Guard's inside: one lock that is kept, on the client's loop,
+// and what other threads may ask of it.
 #pragma once
 
 #include "base/hidden.h"

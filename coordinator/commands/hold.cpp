@@ -1,6 +1,6 @@
 // redlock hold NAME: holds a lock until Ctrl-C, SIGTERM or SIGHUP, and releases it then. For people
-// who want to keep others out while they look at something, and for services that are stopped by a
-// signal.
+// who want to keep others out while they look at something, and for services that are stopped
+// by a signal.
 #include "base/net/turn/clock.h"
 #include "base/net/turn/timer.h"
 #include "base/text/duration_text.h"

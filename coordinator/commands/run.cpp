@@ -218,8 +218,8 @@ void LockedRun::tell_of_the_rest(const GuardedCommand::End& end) const {
                        shown_name(options_.name), end.left_name, end.left_behind));
 }
 
-// Something of the command lives and may work on: until the lock has run out no other may have it
-// (H3).
+// Something of the command lives and may work on: until the lock has run out no other may
+// have it (H3).
 void LockedRun::abandon() {
   phase_ = Phase::releasing;
   guard_.abandon();

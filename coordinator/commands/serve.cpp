@@ -20,8 +20,8 @@
 namespace redlock::coordinator {
 namespace {
 
-// The log, the loop, timers and signals, a connection to each node, and one more while it is
-// dialed.
+// The log, the loop, timers and signals, a connection to each node,
+// and one more while it is dialed.
 constexpr std::uint32_t kOwnDescriptors = 96;
 
 net::LogFile* log_of_process = nullptr;

@@ -1,5 +1,5 @@
-// One subcommand's time on the loop: a client over the nodes, interrupted by signals, ended by
-// finish().
+// One subcommand's time on the loop: a client over the nodes, interrupted by signals,
+// ended by finish().
 #pragma once
 
 #include "base/net/turn/loop.h"

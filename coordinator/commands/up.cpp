@@ -28,8 +28,8 @@ namespace {
 constexpr int kDescriptors = 32;
 constexpr int kDescriptorsOfNode = 8;
 
-// Until all nodes have answered, which they have done before; so often before that is not waited
-// for.
+// Until all nodes have answered, which they have done before;
+// so often before that is not waited for.
 constexpr Duration kLookInterval = 100ms;
 constexpr int kLooksMax = 20;
 // So many ports are tried for the front door, from the default one on.

@@ -24,8 +24,8 @@ struct Step {
   std::string text;  // for people
   std::vector<NodeSaid> nodes = {};
   std::vector<std::pair<std::string, std::int64_t>> facts = {};  // for programs: "validity_ms"
-  // When it happened, in Stage::elapsed(); else it is told at once. Asking the nodes takes
-  // time.
+  // When it happened, in Stage::elapsed(); else it is told at once.
+  // Asking the nodes takes time.
   std::optional<Duration> at = {};
 };
 

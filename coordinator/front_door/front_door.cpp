@@ -97,8 +97,8 @@ bool FrontDoor::is_turn_over(Instant began) const {
 }
 
 // One of each session at most, and no more than a turn's time: between two turns the sockets are
-// looked at, whatever anybody sends. Also what was sent just before its client went, such as a
-// release.
+// looked at, whatever anybody sends. Also what was sent just before its client went,
+// such as a release.
 void FrontDoor::begin_new(std::size_t count) {
   const Instant began = stopwatch_ ? stopwatch_() : Instant{};
   for (; count > 0 && !is_turn_over(began); --count) {

@@ -1,5 +1,5 @@
-// WaitingClients: who waits for which lock at this door: LOCK.ACQUIRE … WAIT and LOCK.WAIT (rule
-// D10).
+// WaitingClients: who waits for which lock at this door:
+// LOCK.ACQUIRE … WAIT and LOCK.WAIT (rule D10).
 //
 // First come, first served. Of those that want a lock only the first asks the nodes, and each grant
 // costs one attempt: it waits until a quorum says that the lock is free (Group::wait_for_free), or

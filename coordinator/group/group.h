@@ -96,8 +96,8 @@ class Group {
   // How many operations are under way.
   std::size_t operations() const { return slots_.size() - free_slots_.size(); }
   const Options& options() const { return parts_.options; }
-  // What the links lead to, by node. It changes with the group's roster; the count of changes
-  // grows.
+  // What the links lead to, by node. It changes with the group's roster;
+  // the count of changes grows.
   const std::vector<Node>& nodes() const { return parts_.rosters.nodes(); }
   std::uint64_t node_changes() const { return parts_.rosters.changes(); }
   const ChosenRoster& roster() const { return *parts_.rosters.chosen(); }

@@ -10,8 +10,8 @@
 //
 // It extends at a third of the TTL. The lock counts as lost when a quorum does not have it any
 // more, when `notice` before the end of its validity it has still not been extended, and when the
-// holder's clocks are not to be trusted (rule C3). An extension that found no quorum is tried again
-// soon.
+// holder's clocks are not to be trusted (rule C3). An extension that found no quorum
+// is tried again soon.
 #pragma once
 
 #include "coordinator/group/requests.h"

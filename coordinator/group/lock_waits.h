@@ -52,8 +52,8 @@ class LockWaits {
   // An operation's place in the queue for its lock; 0: none.
   using Ticket = std::uint64_t;
 
-  // LOCK.WAIT to be sent; its answer comes with `number`. Timeout 0: a cancel, whose answer nobody
-  // needs.
+  // LOCK.WAIT to be sent; its answer comes with `number`. Timeout 0: a cancel,
+  // whose answer nobody needs.
   struct Order {
     NodeIndex node;
     WaitNumber number;

@@ -89,8 +89,8 @@ struct ReadResult {
   std::vector<Answer> answers = {};
 };
 
-// A wait until a lock seems to be free. It is a hint: by the time it comes the lock may be taken
-// again.
+// A wait until a lock seems to be free. It is a hint: by the time it comes the lock may
+// be taken again.
 struct WaitRequest {
   std::string name;
   Duration wait;

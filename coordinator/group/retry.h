@@ -42,8 +42,8 @@ class Retry {
   std::optional<Instant> after(AcquisitionOutcome outcome, bool split_vote, Instant now,
                                Random& random);
   // When to make the next attempt now that a quorum of nodes said that the lock is free, or that
-  // nobody got a quorum of it. took: how long the last attempt took, so that the window fits these
-  // nodes.
+  // nobody got a quorum of it. took: how long the last attempt took,
+  // so that the window fits these nodes.
   Instant after_wake(Instant now, Duration took, Random& random);
   bool is_for_splits_only() const { return patience_.splits_only; }
   // The nodes could be relied on to tell, up to now, and cannot any more: when to look.

@@ -3,8 +3,8 @@
 //
 // A rescue is for a group that lost a quorum of its ledgers: no quorum can decide on its next
 // roster, and nobody knows its largest token. What cannot be known an operator has to vouch for:
-// that members which are not there never come back, and that no token above the floor was ever
-// given.
+// that members which are not there never come back, and that no token above the floor
+// was ever given.
 #pragma once
 
 #include <redlock/client.h>
@@ -19,8 +19,8 @@ namespace redlock::coordinator {
 // That any of them goes by; of epoch 0 where none has a roster.
 GroupRoster newest(const std::vector<NodeState>& nodes);
 
-// Of epoch 1: all of these nodes. Error no_quorum: which of them does not answer, or cannot be a
-// member.
+// Of epoch 1: all of these nodes. Error no_quorum: which of them does not answer,
+// or cannot be a member.
 Result<GroupRoster, Error> first_roster(const std::vector<NodeState>& nodes);
 
 // For nodes on one machine, which nobody else looks after: their first roster, or the next one, in
@@ -44,8 +44,8 @@ struct OperatorsRescue {
   std::optional<std::uint64_t> floor = {};
 };
 
-// Errors: no_quorum, a node does not answer; invalid, what the operator has to say or to do
-// instead.
+// Errors: no_quorum, a node does not answer; invalid, what the operator has to say or
+// to do instead.
 Result<RescuePlan, Error> plan_rescue(const std::vector<NodeState>& nodes,
                                       const OperatorsRescue& by_operator);
 

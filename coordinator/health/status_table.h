@@ -1,5 +1,5 @@
-// The table of `redlock status`: a line per node, within 80 columns wherever the nodes' names allow
-// that.
+// The table of `redlock status`: a line per node, within 80 columns wherever the nodes'
+// names allow that.
 #pragma once
 
 #include "coordinator/health/group_verdict.h"

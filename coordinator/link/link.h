@@ -75,8 +75,8 @@ class Link {
 
   static constexpr std::size_t kInFlightMax = 16 * 1024;
   // Releases for a node that is away. Of more the oldest are forgotten, as they are with the
-  // process that ends (rule Q3): their locks run out there by themselves, and are the first to do
-  // so.
+  // process that ends (rule Q3): their locks run out there by themselves,
+  // and are the first to do so.
   static constexpr std::size_t kOwedMax = 64 * 1024;
   // A node pushes once for each LOCK.WAIT that it was sent, and there are no more of those.
   static constexpr std::size_t kPushesMax = kInFlightMax;

@@ -1,5 +1,5 @@
-// The scripts that a plain Redis runs for a coordinator, with their SHA-1 (a unit test checks
-// them).
+// The scripts that a plain Redis runs for a coordinator,
+// with their SHA-1 (a unit test checks them).
 //
 // Sent by EVALSHA; a node that does not know one answers NOSCRIPT and gets it in full by EVAL.
 #pragma once

@@ -22,8 +22,8 @@
 namespace redlock::coordinator {
 namespace {
 
-// Without the program's name, so that `pkill -9 redlock` takes the loop alone, and the guard the
-// command.
+// Without the program's name, so that `pkill -9 redlock` takes the loop alone,
+// and the guard the command.
 constexpr const char* kGuardName = "lock-guard";
 
 // Where its descriptors stand. The bell stands where standard error was, too: a broken invariant's

@@ -144,8 +144,8 @@ Status LocalNodes::make_folders() {
   return Done{};
 }
 
-// Whoever lost the folders, or starts in another folder than last time, is told what went with
-// them.
+// Whoever lost the folders, or starts in another folder than last time,
+// is told what went with them.
 void LocalNodes::note_new_nodes(const std::vector<std::string>& names) {
   if (names.size() == nodes_.size()) {
     notes_.push_back(fmt::format("a new group in {}: tokens begin at 1",

@@ -4,8 +4,8 @@
 // a program with set-user-ID rights loses it. So a guard is forked beside the command: a process
 // that owns nothing but the end of a pipe, whose other end is ours alone. When we die the pipe
 // ends, and the guard sends SIGKILL to the command's group and goes. It ignores every signal that
-// can be ignored and has a process group of its own, so that what ends our job does not end it
-// first.
+// can be ignored and has a process group of its own, so that what ends our job does not
+// end it first.
 //
 // Use: start(), then launch() with descriptor(); dismiss() when the command has ended, before it
 // is reaped, so that the group's number cannot have been given to another.

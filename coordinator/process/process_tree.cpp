@@ -53,8 +53,8 @@ void skip_words(std::string_view& text, int count) {
   }
 }
 
-// "4711 (name) S parent group session …", and the threads as the 20th; the name may hold blanks and
-// parentheses.
+// "4711 (name) S parent group session …", and the threads as the 20th;
+// the name may hold blanks and parentheses.
 bool parse(std::string_view text, ProcessEntry& entry) {
   const std::size_t name = text.find('(');
   const std::size_t name_end = text.rfind(')');

@@ -16,8 +16,8 @@
 //
 // Whoever relies on X got it from q nodes, and each of those holds it or is silent, as a node that
 // forgot is recovering for as long (rules R). So `free` is never said of a lock that is relied on.
-// `held` says no more than it says: an attempt that will be undone may stand at a quorum for an
-// instant.
+// `held` says no more than it says: an attempt that will be undone may stand at a quorum
+// for an instant.
 //
 // A reading finishes as soon as nothing that the other nodes may say changes its verdict, so a hung
 // node delays only what hangs on it.

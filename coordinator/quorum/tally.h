@@ -18,8 +18,8 @@ bool quorum_voted(const std::vector<Answer>& answers);
 bool leave_no_quorum(const std::vector<Answer>& answers, AnswerKind kind);
 
 // Whether so many nodes granted without a fencing token, or are known to give none (`plain`), that
-// the others are no quorum. No admission changes that: one needs a quorum of fenced nodes (rule
-// F6).
+// the others are no quorum. No admission changes that: one needs a quorum
+// of fenced nodes (rule F6).
 bool leave_no_tokens(const std::vector<Answer>& answers, const NodeSet& plain);
 
 // Whether so many nodes refuse it for a limit of theirs that no quorum will ever grant it.

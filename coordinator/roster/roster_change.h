@@ -6,8 +6,8 @@
 //   learn     it is chosen, and every node is told, with the floor of those that have accepted it
 //
 // Who has accepted gives no more token of this epoch, so its counter is the last word. No floor can
-// be read where too many members are unfenced, or where it stands apart (floor.h): then nothing is
-// proposed.
+// be read where too many members are unfenced, or where it stands apart (floor.h):
+// then nothing is proposed.
 //
 // A roster is chosen by a quorum of the nodes of the former epoch. The first one has no former
 // epoch: all of its nodes must accept it, as two lists may have nodes in common and no quorum of

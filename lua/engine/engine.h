@@ -65,8 +65,8 @@ class Engine {
   Loaded load(std::string_view body, Keep keep = Keep::recent);
   // The same without compiling any: nullptr if it is new.
   const Script* find_loaded(std::string_view body);
-  // By its SHA-1 in hex, any case: one that was loaded, or one of known_scripts(). nullptr if
-  // unknown.
+  // By its SHA-1 in hex, any case: one that was loaded, or one of known_scripts().
+  // nullptr if unknown.
   const Script* find(std::string_view sha1);
   // Forgets every script and gives all memory back; known_scripts() stay known.
   void flush();

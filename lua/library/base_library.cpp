@@ -1,6 +1,6 @@
 // The base library: Lua's own where it is harmless, and our own for what would get around read-only
-// tables, memory safety (bytecode, __gc), a collector that gives way (__mode) or the time limit
-// (xpcall).
+// tables, memory safety (bytecode, __gc), a collector that gives way (__mode)
+// or the time limit (xpcall).
 #include "lua/library/arguments.h"
 #include "lua/library/protected_table.h"
 #include "lua/library/sandbox.h"

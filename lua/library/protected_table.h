@@ -10,8 +10,8 @@ namespace redlock::lua {
 // Replaces the table on top of the stack by its read-only stand-in.
 void protect_table(lua_State* lua);
 
-// If the value at the index is such a stand-in, pushes the real table, which must never reach a
-// script.
+// If the value at the index is such a stand-in, pushes the real table,
+// which must never reach a script.
 bool push_real_table(lua_State* lua, int index);
 
 // Raises Redis's error for a write to one. Does not return.

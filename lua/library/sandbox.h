@@ -13,8 +13,8 @@
 //
 // The names are those of Redis 7, so Lua 5.1's, on top of Lua 5.4; what Redis has beyond them is
 // missing: coroutine (hooks, which end endless scripts, are per coroutine), cjson, cmsgpack,
-// struct, string.dump. Globals and library tables are read-only; a global that is not there is an
-// error.
+// struct, string.dump. Globals and library tables are read-only; a global that is not there
+// is an error.
 #pragma once
 
 #include <initializer_list>

@@ -50,8 +50,8 @@ std::string_view abort_error(const ScriptContext& context);
 void raise_abort(lua_State* lua);
 
 // To be called by every C function that works for long, or reaches the host: scripts can chain such
-// functions (table.sort(t, string.find)) so that no instruction, and so no hook, comes between
-// them.
+// functions (table.sort(t, string.find)) so that no instruction, and so no hook,
+// comes between them.
 inline void stop_if_aborted(lua_State* lua) {
   if (script_context(lua).is_aborted != 0) raise_abort(lua);
 }

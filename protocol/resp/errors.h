@@ -1,5 +1,5 @@
-// Error texts that more than one command says, to the letter as Redis says them: clients match
-// them.
+// Error texts that more than one command says, to the letter as Redis says them:
+// clients match them.
 #pragma once
 
 #include "protocol/resp/reply.h"

@@ -84,8 +84,8 @@ class Reply {
   // About what it takes, items and all, and what its text takes again on the way out.
   std::size_t memory_bytes() const;
   double real() const;
-  // status, error, bulk, big_number, verbatim; empty otherwise. Stays valid when the reply is
-  // moved.
+  // status, error, bulk, big_number, verbatim; empty otherwise.
+  // Stays valid when the reply is moved.
   std::string_view text() const { return text_; }
   // array, set, map (key, value, …), push, sequence; empty otherwise.
   const std::vector<Reply>& items() const;

@@ -66,8 +66,8 @@ RequestParser::State RequestParser::parse_array(std::string_view bytes) {
   return State::complete;
 }
 
-// "*3\r\n" or "$5\r\n" at position_. Lengths are checked before a single byte is set aside for
-// them.
+// "*3\r\n" or "$5\r\n" at position_. Lengths are checked before a single byte
+// is set aside for them.
 RequestParser::Step RequestParser::read_header(std::string_view bytes, char type,
                                                std::int64_t& number) {
   const bool is_count = type == '*';

@@ -31,15 +31,15 @@ class RequestParser {
   // What a client that has not given the password may send is less (Redis's bounds).
   void set_authenticated(bool authenticated);
 
-  // `bytes` starts where the last complete request ended. After `complete` the next call begins
-  // anew.
+  // `bytes` starts where the last complete request ended.
+  // After `complete` the next call begins anew.
   State parse(std::string_view bytes);
 
   // Whether the beginning of a request is understood, and its end has not come.
   bool is_within_request() const { return under_way_; }
 
-  // After `complete`: views into the bytes of that call; may be empty (an empty line, "*0"): ignore
-  // it.
+  // After `complete`: views into the bytes of that call; may be empty (an empty line,
+  // "*0"): ignore it.
   Request request() const { return words_; }
   std::size_t consumed() const { return position_; }
   // After `broken`: Redis's text, "Protocol error: …".

@@ -1,5 +1,5 @@
-// Who may speak: one password for the one user "default", as Redis's requirepass, and protected
-// mode.
+// Who may speak: one password for the one user "default", as Redis's requirepass,
+// and protected mode.
 #pragma once
 
 #include <string>

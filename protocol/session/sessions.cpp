@@ -22,8 +22,8 @@ void Sessions::close(Session::Id id) {
   sessions_.erase(found);
 }
 
-// The shell's figures are looked at anew: what was unsent when it told them may have gone out
-// since.
+// The shell's figures are looked at anew: what was unsent when it told them may have
+// gone out since.
 void Sessions::make_room() {
   bytes_ = 0;
   for (const auto& [id, session] : sessions_) {

@@ -3,8 +3,8 @@
 // A grant goes out in three steps. Grants puts the lock into the table, and its key into
 // uncovered(). When the command or the script has ended, record_deadlines() has the ledger cover
 // what it left behind: in a microsecond where that is the latest deadline, at the end of a durable
-// write where a bound must be raised. Only then its reply goes out; one that waits is withheld
-// here.
+// write where a bound must be raised. Only then its reply goes out;
+// one that waits is withheld here.
 //
 //   reply = coverage.record_deadlines(session, std::move(reply), now);   // Kind::later: it waits
 //
@@ -13,8 +13,8 @@
 //   coverage.note_write_end(written);
 //   for (LateReply& late : coverage.finish_write(now)) …                 // goes out now
 //
-// To cover is what databases call to make durable before replying; the ledger is the write-ahead
-// record.
+// To cover is what databases call to make durable before replying;
+// the ledger is the write-ahead record.
 //
 // Pure. Thread safety: none.
 #pragma once
@@ -71,8 +71,8 @@ class Coverage {
   // as no bound has to be raised for it (rule R4). What its reply needs is recorded at its end.
   void cover_before_yield(Instant now);
   // A script, or an EXEC, can give the same locks later deadlines without end, and release them.
-  // What stays of its uncovered keys takes no more than the locks themselves. Before each of its
-  // commands.
+  // What stays of its uncovered keys takes no more than the locks themselves.
+  // Before each of its commands.
   void bound_uncovered(Instant now) {
     if (parts_.grants.uncovered().bytes() > thin_out_at_) [[unlikely]]
       thin_out(now);

@@ -68,8 +68,8 @@ class Grants {
   Instant grant_from() const { return grant_from_; }
   Instant admit_from() const { return admit_from_; }
   Instant snapshot_from() const { return snapshot_from_; }
-  // It joins a group, as a node does that lost its ledger: it recovers until `end` at least (rule
-  // G2).
+  // It joins a group, as a node does that lost its ledger:
+  // it recovers until `end` at least (rule G2).
   void join(Instant end);
   // A recovering node answers SET … NX in restart-reply held with nil, so that libraries which give
   // up on any error ask the other nodes too (rule R10). A script is told what it would be of a lock

@@ -9,8 +9,8 @@
 //   refuse_vote       for a coordinator of another epoch, or while a change is under way
 //
 // A node that lost its ledger has forgotten what it promised. So a member is a node with its
-// ledger, and such a node is none until another roster names it anew; then it joins as any
-// newcomer.
+// ledger, and such a node is none until another roster names it anew;
+// then it joins as any newcomer.
 //
 // Each step tells what it wants to be durable, if anything, and is taken again when it is: nobody
 // hears of what only memory knows. Where the step joins the group, the node is recovering from that

@@ -19,8 +19,8 @@
 // The records carry the links: wheel_next and wheel_previous are references; the first record of a
 // list has kListMark | list in wheel_previous, so it can be unlinked without a search.
 //
-// Thread safety: none. Invariant: no linked record stands in a bucket that ends before its
-// deadline.
+// Thread safety: none. Invariant: no linked record stands in a bucket
+// that ends before its deadline.
 #pragma once
 
 #include "base/prefetch.h"
@@ -85,8 +85,8 @@ class ExpiryWheel {
   LockArena& arena_;
   Tick current_ = 0;  // no record stands in a bucket before it
   // The bucket that is being moved down, or handed out, when a budget ran out in the middle; 0:
-  // none (bucket 0 is of level 0 and never moves down). Until it is empty it goes before everything
-  // else.
+  // none (bucket 0 is of level 0 and never moves down). Until it is empty
+  // it goes before everything else.
   std::uint32_t cascading_ = 0;
   std::size_t size_ = 0;
   std::array<std::uint64_t, kLevels> occupied_{};

@@ -25,8 +25,8 @@ std::uint32_t LockIndex::position(const Entry& entry, std::uint32_t hash, LockRe
 }
 
 bool LockIndex::insert(std::uint32_t hash, LockRef ref) {
-  // A split may leave all on one side: then once more. At the greatest depth the segment just
-  // fills.
+  // A split may leave all on one side: then once more.
+  // At the greatest depth the segment just fills.
   while (segment_of(hash).is_full() && (grow(hash) || split(hash))) {
   }
   const Segment& segment = segment_of(hash);
@@ -138,8 +138,8 @@ void LockIndex::double_directory() {
   ++depth_;
 }
 
-// Joins a nearly empty segment with its neighbour, so that memory comes back after a flood of
-// locks.
+// Joins a nearly empty segment with its neighbour, so that memory comes back after a
+// flood of locks.
 void LockIndex::merge(std::uint32_t hash) {
   const std::uint32_t index = entry_of(hash).segment;
   const Segment& segment = segments_[index];

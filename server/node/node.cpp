@@ -22,8 +22,8 @@ bool is_served_before_begin(const protocol::CommandSpec& spec) {
 }
 
 // The first words of an HTTP request: a browser that was tricked into speaking to this node, to
-// have it execute the lines that follow (cross-protocol scripting). Redis closes such a connection,
-// too.
+// have it execute the lines that follow (cross-protocol scripting).
+// Redis closes such a connection, too.
 bool is_http(Request request) {
   return equals_ignoring_case(request[0], "POST") || equals_ignoring_case(request[0], "Host:");
 }

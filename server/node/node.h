@@ -129,9 +129,9 @@ class Node final : public protocol::Service, private CommandRunner {
   // it does anything that the next one would have to know (rule R9). What was postponed runs now.
   void begin_run(Now now);
   // The durable part of the ledger: what is to be written, one record at a time, and how that
-  // ended. Nothing before begin_run(), as the start writes until then. Replies that waited go out
-  // at the end (rules R8, F1); while a script is suspended they wait for its end, as nobody but the
-  // script may change a lock meanwhile.
+  // ended. Before begin_run() there is nothing to write, as until then the start writes itself.
+  // Replies that wait for a write go out at its end (rules R8, F1). While a script is suspended
+  // they wait for the script's end, as only the script may change a lock meanwhile.
   std::optional<DurableRecord> begin_ledger_write(Now now);
   void end_ledger_write(const Status& written, Now now);
 

@@ -34,7 +34,7 @@ class TurnOrder {
   // command that takes more than microseconds is timed anyway (Observers).
   static constexpr std::size_t kWordsBetweenLooks = 64;
 
-  // stopwatch: outlives it; empty: nothing is timed, and nobody gives way for time.
+  // The stopwatch outlives the order. An empty one times nothing, so nobody gives way for time.
   explicit TurnOrder(const Stopwatch& stopwatch) : stopwatch_(stopwatch) {}
   TurnOrder(const TurnOrder&) = delete;
   TurnOrder& operator=(const TurnOrder&) = delete;
@@ -65,8 +65,8 @@ class TurnOrder {
   // What may take long waits for its session's turn; else it may be executed at once, as nobody
   // waits for a turn and little of it was executed since.
   bool others_come_first() const { return is_crowded_ && !is_in_turn_; }
-  // So much was executed of what may take long, of what came at this instant: as timed, or as it is
-  // known.
+  // So much was executed of what may take long, of what came at this instant: as timed,
+  // or as it is known.
   void note_work(Duration took, Now now);
   // Behind those who wait for theirs.
   void give_way(protocol::Session& session) {

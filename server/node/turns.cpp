@@ -11,8 +11,8 @@ using protocol::Session;
 
 namespace {
 
-// Steps of giving back locks in one turn: some 50 µs of work between two looks at the sockets (rule
-// C5).
+// Steps of giving back locks in one turn: some 50 µs of work between two looks
+// at the sockets (rule C5).
 constexpr std::size_t kReclaimBudget = 256;
 
 }  // namespace

@@ -55,8 +55,8 @@ void Waiters::forget(SessionId session) {
 }
 
 // Where others are to be looked at already, those come first, in go_on(): else each command would
-// do a piece of this work. As many as are new are looked at all the same, so that it comes to an
-// end.
+// do a piece of this work. As many as are new are looked at all the same,
+// so that it comes to an end.
 void Waiters::look_again(Instant now) {
   const bool is_behind = has_more();
   take_given_up();

@@ -1,5 +1,5 @@
-// ClientLog: the lines of a node's log that a client can bring about, before it says a password
-// even.
+// ClientLog: the lines of a node's log that a client can bring about,
+// before it says a password even.
 //
 // A log is for its reader, and a disk is small: of each kind so many lines a second are logged, and
 // at the end of the second how many more there were (base/line_limit.h).

@@ -36,8 +36,8 @@
 // was told of a lock whose write had not come to its end.
 //
 // A copy of a node that knows nothing of a group is of version 1, as programs write it that know
-// nothing of groups; so one that goes back to such a program loses its ledger only if it has a
-// roster.
+// nothing of groups; so one that goes back to such a program loses its ledger only if
+// it has a roster.
 //
 // Numbers are little endian. The name, the version and the checksum stay where they are in every
 // version to come, so that a newer ledger is told apart from a damaged one.

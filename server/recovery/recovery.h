@@ -61,8 +61,9 @@ struct Restoration {
   Instant copied_at;
   Instant start;
 
-  // Same boot: the deadline as it was, exactly. Another boot: the full time that was left, counted
-  // from `start`; the time in between is a gift, and safe. nullopt: the lock has run out.
+  // The deadline of a lock that comes back; nullopt: the lock has run out. Within the same boot it
+  // is the saved one, exactly. In another boot it is the full time that was left, counted from
+  // `start`: the lock lives longer by the time in between, which is safe.
   std::optional<Instant> deadline(Instant saved) const;
   // The same for an instant that has passed, as far back as this boot's clock goes.
   Instant past(Instant saved) const;

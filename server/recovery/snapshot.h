@@ -59,8 +59,8 @@ struct SavedLock {
 using SavedLockVisitor = std::function<void(const SavedLock&)>;
 using SavedMarkVisitor = std::function<void(const SavedMark&)>;
 
-// Usage: writer.add(…) for each lock and mark, then finish(), which alone tells whether all went
-// well.
+// Usage: writer.add(…) for each lock and mark, then finish(),
+// which alone tells whether all went well.
 class SnapshotWriter {
  public:
   using Sink = std::function<Status(std::string_view)>;

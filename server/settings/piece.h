@@ -1,5 +1,5 @@
-// What a command does at most while nobody else is heard: work whose size others choose is done in
-// pieces.
+// What a command does at most while nobody else is heard: work whose size others choose
+// is done in pieces.
 //
 // Counted, not timed, so that the same commands do the same in every run. In steps of some
 // nanoseconds: a byte of a glob pattern that is looked at is one.

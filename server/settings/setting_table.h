@@ -49,8 +49,8 @@ const Setting* find_setting(std::string_view name);
 Result<Applied> apply(Settings& settings, std::string_view name,
                       const std::vector<std::string>& words);
 
-// A value in one piece, as CONFIG SET has it, in the words of a line: that of a list is split at
-// blanks.
+// A value in one piece, as CONFIG SET has it, in the words of a line:
+// that of a list is split at blanks.
 std::vector<std::string> words_of_value(std::string_view name, std::string_view value);
 
 // Names and values for CONFIG GET: every name and alias that one of the glob patterns matches, each

@@ -58,8 +58,8 @@ class NodeRun {
     std::function<void()> recovered = {};  // the restart delay is over
   };
 
-  // CONFIG SET changes the settings while it runs. All outlive the run. Log lines are the node's
-  // own.
+  // CONFIG SET changes the settings while it runs. All outlive the run.
+  // Log lines are the node's own.
   NodeRun(net::Loop& loop, Settings& settings, LogSink& log, Options options);
 
   // Addresses, folder, decision, the locks of the last run.

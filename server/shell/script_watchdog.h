@@ -3,8 +3,8 @@
 // Nothing else can: while a script runs, the loop does not. Setting a timer for every script would
 // cost each two system calls, so one timer ticks while scripts come and is disarmed by the first
 // tick that finds none running; what a script has run is counted in ticks of kTick. The signal goes
-// to the node's own thread, so its handler never runs beside the engine, only between two of its
-// instructions.
+// to the node's own thread, so its handler never runs beside the engine,
+// only between two of its instructions.
 #pragma once
 
 #include "base/time.h"

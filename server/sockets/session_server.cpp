@@ -211,8 +211,8 @@ void SessionServer::let_some_leave() {
   }
 }
 
-// A connection is held once: what it sends behind comes behind. The connection may be gone after
-// this.
+// A connection is held once: what it sends behind comes behind.
+// The connection may be gone after this.
 void SessionServer::take(Connection& connection, std::string_view bytes) {
   if (connection.is_held) execute_held();
   if (bytes.size() > TurnInput<Connection>::kBytesMax) {

@@ -1,5 +1,5 @@
-// What clients do in a generated sequence, a scene at a time: one request, or some that belong
-// together.
+// What clients do in a generated sequence, a scene at a time: one request,
+// or some that belong together.
 #pragma once
 
 #include "tests/differential/generator.h"

@@ -47,8 +47,8 @@ struct Page final : LatestDeadlinePage {
 };
 
 // In real time, so that no script keeps the fuzzer, whatever CONFIG SET says: one that takes longer
-// than the first is suspended, and its slices are turns; one that takes longer than the second is
-// ended.
+// than the first is suspended, and its slices are turns; one that takes longer
+// than the second is ended.
 constexpr Duration kScriptSuspended = 2ms;
 constexpr Duration kScriptEnded = 200ms;
 

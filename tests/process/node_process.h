@@ -4,8 +4,8 @@
 //   if (!node.bootstrap()) …
 //   node.start();   …   node.kill();   …   node.start();
 //
-// To be used on the process's main thread: the kernel ends the node when the thread that started it
-// ends.
+// To be used on the process's main thread: the kernel ends the node when the thread
+// that started it ends.
 #pragma once
 
 #include <cstdint>

@@ -126,8 +126,8 @@ void Generator::make_times() {
       scenario_.delay_min + one_of(std::array<milliseconds, 4>{milliseconds(1), milliseconds(5),
                                                                milliseconds(20), milliseconds(80)});
   // Longer than a round trip takes when nothing is wrong, by true time. What turns take, and a fast
-  // clock, may make it too short: that is trouble as any other, which ends with the faults
-  // (calm.h).
+  // clock, may make it too short: that is trouble as any other,
+  // which ends with the faults (calm.h).
   scenario_.node_timeout = 2 * scenario_.delay_max + ms_between(20, 300);
   scenario_.resent_per_thousand = one_in(2) ? 0 : static_cast<unsigned>(below(30));
   scenario_.disk_sync_max =

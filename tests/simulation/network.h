@@ -1,7 +1,7 @@
 // Network: connections between clients and nodes, as TCP gives them: bytes arrive in order, once,
 // or the connection ends. Nothing is promised between two connections: what was sent on an older
-// one may arrive after what was sent on a newer one, also after the client has given the older one
-// up.
+// one may arrive after what was sent on a newer one, also after the client has given the
+// older one up.
 //
 // Where a scenario says so messages come in pieces, and several as one.
 //

@@ -117,8 +117,8 @@ void RosterPlan::make_changes_in_a_row() {
   }
 }
 
-// The operator dies between two steps, or only some are told; who is asked crashes, or loses its
-// ledger.
+// The operator dies between two steps, or only some are told; who is asked crashes,
+// or loses its ledger.
 void RosterPlan::make_it_hard(const Event& change) {
   if (one_in(3)) {
     const TrueTime at = change.at + some_steps();

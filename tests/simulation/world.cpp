@@ -29,8 +29,8 @@ constexpr Duration kLineTime = 1min;
 constexpr Duration kLookEvery = 200ms;
 // That a scenario asks for.
 constexpr Duration kShortestTtl = 200ms;
-// A release that has to be sent anew is there within this time: the longest backoff, some lost
-// segments.
+// A release that has to be sent anew is there within this time: the longest backoff,
+// some lost segments.
 constexpr Duration kReleaseTime = 1700ms;
 // What a node takes, after its fault, until it executes requests: some syncs.
 constexpr Duration kStartTime = 1500ms;

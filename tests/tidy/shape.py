@@ -116,6 +116,14 @@ def examples_keep_their_lines(tree):
         yield f"{path}:{line}: an example whose lines were run together"
 
 
+@check({"base/a.h": f"// {'Its words ' * 7}leave no room for\n// one.\n"},
+       good=[{"base/a.h": "// Short.\n// Two.\n"}])
+def comments_end_in_more_than_a_word(tree):
+    """The last line of a comment is no single word that the line before it had no room for."""
+    for path, line, _ in _search(tree, r"(?m)^( *)// \S.{70,}\n\1// \S{1,15}\n(?! *// \S)"):
+        yield f"{path}:{line + 1}: a word alone on a comment's last line"
+
+
 @check(*({"base/a.h": f"// {word}: later\n"} for word in ("TO" "DO", "FIX" "ME", "X" "XX")),
        good=[{"tests/fresh.sh": "mktemp -d /tmp/redlock.XXXXXX\n"}])
 def nothing_is_put_off(tree):

@@ -60,8 +60,8 @@ class Stream::Dial {
   }
 
  private:
-  // It outlives its dial when that is given up meanwhile: then `dial` is null and the callback only
-  // frees.
+  // It outlives its dial when that is given up meanwhile: then `dial` is null
+  // and the callback only frees.
   struct Attempt {
     Dial* dial;
     uv_connect_t request{};

@@ -27,8 +27,8 @@ class Stream {
     virtual void on_connected() {}  // connect() only
     virtual void on_bytes(std::string_view bytes) = 0;
     // The peer's end, an error of the socket, or a connection that could not be made: `reason` is
-    // for people ("connection refused"), empty at a plain end. Comes at most once; then nothing
-    // does.
+    // for people ("connection refused"), empty at a plain end. Comes at most once;
+    // then nothing does.
     virtual void on_end(std::string_view reason) = 0;
     virtual void on_drained() {}  // all that was queued has gone out
   };

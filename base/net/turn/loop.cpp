@@ -16,8 +16,8 @@ constexpr std::size_t kReceiveBufferBytes = 64 * 1024;
 // does so with the loop's first descriptor open.
 constexpr int kFirstDescriptors = 3;
 
-// 0, or the error as libuv has it; then nothing stays open. (libuv 1.44 closes all but the first
-// descriptor.)
+// 0, or the error as libuv has it; then nothing stays open.
+// (libuv 1.44 closes all but the first descriptor.)
 int open_loop(uv_loop_t* loop) {
   const int status = uv_loop_init(loop);
   if (status != 0 && loop->backend_fd != -1) close(loop->backend_fd);

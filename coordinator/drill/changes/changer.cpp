@@ -84,8 +84,8 @@ Status Changer::launch() {
   return Done{};
 }
 
-// From 2 to 256 ms, each octave as often: the first steps take few of them, a wait for silent nodes
-// many.
+// From 2 to 256 ms, each octave as often: the first steps take few of them,
+// a wait for silent nodes many.
 Duration Changer::kill_after() {
   const auto octave = std::uint64_t{1'000'000} << (1 + random_.below(7));
   return Duration(octave + random_.below(octave));

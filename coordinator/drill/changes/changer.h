@@ -1,7 +1,7 @@
 // Changer: who changes the group of a drill, as an operator does: by `redlock group …`, a process
 // of this very program, again and again until one of them has ended well. Some are killed at an
-// instant that nobody chose; the next one says the same word, and has to find the change as it was
-// left.
+// instant that nobody chose; the next one says the same word, and has to find the change as
+// it was left.
 //
 // Each is told to the history: `started` with the change, and `killed`, at its good end with what
 // was done ("replaced").

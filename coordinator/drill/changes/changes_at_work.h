@@ -43,8 +43,8 @@ class ChangesAtWork {
   ChangesAtWork(const ChangesAtWork&) = delete;
   ChangesAtWork& operator=(const ChangesAtWork&) = delete;
 
-  // Does what is due. To be called whenever the stage is woken. Why the drill cannot go on, if it
-  // cannot.
+  // Does what is due. To be called whenever the stage is woken. Why the drill cannot go on,
+  // if it cannot.
   Status look();
   // No more changes; waits for the changers' end.
   void end();

@@ -46,7 +46,7 @@ Problem read_header_field(const std::string& name, const ReadJson& value, Histor
   };
   const auto read_drift = [&] {
     if (value.is_number()) header.clock_drift = value.get<double>();
-    return value.is_number() && header.clock_drift >= 0 && header.clock_drift <= 0.5;
+    return value.is_number() && header.clock_drift >= 0 && header.clock_drift <= kClockDriftMax;
   };
   const auto must = [&](bool is, std::string_view what) {
     return is ? Problem{} : fmt::format("\"{}\" must be {}", name, what);

@@ -12,8 +12,8 @@ namespace redlock::drill {
 // at least once all nodes are killed within moments, however short it is.
 std::vector<PlannedFault> plan_faults(const PlanTerms& terms);
 // For a group that changes meanwhile. The same, but that the nodes are left alone for a while now
-// and then, when what is seen is the work of the changes; and clients sleep through several
-// changes.
+// and then, when what is seen is the work of the changes;
+// and clients sleep through several changes.
 std::vector<PlannedFault> plan_faults_and_calm(const PlanTerms& terms);
 
 }  // namespace redlock::drill

@@ -46,8 +46,8 @@ class Planner {
   // Within a moment, and started again within another: well within any hold.
   Duration kill_many(Duration at, std::size_t count);
   Duration stop(Duration at, PlannedFault victim, Duration length);
-  // One client loses sight of a majority, for long enough to lose what it holds. It runs, and must
-  // notice.
+  // One client loses sight of a majority, for long enough to lose what it holds. It runs,
+  // and must notice.
   Duration cut_client(Duration at);
 
   // `count` of the first `of` numbers.

@@ -1,6 +1,6 @@
 // The surroundings of `redlock drill partition`: a network of the drill's own in which each node
-// and each client has an address to itself (own_network.h), so that they are cut apart as machines
-// are.
+// and each client has an address to itself (own_network.h), so that they are cut apart
+// as machines are.
 #pragma once
 
 #include "coordinator/drill/surroundings/own_network.h"

@@ -1,5 +1,5 @@
-// The clients of a drill: processes that work under locks (client_process.h), and what is done to
-// them.
+// The clients of a drill: processes that work under locks (client_process.h),
+// and what is done to them.
 #pragma once
 
 #include "coordinator/drill/world/client_process.h"

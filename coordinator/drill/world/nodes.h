@@ -29,7 +29,7 @@ class Nodes {
   virtual Result<std::string> kill(std::size_t node) = 0;
   // As it was started before, with what the crash left. It need not answer yet.
   virtual Status start_again(std::size_t node) = 0;
-  // Nodes of our own are gone when it returns, others run all.
+  // When it returns, nodes that the drill started are gone, and nodes of others all run again.
   virtual Status end() = 0;
 
   // As a client wants them, with passwords.

@@ -1,5 +1,5 @@
-// ScratchNode: runs what a client sends on the records of its keys, and tells the difference (rule
-// D4).
+// ScratchNode: runs what a client sends on the records of its keys,
+// and tells the difference (rule D4).
 //
 // It is a lock node whole, so every reply and every error text is the node's own; but its table
 // holds nothing except the records that a run is given, and nothing once the run is over. So a run

@@ -1,5 +1,5 @@
-// WatchedRecords: which session watches which keys at a front door, and what their records were
-// (WATCH).
+// WatchedRecords: which session watches which keys at a front door,
+// and what their records were (WATCH).
 //
 // EXEC looks at the records again, and does nothing where one is another; what this door itself
 // does to a watched key is noted at once, deadlines too, as in Redis.

@@ -92,8 +92,8 @@ struct ClientOptions {
 };
 
 struct AcquireOptions {
-  // How long the nodes hold it at most. 10 ms to 292 years; a node has a limit of its own
-  // (max-ttl).
+  // How long the nodes hold it at most. 10 ms to 292 years; a node has a limit
+  // of its own (max-ttl).
   std::chrono::nanoseconds ttl = std::chrono::seconds(30);
   // How long to try while another holds it. 0: once. nullopt: for ever, but for at most 10 s
   // without a quorum.
@@ -239,8 +239,8 @@ class REDLOCK_PUBLIC Client {
   // Ends everything under way: callbacks come with ErrorCode::stopped, guards are released and not
   // valid from here on. With a thread of its own it blocks until undos and releases were answered,
   // or have been sent wherever they could be: at most for node_timeout. On a caller's loop, and
-  // from inside a callback, it does not block (call finish before): what can be sent at once is
-  // sent.
+  // from inside a callback, it does not block (call finish before):
+  // what can be sent at once is sent.
   ~Client();
 
   // Names an operation under way, for cancel.
@@ -318,8 +318,8 @@ class REDLOCK_PUBLIC Client {
   // Several locks, all of them or none, a guard and a token each, in the order of the names. They
   // are acquired in an order of their own, the same for everybody, so that nobody waits in a
   // circle; those that were got are kept meanwhile. The options' `wait` is for all together.
-  // Errors: as acquire, the text names the lock; lost, if one of them was while others were waited
-  // for.
+  // Errors: as acquire, the text names the lock; lost, if one of them was while others
+  // were waited for.
   Result<std::vector<Guard>, Error> guards(std::vector<std::string> names,
                                            const GuardOptions& options);
   Operation guards(std::vector<std::string> names, const GuardOptions& options,

@@ -12,8 +12,8 @@
 // fail). Then valid() is false and on_loss was called, before another can get it; whoever must know
 // asks. As a standard mutex: the thread that locked it unlocks it, and locking it twice is a
 // deadlock. Must not outlive its client. No call may come from the client's callbacks: they block.
-// Why a lock() waits, the options' on_wait tells, and the client's log; why a try failed,
-// Client::guard.
+// Why a lock() waits, the options' on_wait tells, and the client's log;
+// why a try failed, Client::guard.
 #pragma once
 
 #include <redlock/client.h>

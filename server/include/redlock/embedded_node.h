@@ -43,8 +43,8 @@ struct EmbeddedNodeOptions {
   std::string folder = {};
   // With a folder: make the ledger of a new node if there is none, as redlock-node --bootstrap
   // does, and grant at once. The caller vouches that no lock of this node can be live; so leave it
-  // out where a folder may have been lost, and the node waits. A ledger that is there stays in
-  // force.
+  // out where a folder may have been lost, and the node waits.
+  // A ledger that is there stays in force.
   bool bootstrap = false;
   // As in redlock-node.conf, by name and value: {"max-ttl", "10s"}. Refused are those that the
   // other members say (port, bind, unixsocket, dir, logfile) and those about a process of its own

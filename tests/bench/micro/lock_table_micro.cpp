@@ -1,5 +1,5 @@
-// The lock table: with a thousand locks, which all fit into a cache, and with a million, which do
-// not.
+// The lock table: with a thousand locks, which all fit into a cache, and with a million,
+// which do not.
 #include "base/random.h"
 #include "server/locks/lock_table.h"
 

@@ -1,5 +1,5 @@
-// How long a holder may rely on its lock: computed for each acquisition, twice where a token is
-// confirmed.
+// How long a holder may rely on its lock: computed for each acquisition,
+// twice where a token is confirmed.
 #include "coordinator/quorum/validity.h"
 
 #include <benchmark/benchmark.h>

@@ -1,5 +1,5 @@
-// node-redis: the single-node recipe, and what else people do with it. Its argument is the RESP
-// version.
+// node-redis: the single-node recipe, and what else people do with it.
+// Its argument is the RESP version.
 'use strict'
 
 const assert = require('node:assert')

@@ -10,8 +10,8 @@
 //   unslow MEMBER
 //
 // It answers each with a line, and the first, when all stands: netem or tbf, by which it slows.
-// What fails is told on standard error and ends it: 77 when there can be no such network here, 1
-// else.
+// What fails is told on standard error and ends it: 77 when there can be no such network
+// here, 1 else.
 #include "coordinator/cli/exit_code.h"
 #include "coordinator/drill/surroundings/own_network.h"
 #include "coordinator/process/child_process.h"

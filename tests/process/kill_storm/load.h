@@ -1,6 +1,6 @@
 // What busy clients of one node do: every way to grant, extend and release a lock, at random, and
-// the record of it. At most one command is under way for a key, so the record never has to guess an
-// order.
+// the record of it. At most one command is under way for a key, so the record never has
+// to guess an order.
 #pragma once
 
 #include "base/random.h"

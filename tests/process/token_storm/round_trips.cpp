@@ -1,5 +1,5 @@
-// How often a token takes one round trip: eight clients on different ones of 1,000 keys, five
-// nodes.
+// How often a token takes one round trip: eight clients on different ones
+// of 1,000 keys, five nodes.
 //
 //   round_trips NODE-PROGRAM
 //

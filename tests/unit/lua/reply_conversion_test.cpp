@@ -6,8 +6,8 @@
 using namespace redlock;
 using namespace redlock::lua;
 
-// What the texts say is what redis-server 7.0.15 answers to the same scripts, but where it says
-// otherwise.
+// What the texts say is what redis-server 7.0.15 answers to the same scripts,
+// but where it says otherwise.
 
 TEST_CASE("numbers are truncated") {
   ScriptFixture script;

@@ -272,8 +272,8 @@ TEST_CASE("a script survives interrupts at any instruction") {
   limits.slice_instructions = 7;
   ScriptFixture script(limits);
   script.host.on_call = [&] { script.engine.interrupt(); };
-  // Calls, loops, metamethods, protected calls, coroutines of the C API: all resumed every 7
-  // instructions.
+  // Calls, loops, metamethods, protected calls, coroutines of the C API:
+  // all resumed every 7 instructions.
   const char* const body = R"(
     redis.call('ping')
     local t = setmetatable({}, {__index = function(_, k) return k * 2 end,

@@ -1,5 +1,5 @@
-// go-redis: the single-node recipe, and what else people do with it. Its argument is the RESP
-// version.
+// go-redis: the single-node recipe, and what else people do with it.
+// Its argument is the RESP version.
 package main
 
 import (

@@ -6,8 +6,8 @@
 //   CHECK(world.log(1) == "SET printer v1 NX PX 30000");
 //
 // A hung node takes bytes and answers when it is let go on; a node that is down refuses. The nodes
-// are plain Redis servers and locks are acquired without a token, unless they are made
-// redlock-nodes:
+// are plain Redis servers and locks are acquired without a token,
+// unless they are made redlock-nodes:
 //
 //   FakeNodes world;
 //   world.fenced().start();

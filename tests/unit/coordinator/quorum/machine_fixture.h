@@ -1,6 +1,6 @@
 // Drives a state machine the way a test reads: nodes are numbered from 1, answers are written as
-// redis-cli prints them ("p=7": a grant that proposes token 7), time is milliseconds since the test
-// began.
+// redis-cli prints them ("p=7": a grant that proposes token 7),
+// time is milliseconds since the test began.
 #pragma once
 
 #include "base/text/number.h"
