@@ -114,9 +114,9 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   protocol::Reply lock_wait(server::Call& call);
   protocol::Reply lock_status(server::Call& call);
   protocol::Reply info(server::Call& call);
-  std::string door_section() const;
+  std::string door_section(Now now) const;
   std::string locks_section() const;
-  std::string nodes_section() const;
+  std::string nodes_section(Now now) const;
   void refresh_max_ttl();
   // REQUIRES of all: within act().
   void begin_new(std::size_t count);

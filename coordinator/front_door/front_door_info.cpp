@@ -51,10 +51,10 @@ class SectionText {
   std::string text_;
 };
 
-std::string_view state_name(const Link& link) {
+std::string_view state_name(const Link& link, Instant now) {
   switch (link.state()) {
     case Link::State::ready:
-      return "ready";
+      return link.is_granting(now) ? "ready" : "recovering";
     case Link::State::backing_off:
       return "unreachable";
     default:
@@ -68,17 +68,21 @@ bool is_plain_redis(const Link& link) {
 
 }  // namespace
 
-std::string FrontDoor::door_section() const {
+std::string FrontDoor::door_section(Now now) const {
   std::size_t ready = 0;
+  std::size_t granting = 0;
   std::size_t plain = 0;
   for (NodeIndex node = 0; node < group_.size(); ++node) {
-    if (group_.link(node).state() == Link::State::ready) ++ready;
-    if (is_plain_redis(group_.link(node))) ++plain;
+    const Link& link = group_.link(node);
+    if (link.state() == Link::State::ready) ++ready;
+    if (link.is_granting(now.monotonic)) ++granting;
+    if (is_plain_redis(link)) ++plain;
   }
   SectionText text("FrontDoor");
   text.field("nodes", group_.size())
       .field("quorum", quorum_of(group_.size()))
       .field("nodes_ready", ready)
+      .field("nodes_granting", granting)
       .field("acquire_time_ms", ceil_ms(times_.acquire_time))
       .field("reply_time_ms", ceil_ms(times_.reply_time))
       .field("clock_drift", times_.clock_drift)
@@ -94,10 +98,12 @@ std::string FrontDoor::locks_section() const {
       .field("extended", stats_.extended)
       .field("shortened", stats_.shortened)
       .field("released", stats_.released)
+      .field("topped_up", group_.figures().top_ups)
       .field("undone_late", stats_.undone_late)
       .field("undone_gone", stats_.undone_gone)
       .field("no_quorum", stats_.no_quorum)
       .field("possible", stats_.possible)
+      .field("splits", group_.figures().split_votes)
       .field("runs", stats_.runs)
       .field("runs_again", stats_.runs_again)
       .field("readings", stats_.readings)
@@ -109,15 +115,17 @@ std::string FrontDoor::locks_section() const {
   return text.take();
 }
 
-std::string FrontDoor::nodes_section() const {
+std::string FrontDoor::nodes_section(Now now) const {
   SectionText text("Nodes");
   for (NodeIndex node = 0; node < group_.size(); ++node) {
     const Link& link = group_.link(node);
     text.field(
         fmt::format("node{}", node),
-        fmt::format("addr={},state={},owed={},fenced={},max_ttl_ms={}",
-                    printable(group_.nodes()[node].name), state_name(link), link.releases_pending(),
-                    link.facts().status.fenced ? 1 : 0, floor_ms(link.facts().status.max_ttl)));
+        fmt::format("addr={},state={},rtt_us={},silent_ms={},owed={},fenced={},max_ttl_ms={}",
+                    printable(group_.nodes()[node].name), state_name(link, now.monotonic),
+                    link.round_trip() / 1us, floor_ms(link.silence(now.monotonic)),
+                    link.releases_pending(), link.facts().status.fenced ? 1 : 0,
+                    floor_ms(link.facts().status.max_ttl)));
   }
   return text.take();
 }
@@ -136,19 +144,19 @@ Reply FrontDoor::info(server::Call& call) {
     if (!text.empty()) text += "\r\n";
     text += section;
   };
-  add("frontdoor", door_section());
+  add("frontdoor", door_section(call.now));
   add("locks", locks_section());
-  add("nodes", nodes_section());
+  add("nodes", nodes_section(call.now));
   return Reply::verbatim(std::move(text));
 }
 
-Reply FrontDoor::lock_status(server::Call&) {
+Reply FrontDoor::lock_status(server::Call& call) {
   Reply nodes = Reply::array();
   for (NodeIndex node = 0; node < group_.size(); ++node) {
     const Link& link = group_.link(node);
     Reply map = Reply::map({});
     map.add_field("address", Reply::bulk(printable(group_.nodes()[node].name)))
-        .add_field("state", Reply::bulk_view(state_name(link)))
+        .add_field("state", Reply::bulk_view(state_name(link, call.now.monotonic)))
         .add_field("releases_owed", number_reply(link.releases_pending()));
     nodes.add(std::move(map));
   }

@@ -290,7 +290,9 @@ void Group::carry_out_waits(Instant now) {
 
 void Group::deliver_late(NodeIndex node, const Completion& completion, Instant now) {
   auto request = parts_.late.on_answer(node, parts_.links[node].connection(), completion, now);
-  if (request) parts_.links[node].send(std::move(*request), now);
+  if (!request) return;
+  if (request->tops_up) ++parts_.figures.top_ups;
+  parts_.links[node].send(std::move(*request), now);
 }
 
 void Group::on_time(Instant now) {

@@ -101,6 +101,7 @@ class Group {
   const std::vector<Node>& nodes() const { return parts_.rosters.nodes(); }
   std::uint64_t node_changes() const { return parts_.rosters.changes(); }
   const ChosenRoster& roster() const { return *parts_.rosters.chosen(); }
+  const GroupFigures& figures() const { return parts_.figures; }
   Link& link(NodeIndex node) { return parts_.links[node]; }
   const Link& link(NodeIndex node) const { return parts_.links[node]; }
   // Undos and releases that have not been answered, over all nodes.

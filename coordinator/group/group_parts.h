@@ -30,6 +30,12 @@ struct GroupOptions {
   std::string label = {};       // of what is acquired: Claim
 };
 
+// What became of a group's questions since it began, for people.
+struct GroupFigures {
+  std::uint64_t split_votes = 0;  // attempts that failed as others wanted the lock, too
+  std::uint64_t top_ups = 0;      // requests to nodes that lacked a lock
+};
+
 struct GroupParts {
   // Makes a value that nobody can guess and that was never used before (rule Q6).
   using ValueSource = std::function<std::string()>;
@@ -57,7 +63,8 @@ struct GroupParts {
   LockWaits waits;
   AdmissionSchedule admissions;
   std::vector<OperationId> awaiting_admission;  // acquisitions that it may help
-  std::optional<Instant> last_admitted;         // when a node began to give tokens
+  GroupFigures figures;
+  std::optional<Instant> last_admitted;  // when a node began to give tokens
 };
 
 }  // namespace redlock::coordinator

@@ -173,8 +173,9 @@ void AcquireOperation::after_machine(Instant now) {
   if (!attempt_->finished() || next_.when() || stays_until_) return;
   gave_up_ = is_hopeless();
   if (is_acquired() || gave_up_) return next_.leave(now);
-  gave_up_ =
-      !next_.after(attempt_->outcome(), attempt_->is_split_vote(), id(), now, group().random);
+  const bool is_split = attempt_->is_split_vote();
+  if (is_split) ++group().figures.split_votes;
+  gave_up_ = !next_.after(attempt_->outcome(), is_split, id(), now, group().random);
   if (!gave_up_ && wanted_.on_retry) {
     wanted_.on_retry({attempt_->outcome(), {}, attempt_->answers(), plain_nodes(), began_});
   }

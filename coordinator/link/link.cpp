@@ -137,7 +137,7 @@ void Link::write(NodeRequest request, ScriptForm form, Instant now) {
       facts().status.takes_labels && request.claim != nullptr && !request.claim->label.empty();
   write_node_request(request, facts().kind, form, out_);
   if (in_flight_.empty()) {
-    last_progress_ = now;
+    pulse_.on_first_question(now);
     if (silence_check_ == kNever) silence_check_ = later(now, kSilenceMax);
   }
   if (request.tops_up) ++top_ups_in_flight_;
@@ -172,7 +172,7 @@ void Link::on_connected(Instant now) {
 }
 
 void Link::on_bytes(std::string_view bytes, Instant now) {
-  last_progress_ = now;
+  pulse_.on_bytes(now);
   const bool is_continued = !received_.empty();
   if (is_continued) {
     received_.append(bytes);
@@ -206,6 +206,7 @@ bool Link::is_due(const Reply& reply) const {
 void Link::on_reply(Reply reply, Instant now) {
   if (reply.is(Reply::Kind::push)) return keep_push(std::move(reply));
   if (greeting_.is_under_way()) return on_greeting(reply, now);
+  pulse_.on_answer(now);
   InFlight answered = std::move(in_flight_.front());
   in_flight_.pop_front();
   if (answered.request.tops_up) --top_ups_in_flight_;
@@ -251,6 +252,7 @@ void Link::on_greeting(const Reply& reply, Instant now) {
   std::optional<Answer> problem = greeting_.on_reply(credentials_, reply, out_);
   if (problem) return give_up(std::move(*problem), now);
   if (greeting_.is_under_way()) return;
+  pulse_.on_greeting(now);
   state_ = State::identified;
   identity_ = identity_of(facts().id);
   member_identity_ = member_identity_of(facts().id, facts().status.ledger_id);
@@ -312,8 +314,7 @@ void Link::ask_again_who_it_is(Instant now) {
 
 void Link::on_end(std::string_view reason, Instant now) {
   const bool was_connected = state_ != State::dialing;
-  std::string text(reason);
-  if (text.empty()) text = "the connection ended before the answer";
+  std::string text(reason.empty() ? "the connection ended before the answer" : reason);
   give_up(
       {.kind = was_connected ? AnswerKind::broken : AnswerKind::refused, .text = std::move(text)},
       now);
@@ -371,8 +372,8 @@ void Link::on_time(Instant now) {
   if (now < silence_check_) return;
   silence_check_ = kNever;
   if (in_flight_.empty()) return;
-  if (now < later(last_progress_, kSilenceMax)) {
-    silence_check_ = later(last_progress_, kSilenceMax);
+  if (now < later(pulse_.heard(), kSilenceMax)) {
+    silence_check_ = later(pulse_.heard(), kSilenceMax);
     return;
   }
   give_up({.kind = AnswerKind::broken,

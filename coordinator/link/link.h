@@ -41,6 +41,7 @@
 #include "base/random.h"
 #include "coordinator/link/greeting.h"
 #include "coordinator/link/node_request.h"
+#include "coordinator/link/pulse.h"
 #include "protocol/resp/output_buffer.h"
 #include "protocol/resp/reply.h"
 #include "protocol/resp/reply_parser.h"
@@ -162,6 +163,16 @@ class Link {
   bool connection_began() const { return began_; }
   // Connected and identified, or known not to be: no longer in the middle of it.
   bool is_settled() const { return state_ == State::ready || state_ == State::backing_off; }
+  // Whether the node gives votes, as far as it has told: ready, and no longer recovering.
+  bool is_granting(Instant now) const {
+    const NodeStatus& status = facts().status;
+    const bool recovers =
+        status.state == "recovering" && now < later(pulse_.greeted(), status.delay_left);
+    return state_ == State::ready && !recovers;
+  }
+  Duration round_trip() const { return pulse_.round_trip(); }
+  // For how long an answer is due with nothing heard.
+  Duration silence(Instant now) const { return in_flight_.empty() ? 0ns : now - pulse_.heard(); }
   // Releases that are not answered yet, sent or not.
   std::size_t releases_pending() const { return releases_pending_; }
 
@@ -224,7 +235,7 @@ class Link {
   Instant deadline_ = kNever;       // of the present state: dialing, greeting, backing off
   Instant greet_again_ = kNever;    // a change of the group is under way at the node
   Instant silence_check_ = kNever;  // when to look whether anything was heard
-  Instant last_progress_;           // bytes came, or the first answer became due
+  Pulse pulse_;
 };
 
 }  // namespace redlock::coordinator

@@ -70,6 +70,7 @@ void DeadlineOperation::top_up(Instant now) {
         link.state() == Link::State::ready && link.connection() == connections_[node];
     if (machine_.answers()[node].kind != AnswerKind::no || !is_same) continue;
     if (auto request = top_up.request(whom(node), now)) {
+      ++group().figures.top_ups;
       group().links[node].send(std::move(*request), now);
     }
   }

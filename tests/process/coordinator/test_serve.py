@@ -141,6 +141,22 @@ class Recipe(DoorTest):
             # The hung node costs its timeout once, where a reading has to know of it.
             self.assertLess(time.monotonic() - began, 20 * NODE_TIMEOUT_S)
 
+    def test_info_tells_which_nodes_grant(self):
+        door = self.door()
+
+        def of_nodes(wanted):
+            told = door.info()
+            return wanted == (told["nodes_ready"], told["nodes_granting"],
+                              told["node4"].split(",")[1])
+        wait_until(lambda: of_nodes(("5", "5", "state=ready")), "all nodes to grant")
+        with door.client() as client:
+            self.assertEqual(client("SET", "printer", "1", "NX", "PX", TTL_MS), "OK")
+        self.group.kill(4)
+        wait_until(lambda: of_nodes(("4", "4", "state=unreachable")), "the killed node")
+        self.group.nodes[4].start()
+        wait_until(lambda: of_nodes(("5", "4", "state=recovering")), "its restart delay")
+        self.assertGreater(int(door.info()["node0"].split("rtt_us=")[1].split(",")[0]), 0)
+
     def test_three_missing_nodes_are_told_at_once(self):
         door = self.door()
         with door.client() as client:

@@ -158,3 +158,20 @@ TEST_CASE("what said that it lacks a lock is topped up on that connection, or no
   world.nodes().pass(100ms);
   CHECK(world.held_at("printer") == (is_another_connection ? 4 : 5));
 }
+
+TEST_CASE("INFO tells which nodes hang, how fast the others are, and what was topped up") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  world.nodes().hang(2);
+  CHECK(alice("SET printer alice NX PX 10000") == "+OK");
+  world.nodes().pass(700ms);
+  const std::string nodes = alice("INFO nodes");
+  CAPTURE(nodes);
+  const auto has = [](const std::string& text, std::string_view field) {
+    return text.find(field) != std::string::npos;
+  };
+  CHECK(has(nodes, "node0:addr=node1:6379,state=ready,rtt_us=2000,silent_ms=0,"));
+  CHECK(has(nodes, "node1:addr=node2:6379,state=ready,rtt_us=2000,silent_ms=702,"));
+  CHECK(has(alice("INFO frontdoor"), "nodes_granting:5\\r\\n"));
+  CHECK(has(alice("INFO locks"), "topped_up:0\\r\\n"));
+}
