@@ -161,6 +161,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
     std::string key;
     std::string value;
     Duration ttl;
+    std::string label;
     bool is_last = false;  // the attempt under way: its answer is told, whatever it is
   };
   std::unordered_map<Session::Id, Wanted> wanted_;

@@ -8,6 +8,7 @@
 #include "server/commands/ttl.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -57,6 +58,29 @@ server::TtlReading read_px(const Call& call) {
     return {{}, Reply::error_view(protocol::kSyntaxError)};
   }
   return read_ttl(call, call.word(4), server::TtlForm::milliseconds, server::NonPositive::refused);
+}
+
+// Behind the TTL of LOCK.ACQUIRE.
+struct AcquireOptions {
+  std::string_view label = {};
+  std::optional<Duration> wait = {};
+};
+
+// [LABEL text] [WAIT ms], in any order.
+Refusal read_options(const Call& call, AcquireOptions& options) {
+  for (std::size_t at = 5; at < call.words.size(); at += 2) {
+    if (at + 1 == call.words.size()) return Reply::error_view(protocol::kSyntaxError);
+    if (!equals_ignoring_case(call.word(at), "WAIT")) {
+      if (Refusal no = server::read_label(call.word(at), call.word(at + 1), options.label)) {
+        return no;
+      }
+      continue;
+    }
+    server::WaitReading wait = server::read_wait(call.word(at + 1));
+    if (wait.refusal) return std::move(wait.refusal);
+    options.wait = wait.timeout;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -212,24 +236,22 @@ Reply FrontDoor::lock_acquire(Call& call) {
   if (Refusal no = node_.grants().refuse_size(call.word(1), call.word(2))) return no;
   server::TtlReading ttl = read_px(call);
   if (ttl.refusal) return std::move(ttl.refusal);
+  AcquireOptions options;
+  if (Refusal no = read_options(call, options)) return no;
   const std::string key(call.word(1));
   const std::string value(call.word(2));
-  if (call.words.size() == 5) {
+  const std::string label(options.label);
+  if (!options.wait) {
     const Take take = waiting_.has_takers(key) ? Take::looks : Take::takes;
-    return serve(call, acquire_body(key, value, ttl.remaining, take));
+    return serve(call, acquire_body(key, value, ttl.remaining, label, take));
   }
-  if (call.words.size() != 7 || !equals_ignoring_case(call.word(5), "WAIT")) {
-    return Reply::error_view(protocol::kSyntaxError);
-  }
-  server::WaitReading wait = server::read_wait(call.word(6));
-  if (wait.refusal) return std::move(wait.refusal);
   if (is_stopping_) return Reply::error_view(kDoorStops);
-  const Instant deadline = later(call.instant(), wait.timeout);
+  const Instant deadline = later(call.instant(), *options.wait);
   const Session::Id id = call.session.id();
   if (!waiting_.add(id, WaitingClients::Form::acquire, key, deadline)) {
     return Reply::error_view(kTooManyWait);
   }
-  wanted_[id] = {key, value, ttl.remaining};
+  wanted_[id] = {key, value, ttl.remaining, label};
   keep_request(call.session, call.words);
   return Reply::later();
 }
@@ -239,7 +261,7 @@ void FrontDoor::try_again(Session::Id session, WaitingClients::Told told) {
   Wanted& wanted = wanted_.at(session);
   wanted.is_last = told != WaitingClients::Told::try_now;
   const Take take = told == WaitingClients::Told::over_behind ? Take::looks : Take::takes;
-  begin(session, acquire_body(wanted.key, wanted.value, wanted.ttl, take));
+  begin(session, acquire_body(wanted.key, wanted.value, wanted.ttl, wanted.label, take));
 }
 
 // An answer to an attempt to take a lock by one who waits for it: whether it goes on waiting.

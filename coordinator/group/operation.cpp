@@ -107,8 +107,8 @@ void AcquireOperation::start(Instant now) {
   next_attempt();
   began_ = now;
   std::string value = wanted_.make_value ? wanted_.make_value() : group().values();
-  claim_ =
-      std::make_shared<const Claim>(Claim{wanted_.name, std::move(value), group().options.label});
+  const std::string& label = wanted_.label.empty() ? group().options.label : wanted_.label;
+  claim_ = std::make_shared<const Claim>(Claim{wanted_.name, std::move(value), label});
   witnesses_ = std::make_shared<Witnesses>(group().links.size());
   attempt_.emplace(terms());
   attempt_->start(now, actions_);

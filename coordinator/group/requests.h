@@ -31,7 +31,8 @@ struct AcquireRequest {
   std::string name;
   Duration ttl = 30s;
   Patience patience = {};
-  bool fence = true;  // with a fencing token, or not at all (rule F4)
+  bool fence = true;       // with a fencing token, or not at all (rule F4)
+  std::string label = {};  // empty: the group's
   // Called after each attempt that failed and that another one follows. It must not call the group.
   std::function<void(const AcquireResult&)> on_retry = {};
   // Makes the value of each attempt, never the same again (rule Q6), for others to act on as well:

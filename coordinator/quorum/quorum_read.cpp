@@ -8,6 +8,16 @@
 
 namespace redlock::coordinator {
 
+const NodeReading* labelled(const std::vector<std::optional<NodeReading>>& readings,
+                            std::string_view value) {
+  const NodeReading* longest = nullptr;
+  for (const auto& told : readings) {
+    if (!told || told->value != value || told->label.empty()) continue;
+    if (longest == nullptr || told->held >= longest->held) longest = &*told;
+  }
+  return longest;
+}
+
 QuorumRead::QuorumRead(const Terms& terms, HolderOf holder_of, bool wants_token)
     : holder_of_(std::move(holder_of)),
       wants_token_(wants_token),

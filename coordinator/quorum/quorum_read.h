@@ -46,6 +46,11 @@ struct NodeReading {
   Duration held = 0ns;
 };
 
+// By node, nullopt: it holds nothing or is silent. What the node says that tells a label and has
+// this value for longest: others were topped up, or have forgotten the label. nullptr: none does.
+const NodeReading* labelled(const std::vector<std::optional<NodeReading>>& readings,
+                            std::string_view value);
+
 // The part of a value by which its holder is known. It must not keep the view.
 using HolderOf = std::function<std::string_view(std::string_view value)>;
 

@@ -24,16 +24,10 @@ std::optional<std::int64_t> keys_of(std::string_view info) {
 struct Votes {
   std::vector<Duration> left;
   std::map<Token, std::size_t> tokens;  // how many store each
-  // Of the node that has it for longest: others were topped up, or have forgotten the label.
-  std::string label = {};
-  Duration held = 0ns;
 
   void add(const NodeReading& told) {
     left.push_back(told.left);
     if (told.token > 0) ++tokens[told.token];
-    if (told.label.empty() || told.held < held) return;
-    label = told.label;
-    held = told.held;
   }
   Token token(std::size_t quorum) const {
     for (const auto& [stored, nodes] : tokens) {
@@ -42,6 +36,14 @@ struct Votes {
     return 0;
   }
 };
+
+Holder with_label(Holder holder, const std::vector<std::optional<NodeReading>>& readings) {
+  const NodeReading* told = labelled(readings, holder.value);
+  if (told == nullptr) return holder;
+  holder.label = told->label;
+  holder.held = told->held;
+  return holder;
+}
 
 void add_status(NodeStatus status, NodeState& told) {
   if (!status.fenced) told.admit_in = admissible_in(status);
@@ -76,12 +78,11 @@ std::optional<Holder> holder_of(const std::vector<std::optional<NodeReading>>& r
     auto& left = for_value.left;
     if (left.size() < quorum) continue;
     std::sort(left.rbegin(), left.rend());
-    return Holder{.value = value,
-                  .left = left[quorum - 1],
-                  .nodes = left.size(),
-                  .token = for_value.token(quorum),
-                  .label = for_value.label,
-                  .held = for_value.held};
+    return with_label({.value = value,
+                       .left = left[quorum - 1],
+                       .nodes = left.size(),
+                       .token = for_value.token(quorum)},
+                      readings);
   }
   return std::nullopt;
 }
@@ -97,16 +98,14 @@ std::optional<Holder> holder_of(const std::vector<NodeFinding>& findings) {
 
 std::optional<Holder> holder_of(const ReadResult& result) {
   if (result.verdict != ReadVerdict::held) return std::nullopt;
-  Votes votes;
-  for (const auto& told : result.readings) {
-    if (told && told->value == result.value) votes.add(*told);
-  }
-  return Holder{.value = result.value,
-                .left = result.left,
-                .nodes = votes.left.size(),
-                .token = result.token,
-                .label = votes.label,
-                .held = votes.held};
+  const auto nodes =
+      std::count_if(result.readings.begin(), result.readings.end(),
+                    [&](const auto& told) { return told && told->value == result.value; });
+  return with_label({.value = result.value,
+                     .left = result.left,
+                     .nodes = static_cast<std::size_t>(nodes),
+                     .token = result.token},
+                    result.readings);
 }
 
 NodeState node_state(const std::string& node, const NodeFinding& finding, double clock_drift) {

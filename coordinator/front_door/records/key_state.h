@@ -22,11 +22,18 @@ enum class Certainty : std::uint8_t {
   confirmed,  // read, or voted on, since the command came
 };
 
+// As a reading told it: who the holder says it is, and for how long it has the lock.
+struct KeyLabel {
+  std::string text = {};  // empty: not told
+  Duration held = 0ns;
+};
+
 struct KeyState {
   std::string key;
   std::optional<std::string> value = {};  // the whole record; nullopt: the key is free
   Instant deadline = {};                  // as its client is told it (rule D2)
   Token token = 0;
+  KeyLabel label = {};
   Certainty certainty = Certainty::guess;
   std::vector<Answer> answers = {};  // of a reading
 

@@ -14,7 +14,7 @@ constexpr std::uint32_t kAsksNodes = kNoScript | kNoMulti | kFast;
 constexpr server::Command kCommands[] = {
     {{"lock.acquire", -5, kWrite | kDenyOom | kBlocking | kAsksNodes, 1, 1, 1, "lock", "1.0.0",
       "Takes a lock at a quorum of nodes; answers its fencing token.",
-      "key value PX milliseconds [WAIT wait-milliseconds]"},
+      "key value PX milliseconds [LABEL label] [WAIT wait-milliseconds]"},
      server::run_elsewhere},
     {{"lock.extend", 5, kWrite | kDenyOom | kAsksNodes, 1, 1, 1, "lock", "1.0.0",
       "Extends a lock that holds this value.", "key value PX milliseconds"},

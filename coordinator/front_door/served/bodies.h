@@ -39,7 +39,7 @@ enum class Take : std::uint8_t {
 
 // LOCK.ACQUIRE without a WAIT, LOCK.EXTEND, LOCK.RELEASE, LOCK.HOLDER. ttl: the client's.
 std::unique_ptr<CommandBody> acquire_body(std::string key, std::string value, Duration ttl,
-                                          Take take);
+                                          std::string label, Take take);
 std::unique_ptr<CommandBody> extend_body(std::string key, std::string value, Duration ttl);
 std::unique_ptr<CommandBody> release_body(std::string key, std::string value);
 std::unique_ptr<CommandBody> holder_body(std::string key);

@@ -6,12 +6,14 @@
 
 #include "base/time.h"
 #include "base/token.h"
+#include "coordinator/front_door/records/key_state.h"
 #include "coordinator/front_door/records/scratch_node.h"
 #include "protocol/resp/reply.h"
 
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace redlock::coordinator {
@@ -21,6 +23,7 @@ struct SettledKey {
   std::string key;
   std::optional<std::string> value;  // the whole record before the command; nullopt: it was free
   Token token = 0;  // what a quorum stores with it, after the command; 0: not known
+  KeyLabel label = {};
 };
 
 class CommandBody {
@@ -41,6 +44,8 @@ class CommandBody {
   virtual bool only_takes() const { return is_plain_try(); }
   // What it creates has a fencing token (rule F4).
   virtual bool fences() const { return false; }
+  // Of what it creates: who its holder says it is; empty: not told.
+  virtual std::string_view label() const { return {}; }
   // Readings for it tell the token.
   virtual bool wants_token() const { return false; }
 };

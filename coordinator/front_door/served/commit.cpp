@@ -107,6 +107,7 @@ void Commit::create(std::size_t at, Instant now) {
   request.ttl = padded(change.ttl, parts_.times);
   request.patience = {.wait = patience_, .splits_only = true};
   request.fence = change.fences;
+  request.label = change.label;
   request.acquire_within = parts_.times.acquire_time;
   request.make_value = [this, at] {
     return new_record(changes_[at].content, changes_[at].payload, parts_.random);

@@ -34,6 +34,7 @@ struct WantedChange {
   std::string payload = {};                           // create
   Duration ttl = 0ns;                                 // the client's own; of release: none
   bool fences = false;                                // create: with a token
+  std::string label = {};                             // create: who its holder says it is
   bool is_guess = false;                              // the record and its deadline before are one
 };
 

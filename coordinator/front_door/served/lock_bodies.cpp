@@ -33,13 +33,13 @@ class LockBody : public CommandBody {
     return run;
   }
   Reply reply(RunResult& run, std::span<const SettledKey> keys, Now now) override {
-    return reply_to(run.touched[0], keys[0].token, now);
+    return reply_to(run.touched[0], keys[0], now);
   }
 
  protected:
   // What the command does to the record: before and after are the same as yet.
   virtual void change(TouchedKey&, Now) {}
-  virtual Reply reply_to(const TouchedKey& touched, Token token, Now now) = 0;
+  virtual Reply reply_to(const TouchedKey& touched, const SettledKey& settled, Now now) = 0;
 
   static bool is_hash(const TouchedKey& touched) {
     return touched.before && touched.before->kind == LockKind::hash;
@@ -54,10 +54,15 @@ class LockBody : public CommandBody {
 
 class AcquireBody final : public LockBody {
  public:
-  AcquireBody(std::string key, std::string value, Duration ttl, Take take)
-      : LockBody(std::move(key)), value_(std::move(value)), ttl_(ttl), take_(take) {}
+  AcquireBody(std::string key, std::string value, Duration ttl, std::string label, Take take)
+      : LockBody(std::move(key)),
+        value_(std::move(value)),
+        ttl_(ttl),
+        label_(std::move(label)),
+        take_(take) {}
   bool only_takes() const override { return true; }
   bool fences() const override { return true; }
+  std::string_view label() const override { return label_; }
 
  private:
   void change(TouchedKey& touched, Now now) override {
@@ -65,14 +70,15 @@ class AcquireBody final : public LockBody {
       touched.after = SeenRecord{LockKind::text, value_, later(now.monotonic, ttl_)};
     }
   }
-  Reply reply_to(const TouchedKey& touched, Token token, Now now) override {
+  Reply reply_to(const TouchedKey& touched, const SettledKey& settled, Now now) override {
     if (touched.before) return list(Reply::integer(0), ms_left(touched, now));
     if (take_ == Take::looks) return list(Reply::integer(0), Reply::integer(1));
-    return list(Reply::integer(1), number_reply(token), Reply::integer(ceil_ms(ttl_)));
+    return list(Reply::integer(1), number_reply(settled.token), Reply::integer(ceil_ms(ttl_)));
   }
 
   std::string value_;
   Duration ttl_;
+  std::string label_;
   Take take_;
 };
 
@@ -105,10 +111,10 @@ class ExtendBody final : public HoldersBody {
     touched.after->deadline = later(now.monotonic, ttl_);
     touched.before->deadline = std::min(touched.before->deadline, touched.after->deadline - 1ns);
   }
-  Reply reply_to(const TouchedKey& touched, Token token, Now) override {
+  Reply reply_to(const TouchedKey& touched, const SettledKey& settled, Now) override {
     if (is_hash(touched)) return Reply::error_view(protocol::kWrongType);
     if (!is_holders(touched)) return list(Reply::integer(0));
-    return list(Reply::integer(1), number_reply(token), Reply::integer(ceil_ms(ttl_)));
+    return list(Reply::integer(1), number_reply(settled.token), Reply::integer(ceil_ms(ttl_)));
   }
 
   Duration ttl_;
@@ -122,7 +128,7 @@ class ReleaseBody final : public HoldersBody {
   void change(TouchedKey& touched, Now) override {
     if (is_holders(touched)) touched.after.reset();
   }
-  Reply reply_to(const TouchedKey& touched, Token, Now) override {
+  Reply reply_to(const TouchedKey& touched, const SettledKey&, Now) override {
     if (is_hash(touched)) return Reply::error_view(protocol::kWrongType);
     return Reply::integer(is_holders(touched) ? 1 : 0);
   }
@@ -134,10 +140,14 @@ class HolderBody final : public LockBody {
   bool wants_token() const override { return true; }
 
  private:
-  Reply reply_to(const TouchedKey& touched, Token token, Now now) override {
+  Reply reply_to(const TouchedKey& touched, const SettledKey& settled, Now now) override {
     if (!touched.before) return Reply::null();
     if (is_hash(touched)) return Reply::error_view(protocol::kWrongType);
-    return list(Reply::bulk(touched.before->payload), ms_left(touched, now), number_reply(token));
+    Reply told = list(Reply::bulk(touched.before->payload), ms_left(touched, now),
+                      number_reply(settled.token));
+    if (settled.label.text.empty()) return told;
+    told.add(Reply::bulk(settled.label.text)).add(Reply::integer(floor_ms(settled.label.held)));
+    return told;
   }
 };
 
@@ -147,7 +157,7 @@ class FreeBody final : public LockBody {
   using LockBody::LockBody;
 
  private:
-  Reply reply_to(const TouchedKey& touched, Token, Now) override {
+  Reply reply_to(const TouchedKey& touched, const SettledKey&, Now) override {
     return Reply::integer(touched.before ? 0 : 1);
   }
 };
@@ -159,8 +169,9 @@ std::unique_ptr<CommandBody> free_body(std::string key) {
 }
 
 std::unique_ptr<CommandBody> acquire_body(std::string key, std::string value, Duration ttl,
-                                          Take take) {
-  return std::make_unique<AcquireBody>(std::move(key), std::move(value), ttl, take);
+                                          std::string label, Take take) {
+  return std::make_unique<AcquireBody>(std::move(key), std::move(value), ttl, std::move(label),
+                                       take);
 }
 
 std::unique_ptr<CommandBody> extend_body(std::string key, std::string value, Duration ttl) {

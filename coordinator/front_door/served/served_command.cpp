@@ -181,6 +181,7 @@ void ServedCommand::plan_key(const TouchedKey& touched, bool hangs, Now now, Pla
     change.payload = touched.after->payload;
     change.ttl = touched.after->deadline - ran_at_.monotonic;
     change.fences = body_->fences();
+    change.label = body_->label();
   }
   plan.changes.push_back(std::move(change));
   afters_.push_back(touched.after);

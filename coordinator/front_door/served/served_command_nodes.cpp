@@ -47,6 +47,8 @@ void ServedCommand::take_readings(Now now) {
       continue;
     }
     const bool is_free = result.verdict == ReadVerdict::free;
+    const NodeReading* told = labelled(result.readings, result.value);
+    state.label = told == nullptr ? KeyLabel() : KeyLabel{told->label, told->held};
     state.value = is_free ? std::nullopt : std::optional(std::move(result.value));
     state.deadline = later(result.began, told_left(result.left, parts_.times));
     state.token = result.token;
@@ -191,7 +193,7 @@ void ServedCommand::answer(Now now) {
   std::vector<SettledKey> settled;
   for (const TouchedKey& touched : last_.touched) {
     const KeyState* state = find(touched.key);
-    settled.push_back({touched.key, state->value, state->token});
+    settled.push_back({touched.key, state->value, state->token, state->label});
     for (const Done& done : done_) {
       if (done.change.key == touched.key) settled.back().token = done.result.token;
     }

@@ -175,3 +175,30 @@ TEST_CASE("INFO tells which nodes hang, how fast the others are, and what was to
   CHECK(has(alice("INFO frontdoor"), "nodes_granting:5\\r\\n"));
   CHECK(has(alice("INFO locks"), "topped_up:0\\r\\n"));
 }
+
+TEST_CASE("who waited for a lock with a label is told of as its holder, here and at the nodes") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  CHECK(alice("LOCK.ACQUIRE printer a PX 10000 LABEL alice").starts_with("[(integer) 1"));
+  bob.send("LOCK.ACQUIRE printer b PX 10000 WAIT 5000 LABEL 'bob of the night shift'");
+  world.nodes().pass(2s);
+  CHECK(alice("LOCK.HOLDER printer").find("\"alice\", (integer) 200") != std::string::npos);
+  CHECK(alice("LOCK.RELEASE printer a") == "(integer) 1");
+  CHECK(bob.receive().starts_with("[(integer) 1"));
+  CHECK(alice("LOCK.HOLDER printer").find("bob of the night shift") != std::string::npos);
+  const auto* lock = world.nodes().node(1).locks().find("printer", world.nodes().now());
+  REQUIRE(lock != nullptr);
+  CHECK(lock->label().text == "bob of the night shift");
+}
+
+TEST_CASE("options of LOCK.ACQUIRE that are none, or too long, are refused and take nothing") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  CHECK(alice("LOCK.ACQUIRE printer a PX 10000 LABEL") == "-ERR syntax error");
+  CHECK(alice("LOCK.ACQUIRE printer a PX 10000 NAME alice") == "-ERR syntax error");
+  CHECK(alice("LOCK.ACQUIRE printer a PX 10000 LABEL " + std::string(129, 'x'))
+            .starts_with("-ERR a label of 129 bytes is longer than this node takes"));
+  CHECK(alice("LOCK.ACQUIRE printer a PX 10000 WAIT soon").starts_with("-ERR "));
+  CHECK(world.held_at("printer") == 0);
+}
