@@ -1,13 +1,14 @@
 // redlock holder NAME: which value a quorum holds, for how long, and who says that it is his.
 #include "base/text/json.h"
-#include "base/text/printable.h"
 #include "base/time.h"
 #include "coordinator/cli/node_report.h"
+#include "coordinator/commands/client_value.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
 #include "coordinator/health/holder_json.h"
 
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,11 +17,12 @@ namespace {
 
 void print_holder(const Options& options, const Holder& holder) {
   if (options.json) {
-    fmt::print("{}\n", holder_json(options.name, holder, options.node_count).text());
+    JsonObject all = holder_json(options.name, holder, options.node_count);
+    fmt::print("{}\n", with_client_value(std::move(all), holder).text());
     return;
   }
   const auto left = left_ms(holder);
-  fmt::print("value    {}\nleft_ms  {}\ntoken    {}\nnodes    {} of {}\n", printable(holder.value),
+  fmt::print("value    {}\nleft_ms  {}\ntoken    {}\nnodes    {} of {}\n", shown_value(holder),
              left ? std::to_string(*left) : "-",
              holder.token == 0 ? "-" : std::to_string(holder.token), holder.nodes,
              options.node_count);

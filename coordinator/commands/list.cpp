@@ -3,11 +3,13 @@
 #include "base/text/json.h"
 #include "base/text/printable.h"
 #include "coordinator/cli/node_report.h"
+#include "coordinator/commands/client_value.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
 #include "coordinator/health/holder_json.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -23,7 +25,8 @@ constexpr std::size_t kNameWidthMax = 32;
 void print_json(const Options& options, const Locks& locks) {
   JsonArray all;
   for (const ListedLock& lock : locks) {
-    all.add(holder_json(lock.name, lock.holder, options.node_count));
+    JsonObject told = holder_json(lock.name, lock.holder, options.node_count);
+    all.add(with_client_value(std::move(told), lock.holder));
   }
   fmt::print("{}\n", JsonObject{{"locks", all}}.text());
 }

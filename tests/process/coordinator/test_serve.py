@@ -141,6 +141,26 @@ class Recipe(DoorTest):
             # The hung node costs its timeout once, where a reading has to know of it.
             self.assertLess(time.monotonic() - began, 20 * NODE_TIMEOUT_S)
 
+    def test_holders_behind_a_door_are_told_with_the_values_that_they_know(self):
+        nodes = ["--nodes", self.group.addresses]
+
+        def told(word, *words):
+            done = subprocess.run([REDLOCK, word, *nodes, *words], capture_output=True, text=True,
+                                  timeout=30, check=True)
+            return done.stdout
+        with self.door().client() as client:
+            got = client("LOCK.ACQUIRE", "printer", "v1", "PX", TTL_MS, "LABEL", "alice@desk")
+            self.assertEqual(got[0], 1)
+            self.assertEqual(client("SET", "scanner", "1", "NX", "PX", TTL_MS), "OK")
+            self.assertEqual(client("HSET", "table", "field", "1"), 1)
+        self.assertIn("value    v1  (of a client of a front door)\n", told("holder", "printer"))
+        self.assertIn("label    alice@desk\n", told("holder", "printer"))
+        self.assertEqual(json.loads(told("holder", "--json", "scanner"))["client_value"], "1")
+        locks = {lock["name"]: lock for lock in json.loads(told("list", "--json"))["locks"]}
+        self.assertEqual(locks["printer"]["label"], "alice@desk")
+        self.assertEqual(locks["printer"]["client_value"], "v1")
+        self.assertIsNone(locks["table"]["client_value"])
+
     def test_info_tells_which_nodes_grant(self):
         door = self.door()
 
