@@ -17,7 +17,7 @@ _redlock_options_of() {
     admit) echo "$common --new-group --floor" ;;
     up) echo "$common --count --port --dir --node-binary --door-port --no-door" ;;
     serve)
-      echo "$common --listen --acquire-time --reply-time --max-ttl --require-quorum --requirepass" \
+      echo "$common --listen --http --acquire-time --reply-time --max-ttl --require-quorum --requirepass" \
         "--protected-mode --maxclients --timeout --unixsocketperm --logfile --loglevel"
       ;;
     bench) echo "$common --for --in-flight --ttl --no-fence" ;;

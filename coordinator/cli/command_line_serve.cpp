@@ -75,6 +75,14 @@ Problem read_listen(const GivenSettings& settings, ServeOptions& serve) {
   return {};
 }
 
+Problem read_http(const GivenSettings& settings, ServeOptions& serve) {
+  const GivenSetting* setting = settings.find("http");
+  if (setting == nullptr) return {};
+  serve.http = listen_address(setting->value);
+  if (serve.http && !serve.http->is_unix()) return {};
+  return mistake(*setting, "the place of /metrics is host:port, such as 127.0.0.1:9379");
+}
+
 Problem read_time(const GivenSettings& settings, std::string_view name, Duration& time) {
   if (Problem problem = read_duration(settings, name, time)) return problem;
   if (time >= 1ms && time <= kTimeMax) return {};
@@ -111,6 +119,8 @@ void add_serve(CLI::App& app, Flags& flags, Options& options) {
                   "where: host:port or the path of a unix socket; may be given again "
                   "(127.0.0.1:6379 and [::1]:6379)")
       ->type_name("ADDRESS");
+  add_setting(subcommand, flags, "--http", "http",
+              "where metrics are told, at /metrics: host:port (nowhere)", "ADDRESS");
   add_setting(subcommand, flags, "--acquire-time", "acquire-time",
               "how long the nodes may take for a lock (500ms)", "D");
   add_setting(subcommand, flags, "--reply-time", "reply-time",
@@ -128,6 +138,7 @@ void add_serve(CLI::App& app, Flags& flags, Options& options) {
 Problem read_serve(const GivenSettings& settings, Options& options) {
   ServeOptions& serve = options.serve;
   if (Problem problem = read_listen(settings, serve)) return problem;
+  if (Problem problem = read_http(settings, serve)) return problem;
   if (Problem problem = read_time(settings, "acquire-time", serve.acquire_time)) return problem;
   if (Problem problem = read_time(settings, "reply-time", serve.reply_time)) return problem;
   if (Problem problem = read_max_ttl(settings, serve.max_ttl)) return problem;

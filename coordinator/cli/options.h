@@ -100,6 +100,7 @@ struct ServeOptions {
     bool is_flag;
   };
   std::vector<net::Address> listen;  // empty: as a node's default
+  std::optional<net::Address> http;  // of metrics; nullopt: nowhere
   Duration acquire_time = 500ms;     // B of rule D2
   Duration reply_time = 1s;          // R
   std::optional<Duration> max_ttl;   // nullopt: as long as the nodes allow

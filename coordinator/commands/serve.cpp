@@ -20,9 +20,9 @@
 namespace redlock::coordinator {
 namespace {
 
-// The log, the loop, timers and signals, a connection to each node,
-// and one more while it is dialed.
-constexpr std::uint32_t kOwnDescriptors = 96;
+// The log, the loop, timers and signals, a connection to each node, and one more while it is
+// dialed; those who collect metrics.
+constexpr std::uint32_t kOwnDescriptors = 96 + DoorRun::kHttpDescriptors;
 
 net::LogFile* log_of_process = nullptr;
 
@@ -110,6 +110,7 @@ int read_sessions(const ServeOptions& options, server::Settings& settings) {
 int command_serve(const Options& options) {
   DoorSettings settings;
   settings.listen = options.serve.listen;
+  settings.http = options.serve.http;
   settings.door.times = {.acquire_time = options.serve.acquire_time,
                          .reply_time = options.serve.reply_time,
                          .clock_drift = options.client.clock_drift};

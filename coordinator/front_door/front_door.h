@@ -93,7 +93,10 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   // For a ScriptWatch: kScriptTimeMax as both of its bounds.
   const Duration& script_time() const { return scratch_settings_.script_time_limit; }
   const DoorStats& stats() const { return stats_; }
+  std::size_t commands_under_way() const { return commands_.count(); }
+  std::size_t waiters() const { return waiting_.count(); }
   server::Node& node() { return node_; }
+  const server::Node& node() const { return node_; }
   // The least of what the nodes grant, less than what D2 needs; settings().max_ttl.
   Duration max_ttl() const { return settings_.max_ttl; }
 

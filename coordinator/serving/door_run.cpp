@@ -2,8 +2,10 @@
 
 #include "base/net/process/system_random.h"
 #include "base/net/turn/clock.h"
+#include "base/text/metrics_text.h"
 #include "base/version.h"
 #include "coordinator/client/holder.h"
+#include "coordinator/serving/door_metrics.h"
 #include "server/recovery/node_start.h"
 #include "server/settings/setting_table.h"
 #include "server/shell/node_run.h"
@@ -51,7 +53,20 @@ Status DoorRun::open() {
   auto listeners = server::Listeners::open(loop_, places_of(settings_), settings_.door.settings);
   if (!listeners) return listeners.error();
   listeners_ = std::move(listeners).value();
+  if (!settings_.http) return Done{};
+  auto http = net::HttpServer::listen(loop_, *settings_.http,
+                                      [this](std::string_view path) { return page(path); });
+  if (!http) return http.error();
+  http_ = std::move(http).value();
+  log_.log(LogLevel::notice,
+           fmt::format("metrics are at {}, path /metrics", http_->local().text()));
   return Done{};
+}
+
+net::HttpResponse DoorRun::page(std::string_view path) const {
+  if (path != "/metrics") return net::HttpResponse::not_found();
+  return {.type = std::string(MetricsText::kContentType),
+          .body = door_metrics(*door_, sockets_->group(), net::read_now())};
 }
 
 // The group's answers come before `before_output` of their turn, so what they bring about is

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/log.h"
+#include "base/net/http/http_server.h"
 #include "base/net/turn/loop.h"
 #include "coordinator/client/group_sockets.h"
 #include "coordinator/client/parsed_options.h"
@@ -25,18 +26,22 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace redlock::coordinator {
 
 struct DoorSettings {
   std::vector<net::Address> listen = {};  // empty: the places of door.settings
+  std::optional<net::Address> http = {};  // /metrics; nullopt: nowhere
   FrontDoor::Options door = {};
   std::string config_file = {};  // for INFO
 };
 
 class DoorRun {
  public:
+  static constexpr std::uint32_t kHttpDescriptors = net::HttpServer::kConnectionsMax + 1;
+
   struct Hooks {
     // The nodes have answered, or had their time: whether a quorum has. Once.
     std::function<void(bool has_quorum)> met = {};
@@ -59,6 +64,7 @@ class DoorRun {
   std::string addresses() const { return listeners_->addresses(); }
 
  private:
+  net::HttpResponse page(std::string_view path) const;
   void tell_met();
   std::size_t nodes_ready() const;
 
@@ -72,6 +78,7 @@ class DoorRun {
   std::optional<GroupSockets> sockets_;
   std::optional<FrontDoor> door_;
   std::optional<server::SessionServer> server_;
+  std::unique_ptr<net::HttpServer> http_;
 };
 
 }  // namespace redlock::coordinator

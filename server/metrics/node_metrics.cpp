@@ -1,6 +1,5 @@
 #include "server/metrics/node_metrics.h"
 
-#include "base/text/metrics_text.h"
 #include "base/version.h"
 
 #include <map>
@@ -80,7 +79,16 @@ void tell_ledger(MetricsText& text, const Node& node, const LedgerWrites& writes
   text.counter("ledger_write_seconds_total", "The time that they took.", seconds(writes.took));
 }
 
-void tell_load(MetricsText& text, const Node& node) {
+void tell_memory(MetricsText& text, const Node& node) {
+  text.gauge("memory_bytes", "What maxmemory is compared with: locks, scripts, wishes of clients.",
+             number(node.used_memory()));
+  text.gauge("maxmemory_bytes", "Above it no lock is granted; 0: no bound.",
+             number(node.settings().maxmemory));
+}
+
+}  // namespace
+
+void tell_sessions(MetricsText& text, const Node& node) {
   const Stats& stats = node.stats();
   text.gauge("clients", "Connections.", number(node.sessions().all().size()));
   text.counter("connections_total", "Connections that came.", number(stats.connections_received));
@@ -93,10 +101,6 @@ void tell_load(MetricsText& text, const Node& node) {
   text.counter("commands_total", "Commands executed, those of scripts among them, by family.");
   for (const auto& [family, count] : calls) text.sample({{"family", family}}, number(count));
   text.counter("error_replies_total", "Replies that were errors.", number(stats.error_replies));
-  text.gauge("memory_bytes", "What maxmemory is compared with: locks, scripts, wishes of clients.",
-             number(node.used_memory()));
-  text.gauge("maxmemory_bytes", "Above it no lock is granted; 0: no bound.",
-             number(node.settings().maxmemory));
 }
 
 void tell_process(MetricsText& text, const ProcessFacts& process) {
@@ -106,8 +110,6 @@ void tell_process(MetricsText& text, const ProcessFacts& process) {
              number(process.resident_bytes));
 }
 
-}  // namespace
-
 std::string metrics_text(const Node& node, const LedgerWrites& writes, Now now) {
   MetricsText text("redlock");
   tell_identity(text, node, now);
@@ -115,7 +117,8 @@ std::string metrics_text(const Node& node, const LedgerWrites& writes, Now now) 
   tell_locks(text, node);
   tell_tokens(text, node);
   tell_ledger(text, node, writes, node.instant_to_look_at(now.monotonic));
-  tell_load(text, node);
+  tell_sessions(text, node);
+  tell_memory(text, node);
   tell_process(text, node.inspect_process());
   return std::move(text).str();
 }

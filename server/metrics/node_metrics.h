@@ -2,6 +2,7 @@
 // metrics_text.h. No lock's name and no client's is among it.
 #pragma once
 
+#include "base/text/metrics_text.h"
 #include "base/time.h"
 #include "server/node/node.h"
 #include "server/shell/node_run.h"
@@ -11,5 +12,9 @@
 namespace redlock::server {
 
 std::string metrics_text(const Node& node, const LedgerWrites& writes, Now now);
+
+// The parts that a front door has as well, whose sessions are a node's.
+void tell_sessions(MetricsText& text, const Node& node);
+void tell_process(MetricsText& text, const ProcessFacts& process);
 
 }  // namespace redlock::server

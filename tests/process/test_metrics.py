@@ -1,4 +1,4 @@
-"""A node's metrics: what the page tells, what Prometheus makes of it, and what asking for it costs.
+"""The metrics of nodes and front doors: what is told, what Prometheus makes of it, what it costs.
 
 promtool and prometheus come from Debian's package, unpacked into build/debian by ./dev; without it
 their tests are skipped, and say so.
@@ -17,7 +17,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-from harness import BUILD, PATIENCE_S, ROOT, SANITIZED, ProcessTest, eventually, main
+from harness import BUILD, PATIENCE_S, ROOT, SANITIZED, Client, ProcessTest, eventually, main
 from ports import reserve_ports
 
 LONG = os.environ.get("REDLOCK_LONG") == "1"
@@ -34,6 +34,13 @@ def page(port, path="/metrics"):
         return answer.read().decode()
 
 
+def is_shown(port):
+    try:
+        return page(port)
+    except OSError:
+        return None
+
+
 def samples_of(text):
     """{name or name{labels}: number}"""
     found = [SAMPLE.fullmatch(line) for line in text.splitlines() if not line.startswith("#")]
@@ -46,6 +53,18 @@ class WithMetrics(ProcessTest):
         node = self.node("--metrics-port", str(port), *flags, **options)
         node.metrics_port = port
         return node
+
+    def door(self, nodes):
+        """A front door over these nodes: its port for clients, and that of its metrics."""
+        ports = reserve_ports(2)
+        door = subprocess.Popen(
+            [BUILD / "redlock", "serve", "--nodes", ",".join(f"127.0.0.1:{n.port}" for n in nodes),
+             "--listen", f"127.0.0.1:{ports[0]}", "--http", f"127.0.0.1:{ports[1]}"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(door.wait)
+        self.addCleanup(door.terminate)
+        self.assertTrue(eventually(lambda: is_shown(ports[1])))
+        return ports
 
     def samples(self, node):
         return samples_of(page(node.metrics_port))
@@ -93,19 +112,12 @@ class Page(WithMetrics):
         [port] = reserve_ports(1)
         node = self.new_node().exec("--requirepass", "secret", "--metrics-port", str(port))
         node.metrics_port = port
-        self.assertTrue(eventually(lambda: self.is_shown(port)))
+        self.assertTrue(eventually(lambda: is_shown(port)))
         self.assertNotIn("secret", page(port))
         with self.assertRaises(urllib.error.HTTPError) as refused:
             page(node.metrics_port, "/")
         self.assertEqual(refused.exception.code, 404)
         refused.exception.close()
-
-    @staticmethod
-    def is_shown(port):
-        try:
-            return page(port)
-        except OSError:
-            return None
 
     def test_a_port_that_is_taken_leaves_the_folder_untouched(self):
         taken = self.node()
@@ -149,6 +161,47 @@ class Page(WithMetrics):
         self.assertLess(cost_ms, 0.2)
 
 
+class DoorsPage(WithMetrics):
+    def test_it_tells_what_the_door_sees_and_did(self):
+        nodes = [self.node() for _ in range(3)]
+        port, metrics = self.door(nodes)
+        nodes[2].kill()
+
+        def told(name, **labels):
+            label = ",".join(f'{one}="{value}"' for one, value in labels.items())
+            name = f"redlock_door_{name}" + (f"{{{label}}}" if label else "")
+            return samples_of(page(metrics))[name]
+        addresses = [f"127.0.0.1:{node.port}" for node in nodes]
+        self.assertTrue(eventually(lambda: [told("node_up", node=node) for node in addresses] ==
+                                   [1, 1, 0]))
+        with Client(port) as client:
+            self.assertEqual(client("SET", "printer", "a", "NX", "PX", 10000), "OK")
+            self.assertIsNone(client("SET", "printer", "b", "NX", "PX", 10000))
+            self.assertEqual(client("PEXPIRE", "printer", 20000), 1)
+            self.assertEqual(client("DEL", "printer"), 1)
+            self.assertEqual(told("clients"), 1)
+        self.assertEqual((told("nodes"), told("quorum")), (3, 2))
+        self.assertEqual([told("node_granting", node=node) for node in addresses], [1, 1, 0])
+        self.assertLess(0, told("node_round_trip_seconds", node=addresses[0]))
+        self.assertEqual({name: told("acquisitions_total", outcome=name) for name in (
+            "granted", "held", "late", "client_gone")},
+            {"granted": 1, "held": 1, "late": 0, "client_gone": 0})
+        self.assertEqual((told("extended_total"), told("released_total")), (1, 1))
+        self.assertLess(abs(told("start_time_seconds") - time.time()), PATIENCE_S)
+        self.assertNotIn("printer", page(metrics))
+
+    def test_its_place_is_told_where_it_is_taken_or_none(self):
+        node = self.node()
+        for place, said in ((f"127.0.0.1:{node.port}", "address already in use"),
+                            ("/tmp/a.sock", "127.0.0.1:9379")):
+            done = subprocess.run(
+                [BUILD / "redlock", "serve", "--nodes", f"127.0.0.1:{node.port}", "--listen",
+                 f"127.0.0.1:{reserve_ports(1)[0]}", "--http", place],
+                capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(said, done.stdout + done.stderr)
+
+
 @NEEDS_TOOLS
 class Promtool(WithMetrics):
     def promtool(self, *words, text=None, folder=None):
@@ -158,8 +211,9 @@ class Promtool(WithMetrics):
         return done.stdout + done.stderr
 
     def test_the_page_is_as_prometheus_wants_it(self):
-        self.assertEqual(self.promtool("check", "metrics",
-                                       text=page(self.with_metrics().metrics_port)), "")
+        node = self.with_metrics()
+        for port in (node.metrics_port, self.door([node])[1]):
+            self.assertEqual(self.promtool("check", "metrics", text=page(port)), "")
 
     def test_the_alerts_fire_at_what_they_are_for(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -173,8 +227,9 @@ class Promtool(WithMetrics):
 
 class Shipped(WithMetrics):
     def test_whatever_is_asked_for_is_told(self):
-        """Each name in the alerts and in the dashboard is one of the page's, or a rule's."""
-        text = page(self.with_metrics().metrics_port)
+        """Each name in the alerts and in the dashboard is one of the pages', or a rule's."""
+        node = self.with_metrics()
+        text = page(node.metrics_port) + page(self.door([node])[1])
         told = set(re.findall(r"^# TYPE (\w+)", text, re.MULTILINE))
         rules = (CONFIG / "prometheus/redlock.rules.yml").read_text()
         dashboard = json.loads((CONFIG / "grafana.json").read_text())
@@ -192,7 +247,7 @@ class Shipped(WithMetrics):
 class Prometheus(WithMetrics):
     """The real one, with the rules as they are shipped and a scrape each second."""
 
-    def start_prometheus(self, nodes):
+    def start_prometheus(self, nodes, door):
         [port] = reserve_ports(1)
         folder = pathlib.Path(tempfile.mkdtemp(prefix="redlock-test."))
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
@@ -201,7 +256,8 @@ class Prometheus(WithMetrics):
         (folder / "prometheus.yml").write_text(
             "global: {scrape_interval: 1s, evaluation_interval: 1s}\n"
             "rule_files: [redlock.rules.yml]\nscrape_configs:\n  - job_name: group\n"
-            f"    static_configs: [{{targets: [{targets}]}}]\n")
+            f"    static_configs: [{{targets: [{targets}]}}]\n  - job_name: doors\n"
+            f"    static_configs: [{{targets: ['127.0.0.1:{door}']}}]\n")
         prometheus = subprocess.Popen(
             [TOOLS / "prometheus", "--config.file", folder / "prometheus.yml",
              "--storage.tsdb.path", folder / "data", "--log.level", "error",
@@ -225,7 +281,7 @@ class Prometheus(WithMetrics):
 
     def test_the_right_alerts_fire_and_end(self):
         nodes = [self.with_metrics("--max-ttl", "2s") for _ in range(5)]
-        port = self.start_prometheus(nodes)
+        port = self.start_prometheus(nodes, self.door(nodes)[1])
         self.assertTrue(eventually(lambda: self.firing(port) is not None))
         self.assertTrue(eventually(lambda: self.query(port, "redlock:granting") == [5], 60, 0.2))
         self.assertEqual(self.firing(port), set())
@@ -234,7 +290,8 @@ class Prometheus(WithMetrics):
         self.assertTrue(eventually(lambda: self.firing(port) == {
             "RedlockNoneMayFail", "RedlockNodeDown"}, 120, 0.5), self.firing(port))
         nodes[2].kill()
-        self.assertTrue(eventually(lambda: "RedlockNoQuorumGrants" in self.firing(port), 60, 0.5))
+        self.assertTrue(eventually(lambda: self.firing(port) >= {
+            "RedlockNoQuorumGrants", "RedlockDoorNoQuorum"}, 60, 0.5), self.firing(port))
         for node in nodes[:3]:
             node.start()
         self.assertTrue(eventually(lambda: self.firing(port) == set(), 60, 0.5), self.firing(port))
