@@ -70,10 +70,10 @@ def tell(command, core, environment=None):
     return json.loads(done.stdout)
 
 
-def bench(group, in_flight, seconds, core):
+def bench(group, in_flight, seconds, core, *options):
     nodes = ",".join(f"redis://127.0.0.1:{port}" for port in group.ports)
     told = tell([BUILD / "redlock", "bench", "--nodes", nodes, "--for", f"{seconds}s",
-                 "--in-flight", in_flight, "--json"], core)
+                 "--in-flight", in_flight, "--json", *options], core)
     if told["acquire"]["failed"] or told["release"]["failed"]:
         fail(f"redlock bench: {told['acquire']['failed']} {told['release']['failed']}")
     return {"pairs_per_second": told["pairs_per_second"],
