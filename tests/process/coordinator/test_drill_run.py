@@ -49,7 +49,9 @@ class Run(DrillTest):
         # What a slow machine that runs other tests besides comes to in ten seconds, and less.
         self.assertHappened(counts, ("node", "stopped", 1), ("client", "stopped", 4),
                             ("client", "killed", 4), ("client", "acquired", 10),
-                            ("client", "wrote", 50), ("client", "lost", 1))
+                            ("client", "wrote", 50))
+        if not SANITIZED:  # there it has a third of the locks: often none while nodes are stopped
+            self.assertHappened(counts, ("client", "lost", 1))
         self.assertTrue(all(event["token"] for event in events if event["what"] == "acquired"))
 
     def test_ctrl_c_ends_it_all_and_still_tells_what_happened(self):
