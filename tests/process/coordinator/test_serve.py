@@ -171,6 +171,7 @@ class Recipe(DoorTest):
         wait_until(lambda: of_nodes(("5", "5", "state=ready")), "all nodes to grant")
         with door.client() as client:
             self.assertEqual(client("SET", "any", "1", "NX", "PX", TTL_MS), "OK")
+        self.addCleanup(self.drop_group)  # one recovers for a minute
         self.group.kill(4)
         wait_until(lambda: of_nodes(("4", "4", "state=unreachable")), "the killed node")
         self.group.nodes[4].start()
