@@ -81,7 +81,7 @@ class Process {
         watchdog_(loop_, net::ClockKind::monotonic, [this] { feed_watchdog(); }) {}
 
   int run() {
-    auto metrics = MetricsPort::open(loop_, settings_, [this] {
+    auto metrics = MetricsPort::open(loop_, MetricsPort::places(settings_), [this] {
       return metrics_text(run_.node(), run_.ledger_writes(), net::read_now());
     });
     if (!metrics) return give_up(metrics.error().text);
@@ -89,8 +89,8 @@ class Process {
     if (const Status written = write_pidfile(settings_.pidfile); !written) {
       return give_up(written.error().text);
     }
-    if (const std::string at = metrics.value().addresses(); !at.empty()) {
-      log_.log(LogLevel::notice, fmt::format("metrics are at {}, path /metrics", at));
+    if (const std::string note = metrics.value().note(); !note.empty()) {
+      log_.log(LogLevel::notice, note);
     }
     const net::Signal on_term(loop_, SIGTERM, [this] { run_.stop(); });
     const net::Signal on_int(loop_, SIGINT, [this] { run_.stop(); });
@@ -152,8 +152,9 @@ int run_node(NodeCommandLine& command) {
   for (const std::string& warning : command.configuration.warnings) {
     log.value().log(LogLevel::warning, warning);
   }
+  const auto metrics_places = static_cast<std::uint32_t>(MetricsPort::places(settings).size());
   raise_descriptor_limit(settings, log.value(),
-                         kOwnDescriptors + MetricsPort::descriptors(settings));
+                         kOwnDescriptors + metrics_places * MetricsPort::kDescriptorsOfPlace);
   Process process(settings, log.value(), command.config_file);
   const int code = process.run();
   tell_broken_invariants(nullptr);

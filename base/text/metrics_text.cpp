@@ -40,23 +40,24 @@ void MetricsText::counter(std::string_view name, std::string_view help) {
   begin("counter", name, help);
 }
 
-void MetricsText::gauge(std::string_view name, std::string_view help, double value) {
+void MetricsText::gauge(std::string_view name, std::string_view help, MetricsValue value) {
   gauge(name, help);
   sample({}, value);
 }
 
-void MetricsText::counter(std::string_view name, std::string_view help, double value) {
+void MetricsText::counter(std::string_view name, std::string_view help, MetricsValue value) {
   counter(name, help);
   sample({}, value);
 }
 
-void MetricsText::sample(Labels labels, double value) {
+void MetricsText::sample(Labels labels, MetricsValue value) {
   std::string told;
   for (const auto& [name, text] : labels) {
     told += fmt::format("{}{}=\"{}\"", told.empty() ? "{" : ",", name, escaped(text));
   }
   if (!told.empty()) told += "}";
-  fmt::format_to(std::back_inserter(text_), "{}_{}{} {}\n", prefix_, name_, told, number(value));
+  fmt::format_to(std::back_inserter(text_), "{}_{}{} {}\n", prefix_, name_, told,
+                 number(value.number()));
 }
 
 }  // namespace redlock

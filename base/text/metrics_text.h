@@ -10,12 +10,32 @@
 // and "_total" for what only grows. Labels' values may be anything.
 #pragma once
 
+#include "base/time.h"
+
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace redlock {
+
+// What a sample is worth: a number, or a length of time, which is told in seconds. Integers are
+// exact up to 2^53, as a collector keeps a double.
+class MetricsValue {
+ public:
+  // NOLINTBEGIN(google-explicit-constructor): samples are written as they are
+  template <class Number>
+  requires std::is_arithmetic_v<Number> MetricsValue(Number number)
+      : number_(static_cast<double>(number)) {}
+  MetricsValue(Duration length) : number_(std::chrono::duration<double>(length).count()) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  double number() const { return number_; }
+
+ private:
+  double number_;
+};
 
 class MetricsText {
  public:
@@ -26,13 +46,13 @@ class MetricsText {
   // prefix: of all names, without the '_' behind it.
   explicit MetricsText(std::string_view prefix) : prefix_(prefix) {}
 
-  // One number of its own. Integers are exact up to 2^53, as a collector keeps a double.
-  void gauge(std::string_view name, std::string_view help, double value);
-  void counter(std::string_view name, std::string_view help, double value);
+  // One number of its own.
+  void gauge(std::string_view name, std::string_view help, MetricsValue value);
+  void counter(std::string_view name, std::string_view help, MetricsValue value);
   // Several, told apart by their labels: each is a sample that follows.
   void gauge(std::string_view name, std::string_view help);
   void counter(std::string_view name, std::string_view help);
-  void sample(Labels labels, double value);
+  void sample(Labels labels, MetricsValue value);
 
   std::string str() && { return std::move(text_); }
 

@@ -22,7 +22,7 @@ namespace {
 
 // The log, the loop, timers and signals, a connection to each node, and one more while it is
 // dialed; those who collect metrics.
-constexpr std::uint32_t kOwnDescriptors = 96 + DoorRun::kHttpDescriptors;
+constexpr std::uint32_t kOwnDescriptors = 96 + server::MetricsPort::kDescriptorsOfPlace;
 
 net::LogFile* log_of_process = nullptr;
 

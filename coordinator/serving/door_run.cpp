@@ -2,7 +2,6 @@
 
 #include "base/net/process/system_random.h"
 #include "base/net/turn/clock.h"
-#include "base/text/metrics_text.h"
 #include "base/version.h"
 #include "coordinator/client/holder.h"
 #include "coordinator/serving/door_metrics.h"
@@ -54,19 +53,13 @@ Status DoorRun::open() {
   if (!listeners) return listeners.error();
   listeners_ = std::move(listeners).value();
   if (!settings_.http) return Done{};
-  auto http = net::HttpServer::listen(loop_, *settings_.http,
-                                      [this](std::string_view path) { return page(path); });
-  if (!http) return http.error();
-  http_ = std::move(http).value();
-  log_.log(LogLevel::notice,
-           fmt::format("metrics are at {}, path /metrics", http_->local().text()));
+  auto metrics = server::MetricsPort::open(loop_, {{*settings_.http}}, [this] {
+    return door_metrics(*door_, sockets_->group(), net::read_now());
+  });
+  if (!metrics) return metrics.error();
+  metrics_ = std::move(metrics).value();
+  log_.log(LogLevel::notice, metrics_.note());
   return Done{};
-}
-
-net::HttpResponse DoorRun::page(std::string_view path) const {
-  if (path != "/metrics") return net::HttpResponse::not_found();
-  return {.type = std::string(MetricsText::kContentType),
-          .body = door_metrics(*door_, sockets_->group(), net::read_now())};
 }
 
 // The group's answers come before `before_output` of their turn, so what they bring about is
@@ -109,8 +102,7 @@ void DoorRun::tell_met() {
   const std::size_t ready = nodes_ready();
   bool is_plain = false;
   for (NodeIndex node = 0; node < group.size(); ++node) {
-    is_plain = is_plain || (group.link(node).state() == Link::State::ready &&
-                            group.link(node).facts().kind == NodeKind::plain_redis);
+    is_plain = is_plain || group.link(node).is_plain_redis();
   }
   log_.log(LogLevel::notice, fmt::format("redlock {}: a front door at {}; {} of {} nodes answer",
                                          kRedlockVersion, addresses(), ready, group.size()));

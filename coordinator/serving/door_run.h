@@ -12,11 +12,11 @@
 #pragma once
 
 #include "base/log.h"
-#include "base/net/http/http_server.h"
 #include "base/net/turn/loop.h"
 #include "coordinator/client/group_sockets.h"
 #include "coordinator/client/parsed_options.h"
 #include "coordinator/front_door/front_door.h"
+#include "server/metrics/metrics_port.h"
 #include "server/shell/script_watchdog.h"
 #include "server/sockets/listeners.h"
 #include "server/sockets/session_server.h"
@@ -26,7 +26,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace redlock::coordinator {
@@ -40,8 +39,6 @@ struct DoorSettings {
 
 class DoorRun {
  public:
-  static constexpr std::uint32_t kHttpDescriptors = net::HttpServer::kConnectionsMax + 1;
-
   struct Hooks {
     // The nodes have answered, or had their time: whether a quorum has. Once.
     std::function<void(bool has_quorum)> met = {};
@@ -64,7 +61,6 @@ class DoorRun {
   std::string addresses() const { return listeners_->addresses(); }
 
  private:
-  net::HttpResponse page(std::string_view path) const;
   void tell_met();
   std::size_t nodes_ready() const;
 
@@ -78,7 +74,7 @@ class DoorRun {
   std::optional<GroupSockets> sockets_;
   std::optional<FrontDoor> door_;
   std::optional<server::SessionServer> server_;
-  std::unique_ptr<net::HttpServer> http_;
+  server::MetricsPort metrics_;  // ends before what it tells of
 };
 
 }  // namespace redlock::coordinator

@@ -1,30 +1,26 @@
 #include "server/metrics/metrics_port.h"
 
 #include "base/text/metrics_text.h"
-#include "server/sockets/listeners.h"
 
 #include <utility>
 
 namespace redlock::server {
 
-std::uint32_t MetricsPort::descriptors(const Settings& settings) {
-  if (settings.metrics_port == 0) return 0;
-  constexpr std::size_t kOfPlace = net::HttpServer::kConnectionsMax + 1;  // it listens, too
-  return static_cast<std::uint32_t>(settings.bind.size() * kOfPlace);
+MetricsPort::Places MetricsPort::places(const Settings& settings) {
+  if (settings.metrics_port == 0) return {};
+  Settings at_port = settings;
+  at_port.port = settings.metrics_port;
+  at_port.unixsocket.clear();
+  return Listeners::places(at_port);
 }
 
-Result<MetricsPort> MetricsPort::open(net::Loop& loop, const Settings& settings,
-                                      const Write& write) {
+Result<MetricsPort> MetricsPort::open(net::Loop& loop, const Places& places, const Write& write) {
   MetricsPort opened;
-  if (settings.metrics_port == 0) return opened;
   const auto answer = [write](std::string_view path) {
     if (path != "/metrics") return net::HttpResponse::not_found();
     return net::HttpResponse{.type = std::string(MetricsText::kContentType), .body = write()};
   };
-  Settings places = settings;
-  places.port = settings.metrics_port;
-  places.unixsocket.clear();
-  for (const Listeners::Place& place : Listeners::places(places)) {
+  for (const Listeners::Place& place : places) {
     auto server = net::HttpServer::listen(loop, place.address, answer);
     if (!server && !place.may_fail) return server.error();
     if (server) opened.servers_.push_back(std::move(server).value());
@@ -32,12 +28,12 @@ Result<MetricsPort> MetricsPort::open(net::Loop& loop, const Settings& settings,
   return opened;
 }
 
-std::string MetricsPort::addresses() const {
-  std::string text;
+std::string MetricsPort::note() const {
+  std::string addresses;
   for (const auto& server : servers_) {
-    text += (text.empty() ? "" : ", ") + server->local().text();
+    addresses += (addresses.empty() ? "" : ", ") + server->local().text();
   }
-  return text;
+  return addresses.empty() ? "" : "metrics are at " + addresses + ", path /metrics";
 }
 
 }  // namespace redlock::server

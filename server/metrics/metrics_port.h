@@ -1,10 +1,11 @@
-// MetricsPort: a node's /metrics over HTTP, at metrics-port of each address of `bind`, on the
-// node's own loop. It shares no port with clients, and answers no more than that page.
+// MetricsPort: /metrics over HTTP, of a node at metrics-port of each address of `bind`, on the
+// program's own loop. It shares no port with clients, and answers no more than that page.
 #pragma once
 
 #include "base/net/http/http_server.h"
 #include "base/net/turn/loop.h"
 #include "server/settings/settings.h"
+#include "server/sockets/listeners.h"
 #include <redlock/result.h>
 
 #include <cstdint>
@@ -17,17 +18,19 @@ namespace redlock::server {
 
 class MetricsPort {
  public:
+  using Places = std::vector<Listeners::Place>;
   using Write = std::function<std::string()>;  // the page, at each request
 
-  // That it may have open at once.
-  static std::uint32_t descriptors(const Settings& settings);
+  // A node's: none where the setting is 0. What may be missing for clients may be missing here.
+  static Places places(const Settings& settings);
+  // Descriptors that may be open at once for each place.
+  static constexpr std::uint32_t kDescriptorsOfPlace = net::HttpServer::kConnectionsMax + 1;
 
-  // Listens nowhere where the setting is 0. A place that may be missing for clients may be missing
-  // here. Nothing is answered before the loop runs.
-  static Result<MetricsPort> open(net::Loop& loop, const Settings& settings, const Write& write);
+  // Listens at every place. Nothing is answered before the loop runs.
+  static Result<MetricsPort> open(net::Loop& loop, const Places& places, const Write& write);
 
-  // For the log; empty: nowhere.
-  std::string addresses() const;
+  // A line for the log; empty: it listens nowhere.
+  std::string note() const;
 
  private:
   std::vector<std::unique_ptr<net::HttpServer>> servers_;

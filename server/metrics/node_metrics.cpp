@@ -8,24 +8,13 @@
 namespace redlock::server {
 namespace {
 
-double seconds(Duration d) {
-  return std::chrono::duration<double>(d).count();
-}
-
-double number(std::uint64_t count) {
-  return static_cast<double>(count);
-}
-
-void tell_identity(MetricsText& text, const Node& node, Now now) {
+void tell_identity(MetricsText& text, const Node& node) {
   text.gauge("node_info", "Which node it is: always 1.");
   text.sample({{"version", kRedlockVersion},
                {"node_id", node.start().node_id},
                {"run_id", node.start().run_id}},
               1);
-  text.counter("runs_total", "Starts with this ledger.", number(node.start().run));
-  const Duration up_for = now.monotonic - node.start().started_at;
-  text.gauge("start_time_seconds", "When it started, in seconds since 1970.",
-             seconds(now.wall.time_since_epoch() - up_for));
+  text.counter("runs_total", "Starts with this ledger.", node.start().run);
 }
 
 // The two questions of an operator: does it grant, and if not, for how long.
@@ -35,91 +24,90 @@ void tell_state(MetricsText& text, const Node& node, Instant now) {
   text.gauge("state", "1 at the state that the node is in: serving, or recovering after a start.");
   text.sample({{"state", "serving"}}, is_recovering ? 0 : 1);
   text.sample({{"state", "recovering"}}, is_recovering ? 1 : 0);
-  text.gauge("delay_left_seconds", "Until a recovering node grants locks.",
-             seconds(grants.delay_left(now)));
-  text.gauge("max_ttl_seconds", "The longest TTL that the node grants.",
-             seconds(node.settings().max_ttl));
+  text.gauge("delay_left_seconds", "Until a recovering node grants locks.", grants.delay_left(now));
+  text.gauge("max_ttl_seconds", "The longest TTL that the node grants.", node.settings().max_ttl);
   text.gauge("largest_ttl_seconds", "The longest TTL that a start after a crash waits for.",
-             seconds(node.ledger().largest_ttl()));
+             node.ledger().largest_ttl());
   text.gauge("clock_sound", "1 while the clock only goes forward; else the node grants nothing.",
              grants.clock().is_sound() ? 1 : 0);
   text.gauge("roster_epoch", "Of the group's roster that the node goes by; 0: none.",
-             number(node.membership().record().current.epoch));
+             node.membership().record().current.epoch);
 }
 
 void tell_locks(MetricsText& text, const Node& node) {
   const Stats& stats = node.stats();
-  text.gauge("locks", "Locks that are held.", number(node.locks().size()));
-  text.counter("granted_total", "Locks that were granted.", number(stats.granted));
-  text.counter("refused_held_total", "Refusals, as another holds the lock.",
-               number(stats.refused_held));
+  text.gauge("locks", "Locks that are held.", node.locks().size());
+  text.counter("granted_total", "Locks that were granted.", stats.granted);
+  text.counter("refused_held_total", "Refusals, as another holds the lock.", stats.refused_held);
   text.counter("refused_recovering_total", "Refusals, as the node recovers after a start.",
-               number(stats.refused_recovering));
-  text.counter("extended_total", "Locks that were extended.", number(stats.extended));
-  text.counter("released_total", "Locks that were released.", number(stats.released));
-  text.counter("expired_total", "Locks that ran out.", number(node.locks().expired()));
-  text.gauge("waiters", "Clients' waits for locks.", number(node.waiters().count()));
+               stats.refused_recovering);
+  text.counter("extended_total", "Locks that were extended.", stats.extended);
+  text.counter("released_total", "Locks that were released.", stats.released);
+  text.counter("expired_total", "Locks that ran out.", node.locks().expired());
+  text.gauge("waiters", "Clients' waits for locks.", node.waiters().count());
   text.gauge("reclaim_lag_seconds", "From the end of the lock given back last to that moment.",
-             seconds(stats.reclaim_lag));
+             stats.reclaim_lag);
 }
 
 void tell_tokens(MetricsText& text, const Node& node) {
   const Fence& fence = node.grants().fence();
   text.gauge("fenced", "1 if the node has its part in fencing tokens.", fence.is_fenced() ? 1 : 0);
-  text.gauge("fence_largest", "The largest fencing token that the node knows.",
-             number(fence.largest()));
-  text.gauge("fence_bound", "What no counter passes, as the disk has it.", number(fence.bound()));
+  text.gauge("fence_largest", "The largest fencing token that the node knows.", fence.largest());
+  text.gauge("fence_bound", "What no counter passes, as the disk has it.", fence.bound());
 }
 
 void tell_ledger(MetricsText& text, const Node& node, const LedgerWrites& writes, Instant now) {
   text.gauge("ledger_ok", "1 while the ledger takes what is granted; else the node grants nothing.",
              node.ledger().refusal(now) ? 0 : 1);
-  text.counter("ledger_writes_total", "Durable writes of the ledger.", number(writes.ended));
-  text.counter("ledger_write_failures_total", "Of them those that failed.", number(writes.failed));
-  text.counter("ledger_write_seconds_total", "The time that they took.", seconds(writes.took));
+  text.counter("ledger_writes_total", "Durable writes of the ledger.", writes.ended);
+  text.counter("ledger_write_failures_total", "Of them those that failed.", writes.failed);
+  text.counter("ledger_write_seconds_total", "The time that they took.", writes.took);
 }
 
 void tell_memory(MetricsText& text, const Node& node) {
   text.gauge("memory_bytes", "What maxmemory is compared with: locks, scripts, wishes of clients.",
-             number(node.used_memory()));
+             node.used_memory());
   text.gauge("maxmemory_bytes", "Above it no lock is granted; 0: no bound.",
-             number(node.settings().maxmemory));
+             node.settings().maxmemory);
 }
 
 }  // namespace
 
 void tell_sessions(MetricsText& text, const Node& node) {
   const Stats& stats = node.stats();
-  text.gauge("clients", "Connections.", number(node.sessions().all().size()));
-  text.counter("connections_total", "Connections that came.", number(stats.connections_received));
+  text.gauge("clients", "Connections.", node.sessions().all().size());
+  text.counter("connections_total", "Connections that came.", stats.connections_received);
   text.counter("connections_rejected_total", "Connections that were refused.",
-               number(stats.connections_rejected));
+               stats.connections_rejected);
   std::map<std::string_view, std::uint64_t> calls;
   for (const CommandTable::Entry& entry : node.commands().entries()) {
     calls[entry.command->spec.group] += entry.stats.calls;
   }
   text.counter("commands_total", "Commands executed, those of scripts among them, by family.");
-  for (const auto& [family, count] : calls) text.sample({{"family", family}}, number(count));
-  text.counter("error_replies_total", "Replies that were errors.", number(stats.error_replies));
+  for (const auto& [family, count] : calls) text.sample({{"family", family}}, count);
+  text.counter("error_replies_total", "Replies that were errors.", stats.error_replies);
 }
 
-void tell_process(MetricsText& text, const ProcessFacts& process) {
+void tell_process(MetricsText& text, const Node& node, Now now) {
+  const Duration up_for = now.monotonic - node.start().started_at;
+  text.gauge("start_time_seconds", "When it started, in seconds since 1970.",
+             now.wall.time_since_epoch() - up_for);
+  const ProcessFacts process = node.inspect_process();
   text.counter("cpu_seconds_total", "CPU time of the process.",
                process.cpu_user_seconds + process.cpu_system_seconds);
-  text.gauge("resident_memory_bytes", "Resident memory of the process.",
-             number(process.resident_bytes));
+  text.gauge("resident_memory_bytes", "Resident memory of the process.", process.resident_bytes);
 }
 
 std::string metrics_text(const Node& node, const LedgerWrites& writes, Now now) {
   MetricsText text("redlock");
-  tell_identity(text, node, now);
+  tell_identity(text, node);
   tell_state(text, node, node.instant_to_look_at(now.monotonic));
   tell_locks(text, node);
   tell_tokens(text, node);
   tell_ledger(text, node, writes, node.instant_to_look_at(now.monotonic));
   tell_sessions(text, node);
   tell_memory(text, node);
-  tell_process(text, node.inspect_process());
+  tell_process(text, node, now);
   return std::move(text).str();
 }
 

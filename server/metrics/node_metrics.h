@@ -15,6 +15,6 @@ std::string metrics_text(const Node& node, const LedgerWrites& writes, Now now);
 
 // The parts that a front door has as well, whose sessions are a node's.
 void tell_sessions(MetricsText& text, const Node& node);
-void tell_process(MetricsText& text, const ProcessFacts& process);
+void tell_process(MetricsText& text, const Node& node, Now now);
 
 }  // namespace redlock::server
