@@ -182,7 +182,8 @@ void Up::stop() {
 // The nodes are a group, or have been waited for long enough.
 void Up::begin_to_serve() {
   if (std::exchange(serves_, true)) return;
-  options_.up.no_door ? tell_ready() : serve_door();
+  if (options_.up.no_door) return tell_ready();
+  serve_door();
 }
 
 // Whoever else has taken the port since it was looked at keeps it.

@@ -62,10 +62,6 @@ std::string_view state_name(const Link& link, Instant now) {
   }
 }
 
-bool is_plain_redis(const Link& link) {
-  return link.state() == Link::State::ready && link.facts().kind == NodeKind::plain_redis;
-}
-
 }  // namespace
 
 std::string FrontDoor::door_section(Now now) const {
@@ -76,7 +72,7 @@ std::string FrontDoor::door_section(Now now) const {
     const Link& link = group_.link(node);
     if (link.state() == Link::State::ready) ++ready;
     if (link.is_granting(now.monotonic)) ++granting;
-    if (is_plain_redis(link)) ++plain;
+    if (link.is_plain_redis()) ++plain;
   }
   SectionText text("FrontDoor");
   text.field("nodes", group_.size())

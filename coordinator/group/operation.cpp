@@ -215,9 +215,7 @@ void AcquireOperation::on_admission_ended(const Admission& admission, Instant no
 NodeSet AcquireOperation::plain_nodes() const {
   NodeSet plain;
   for (NodeIndex node = 0; node < group().links.size(); ++node) {
-    const Link& link = group().links[node];
-    plain.set(node,
-              link.state() == Link::State::ready && link.facts().kind == NodeKind::plain_redis);
+    plain.set(node, group().links[node].is_plain_redis());
   }
   return plain;
 }

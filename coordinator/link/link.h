@@ -163,6 +163,9 @@ class Link {
   bool connection_began() const { return began_; }
   // Connected and identified, or known not to be: no longer in the middle of it.
   bool is_settled() const { return state_ == State::ready || state_ == State::backing_off; }
+  bool is_plain_redis() const {
+    return state_ == State::ready && facts().kind == NodeKind::plain_redis;
+  }
   // Whether the node gives votes, as far as it has told: ready, and no longer recovering.
   bool is_granting(Instant now) const {
     const NodeStatus& status = facts().status;

@@ -1,5 +1,7 @@
 #include "server/shell/ledger_file.h"
 
+#include "base/text/words.h"
+
 #include <cerrno>
 #include <charconv>
 #include <fcntl.h>
@@ -27,8 +29,7 @@ std::int64_t lock_holder(std::string_view proc_locks, LedgerFile::FileIdentity i
   const std::string file = fmt::format(" {:02x}:{:02x}:{} ", major(identity.device),
                                        minor(identity.device), identity.inode);
   while (!proc_locks.empty()) {
-    const std::string_view line = proc_locks.substr(0, proc_locks.find('\n'));
-    proc_locks.remove_prefix(std::min(line.size() + 1, proc_locks.size()));
+    const std::string_view line = take_line(proc_locks);
     const std::size_t end = line.find(file);
     if (end == std::string_view::npos || line.find("FLOCK") == std::string_view::npos) continue;
     const std::size_t begin = line.rfind(' ', end - 1) + 1;

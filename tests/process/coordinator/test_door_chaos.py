@@ -19,7 +19,7 @@ import unittest
 from group import Node, RedisNode
 from harness import Client, request
 from ports import reserve_ports
-from test_serve import RELEASE, Door, DoorTest
+from test_serve import RELEASE, DoorTest
 
 LONG = bool(os.environ.get("REDLOCK_LONG"))
 LENGTH_S = 600 if LONG else 15

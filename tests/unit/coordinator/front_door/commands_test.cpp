@@ -157,6 +157,7 @@ TEST_CASE("what said that it lacks a lock is topped up on that connection, or no
   CHECK(alice.receive() == "(integer) 1");
   world.nodes().pass(100ms);
   CHECK(world.held_at("printer") == (is_another_connection ? 4 : 5));
+  CHECK(world.host().group().figures().top_ups == (is_another_connection ? 0 : 1));
 }
 
 TEST_CASE("INFO tells which nodes hang, how fast the others are, and what was topped up") {
