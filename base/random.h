@@ -2,8 +2,8 @@
 //
 // xoshiro256** by Blackman and Vigna (https://prng.di.unimi.it/), seeded by SplitMix64: the same
 // seed gives the same numbers on every machine, so a run can be replayed. Not for secrets: the
-// random value of a lock comes
-// from the system's generator (base/net/process/system_random.h, rule Q6).
+// random value of a lock comes from the system's generator: rule Q6,
+// base/net/process/system_random.h.
 #pragma once
 
 #include <array>

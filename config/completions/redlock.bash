@@ -17,8 +17,8 @@ _redlock_options_of() {
     admit) echo "$common --new-group --floor" ;;
     up) echo "$common --count --port --dir --node-binary --door-port --no-door" ;;
     serve)
-      echo "$common --listen --http --acquire-time --reply-time --max-ttl --require-quorum --requirepass" \
-        "--protected-mode --maxclients --timeout --unixsocketperm --logfile --loglevel"
+      echo "$common --listen --http --acquire-time --reply-time --max-ttl --require-quorum" \
+        "--requirepass --protected-mode --maxclients --timeout --unixsocketperm --logfile --loglevel"
       ;;
     bench) echo "$common --for --in-flight --ttl --no-fence" ;;
     "drill restart") echo "$common --ttl --node-binary --kill-command --start-command" ;;

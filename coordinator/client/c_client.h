@@ -76,8 +76,8 @@ inline Error invalid_argument(const char* text) {
   return {ErrorCode::invalid, text, {}};
 }
 
-// What a function for C does: `run` returns a code, and what the standard library throws in
-// it ends here.
+// What a function for C does: `run` returns a code, and what the standard library throws
+// in it ends here.
 template <class Run>
 redlock_code run_for_c(redlock_error* error, Run run) {
   try {

@@ -56,8 +56,8 @@ using SharedRoster = std::shared_ptr<const ChosenRoster>;
 using SharedWords = std::shared_ptr<const std::vector<std::string>>;
 
 // An operation of a group: its slot among those under way, how often the slot was taken, and the
-// operation's attempt. So an answer to an earlier attempt, or to an operation that
-// is over, finds nobody.
+// operation's attempt. So an answer to an earlier attempt, or to an operation
+// that is over, finds nobody.
 struct OperationId {
   std::uint32_t slot = 0;
   std::uint32_t generation = 0;  // of an operation: from 1
@@ -107,8 +107,8 @@ NodeRequest group_accept(const Roster& roster, const RosterBallot& ballot);
 
 enum class ScriptForm : std::uint8_t { by_sha, in_full };
 
-// Whether a node of this kind can be asked this at all: tokens,
-// waits and groups are a redlock-node's.
+// Whether a node of this kind can be asked this at all:
+// tokens, waits and groups are a redlock-node's.
 bool can_ask(RequestKind request, NodeKind node);
 
 // In the node's dialect. REQUIRES: can_ask.

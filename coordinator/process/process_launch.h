@@ -36,8 +36,8 @@ struct Launched {
 // Returns when the program has been executed, or could not be. All signals have their default
 // action in it, but those that were ignored stay so (nohup).
 //
-// `guard`: a descriptor that is told the program's pid (a pid_t) before it runs,
-// or -1; see ProcessGuard.
+// `guard`: a descriptor that is told the program's pid (a pid_t) before it runs, or -1:
+// see ProcessGuard.
 //
 // REQUIRES: at least one word; the thread that calls lives as long as the process, as the kernel
 // counts the death of the thread that forked as the parent's.

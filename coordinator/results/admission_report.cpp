@@ -77,8 +77,8 @@ std::string counters_apart(const AdmitResult& result) {
       result.floor, kWhatAFloorIs);
 }
 
-// Either hardly anyone answered, or so many of those that did are unfenced that
-// it takes the others.
+// Either hardly anyone answered, or so many of those that did are unfenced
+// that it takes the others.
 Error too_few_answered(const Nodes& nodes, const AdmitResult& result,
                        std::vector<NodeAnswer> lines) {
   std::vector<Answer> answers;

@@ -6,8 +6,8 @@
 // without being told by anybody.
 //
 // It keeps the addresses that it was given for the nodes that they lead to; those of the roster are
-// for members that it has no address of (rule G7). A link that leads
-// to no member tries both in turn.
+// for members that it has no address of (rule G7).
+// A link that leads to no member tries both in turn.
 //
 // Pure. Thread safety: none.
 #pragma once
@@ -36,8 +36,8 @@ class Rosters {
   bool is_as_named() const { return as_named_; }
   // What is said on each connection; epoch 0: no roster yet.
   const SharedRoster& chosen() const { return chosen_; }
-  // Why no node is asked for its vote: its group is not the one that was named. Empty:
-  // nothing is wrong.
+  // Why no node is asked for its vote: its group is not the one that was named.
+  // Empty: nothing is wrong.
   const std::string& refusal() const { return refusal_; }
 
   enum class Met : std::uint8_t {

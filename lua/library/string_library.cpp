@@ -54,8 +54,8 @@ int repeat(lua_State* lua) {
   return 1;
 }
 
-// What Lua's own writes in one call takes up
-// to four microseconds each ("%.99e"): some milliseconds.
+// What Lua's own writes in one call takes
+// up to four microseconds each ("%.99e"): some milliseconds.
 constexpr int kConversionsMax = 1000;
 
 // Where an integer is to be written Lua 5.1 takes any number, writes 5.0 as "5", and knows %u.

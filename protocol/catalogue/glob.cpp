@@ -34,8 +34,8 @@ class Elements {
   std::size_t looked_at() const { return looked_at_; }
 
  private:
-  // `at` stands on the '[' and ends behind the ']'. A class that is longer
-  // than kGlobStepsMax has nothing.
+  // `at` stands on the '[' and ends behind the ']'.
+  // A class that is longer than kGlobStepsMax has nothing.
   bool class_has(std::size_t& at, unsigned char wanted) const {
     const std::size_t end_max = at + kGlobStepsMax;
     ++at;

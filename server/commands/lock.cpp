@@ -1,5 +1,5 @@
-// SET, SETNX, GET, DEL, UNLINK, DELIFEQ, DELEX, EXISTS, TOUCH: taking,
-// reading and giving back a lock.
+// SET, SETNX, GET, DEL, UNLINK, DELIFEQ, DELEX, EXISTS, TOUCH:
+// taking, reading and giving back a lock.
 #include "base/text/words.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"

@@ -145,8 +145,8 @@ Refusal read_token_option(const Call& call, std::optional<std::uint64_t>& token,
   return read_token(call.word(6), 0, token.emplace());
 }
 
-// LOCK.EXTEND key value PX ttl [TOKEN t [LABEL text]]: [1, token, ms], [0], or [2, t,
-// ms] for a top-up.
+// LOCK.EXTEND key value PX ttl [TOKEN t [LABEL text]]:
+// [1, token, ms], [0], or [2, t, ms] for a top-up.
 Reply extend(Call& call) {
   const std::string_view key = call.word(1);
   if (Refusal no = call.node.grants().refuse_size(key)) return no;

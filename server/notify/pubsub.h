@@ -71,8 +71,8 @@ class PubSub {
     bool is_whole = true;  // false: go_on() tells the rest
   };
   Published publish(std::string_view channel, std::string_view message, Kind kind = Kind::channel);
-  // Who waits to be told how many got the message that was published last. REQUIRES:
-  // it is not whole.
+  // Who waits to be told how many got the message that was published last.
+  // REQUIRES: it is not whole.
   void tell_when_whole(Session::Id publisher);
 
   // Whether go_on() has something to do.

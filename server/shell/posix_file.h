@@ -48,8 +48,8 @@ Status check_own_folder(const std::string& path);
 // All of it, in as many calls as it takes.
 Status write_at(const FileDescriptor& file, const std::string& path, std::string_view bytes,
                 off_t at);
-// At most `size` bytes from the file's position into `to`, fewer only at the end; -1:
-// errno says why.
+// At most `size` bytes from the file's position into `to`, fewer only at the end;
+// -1: errno says why.
 ssize_t read_some(const FileDescriptor& file, char* to, std::size_t size);
 // The first `size` bytes of the file, fewer when it is shorter.
 Result<std::string> read_beginning(const FileDescriptor& file, const std::string& path,

@@ -22,8 +22,8 @@ server::Families scratch_families();
 // As a node has it. REQUIRES: there is such a command.
 const server::Command& node_command(std::string_view name);
 
-// Whether the command runs in the sessions' node, also between MULTI and EXEC. REQUIRES:
-// it is known.
+// Whether the command runs in the sessions' node, also between MULTI and EXEC.
+// REQUIRES: it is known.
 bool is_sessions_own(server::CommandTable& commands, protocol::Request request);
 
 }  // namespace redlock::coordinator

@@ -1,5 +1,5 @@
-// LOCK.ACQUIRE, LOCK.EXTEND, LOCK.RELEASE, LOCK.HOLDER: as a node has them (server/commands
-// /quorum.cpp), with the token of a quorum.
+// LOCK.ACQUIRE, LOCK.EXTEND, LOCK.RELEASE, LOCK.HOLDER: as a node has them, with the
+// token of a quorum (server/commands/quorum.cpp).
 #include "coordinator/front_door/served/bodies.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/replies.h"

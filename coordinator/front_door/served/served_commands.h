@@ -42,8 +42,8 @@ class ServedCommands {
   ServedCommands(const ServedCommands&) = delete;
   ServedCommands& operator=(const ServedCommands&) = delete;
 
-  // is_there: whether its client is, or went just behind it. REQUIRES:
-  // the session has none under way.
+  // is_there: whether its client is, or went just behind it.
+  // REQUIRES: the session has none under way.
   void begin(SessionId session, std::unique_ptr<CommandBody> body, bool is_there, Now now);
   bool is_serving(SessionId session) const { return by_session_.contains(session); }
   void client_gone(SessionId session, Now now);
