@@ -1,4 +1,5 @@
 // What a front door tells of itself: INFO, LOCK.STATUS.
+#include "base/text/info_text.h"
 #include "base/text/printable.h"
 #include "base/text/words.h"
 #include "base/version.h"
@@ -8,7 +9,6 @@
 #include "server/commands/replies.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -36,21 +36,6 @@ bool is_wanted(protocol::Request sections, std::string_view name) {
          is_one_of(sections, "all") || is_one_of(sections, "everything");
 }
 
-// "name:value\r\n" lines below a title.
-class SectionText {
- public:
-  explicit SectionText(std::string_view title) : text_(fmt::format("# {}\r\n", title)) {}
-  template <class Value>
-  SectionText& field(std::string_view name, const Value& value) {
-    fmt::format_to(std::back_inserter(text_), "{}:{}\r\n", name, value);
-    return *this;
-  }
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-};
-
 std::string_view state_name(const Link& link, Instant now) {
   switch (link.state()) {
     case Link::State::ready:
@@ -74,22 +59,24 @@ std::string FrontDoor::door_section(Now now) const {
     if (link.is_granting(now.monotonic)) ++granting;
     if (link.is_plain_redis()) ++plain;
   }
-  SectionText text("FrontDoor");
-  text.field("nodes", group_.size())
+  InfoText text;
+  text.begin("FrontDoor")
+      .field("nodes", group_.size())
       .field("quorum", quorum_of(group_.size()))
       .field("nodes_ready", ready)
       .field("nodes_granting", granting)
       .field("acquire_time_ms", ceil_ms(times_.acquire_time))
       .field("reply_time_ms", ceil_ms(times_.reply_time))
-      .field("clock_drift", times_.clock_drift)
+      .field("clock_drift", fmt::to_string(times_.clock_drift))
       .field("max_ttl_ms", floor_ms(settings_.max_ttl))
       .field("front_door_over_plain_redis", plain > 0 ? "yes" : "no");
   return text.take();
 }
 
 std::string FrontDoor::locks_section() const {
-  SectionText text("Locks");
-  text.field("granted", stats_.granted)
+  InfoText text;
+  text.begin("Locks")
+      .field("granted", stats_.granted)
       .field("refused_held", stats_.refused_held)
       .field("extended", stats_.extended)
       .field("shortened", stats_.shortened)
@@ -112,7 +99,8 @@ std::string FrontDoor::locks_section() const {
 }
 
 std::string FrontDoor::nodes_section(Now now) const {
-  SectionText text("Nodes");
+  InfoText text;
+  text.begin("Nodes");
   for (NodeIndex node = 0; node < group_.size(); ++node) {
     const Link& link = group_.link(node);
     text.field(
@@ -134,16 +122,15 @@ Reply FrontDoor::info(server::Call& call) {
   }
   const bool wants_all = is_one_of(sections, "all") || is_one_of(sections, "everything");
   if (wants_all || is_one_of(sections, kLongSection)) nodes.push_back(kLongSection);
-  std::string text = nodes.empty() ? std::string() : server::info_text(node_, nodes, call.now);
-  const auto add = [&](std::string_view name, std::string section) {
-    if (!is_wanted(sections, name)) return;
-    if (!text.empty()) text += "\r\n";
-    text += section;
+  InfoText text;
+  if (!nodes.empty()) text.add(server::info_text(node_, nodes, call.now));
+  const auto add = [&](std::string_view name, const std::string& section) {
+    if (is_wanted(sections, name)) text.add(section);
   };
   add("frontdoor", door_section(call.now));
   add("locks", locks_section());
   add("nodes", nodes_section(call.now));
-  return Reply::verbatim(std::move(text));
+  return Reply::verbatim(text.take());
 }
 
 Reply FrontDoor::lock_status(server::Call& call) {

@@ -1,11 +1,11 @@
 #include "server/commands/info.h"
 
+#include "base/text/info_text.h"
 #include "base/text/words.h"
 #include "base/version.h"
 #include "server/node/node.h"
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace redlock::server {
 namespace {
 
-// What a section's function sees; `out` grows by "name:value\r\n" lines.
+// What a section's function sees, and tells.
 class Section {
  public:
   Section(Node& of_node, const ProcessFacts& of_process, Now at)
@@ -22,12 +22,9 @@ class Section {
   Node& node;
   const ProcessFacts& process;
   Now now;
-  std::string text;
+  InfoText text;
 
-  template <class Value>
-  void field(std::string_view name, const Value& value) {
-    fmt::format_to(std::back_inserter(text), "{}:{}\r\n", name, value);
-  }
+  void field(std::string_view name, const auto& value) { text.field(name, value); }
 };
 
 // "1.50M", as Redis's *_human fields.
@@ -249,7 +246,7 @@ void group_section(Section& s) {
 void clock_section(Section& s) {
   s.field("source", "CLOCK_MONOTONIC");
   s.field("clock_state", s.node.grants().clock().text());
-  s.field("drift", s.node.settings().clock_drift);
+  s.field("drift", fmt::to_string(s.node.settings().clock_drift));
 }
 
 struct Entry {
@@ -293,11 +290,10 @@ std::string info_text(Node& node, protocol::Request sections, Now now) {
   Section section(node, process, now);
   for (const Entry& entry : kSections) {
     if (!is_wanted(entry, sections)) continue;
-    if (!section.text.empty()) section.text += "\r\n";
-    section.text += fmt::format("# {}\r\n", entry.title);
+    section.text.begin(entry.title);
     entry.write(section);
   }
-  return std::move(section.text);
+  return section.text.take();
 }
 
 }  // namespace redlock::server
