@@ -39,7 +39,7 @@ std::string client_line(Session& session, Instant now) {
   const auto& peer = session.peer();
   const Transaction* queue = session.transaction();
   const std::size_t queue_bytes = queue != nullptr ? queue->bytes() : 0;
-  const UnsentOutput* unsent = session.unsent;
+  const Transport* transport = session.transport;
   return fmt::format(
       "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db=0 sub={} psub={} ssub={} "
       "multi={} watch={} "
@@ -51,9 +51,10 @@ std::string client_line(Session& session, Instant now) {
       session.listens_to.shard_channels,
       queue != nullptr ? static_cast<std::int64_t>(queue->size()) : -1, session.watched_keys,
       session.backlog_bytes(), queue_bytes, session.output().size(),
-      unsent != nullptr ? unsent->unsent_pieces() : 0,
-      unsent != nullptr ? unsent->unsent_bytes() : 0, session.memory_bytes(), session.last_command,
-      static_cast<int>(session.version()), session.library_name, session.library_version);
+      transport != nullptr ? transport->unsent_pieces() : 0,
+      transport != nullptr ? transport->unsent_bytes() : 0, session.memory_bytes(),
+      session.last_command, static_cast<int>(session.version()), session.library_name,
+      session.library_version);
 }
 
 // CLIENT KILL's and LIST's conditions; a client must meet all that are given.

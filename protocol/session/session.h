@@ -54,12 +54,12 @@ class Service {
   virtual void expect(std::span<const Request> requests) { static_cast<void>(requests); }
 };
 
-// What the shell has of a session's output and could not send yet.
-class UnsentOutput {
+// The shell's connection of a session: what it has of the session's output and could not send yet.
+class Transport {
  public:
-  virtual ~UnsentOutput() = default;
-  virtual std::size_t unsent_bytes() const = 0;
-  virtual std::size_t unsent_pieces() const = 0;
+  virtual ~Transport() = default;
+  virtual std::size_t unsent_bytes() const { return 0; }
+  virtual std::size_t unsent_pieces() const { return 0; }
 };
 
 struct Peer {
@@ -183,9 +183,7 @@ class Session {
   // Bytes that others keep for it: watches, subscriptions, waits.
   std::size_t kept_bytes = 0;
 
-  // The shell's own, for finding its connection again; never looked at here.
-  void* transport = nullptr;
-  const UnsentOutput* unsent = nullptr;  // the shell's; nullptr: all that it takes is sent
+  Transport* transport = nullptr;  // the shell's; nullptr: all that it takes is sent
 
  private:
   friend class Sessions;

@@ -27,7 +27,9 @@ void Sessions::close(Session::Id id) {
 void Sessions::make_room() {
   bytes_ = 0;
   for (const auto& [id, session] : sessions_) {
-    if (session->unsent != nullptr) session->unsent_bytes_ = session->unsent->unsent_bytes();
+    if (const Transport* transport = session->transport; transport != nullptr) {
+      session->unsent_bytes_ = transport->unsent_bytes();
+    }
     session->settled_bytes_ = session->cut_ == Session::Cut::no ? session->memory_bytes() : 0;
     bytes_ += session->settled_bytes_;
   }

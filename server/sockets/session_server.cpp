@@ -28,14 +28,13 @@ constexpr std::size_t kCopiedBytesMax = 16 * 1024;
 }  // namespace
 
 // One client: a stream, and the session behind it.
-class SessionServer::Connection final : public net::Stream::User, public protocol::UnsentOutput {
+class SessionServer::Connection final : public net::Stream::User, public protocol::Transport {
  public:
   Connection(SessionServer& server, std::unique_ptr<net::Stream> stream)
       : server_(server),
         stream_(std::move(stream)),
         session_(server.host_.open_session(peer(), net::read_now())) {
     session_.transport = this;
-    session_.unsent = this;
     stream_->set_user(*this);
     stream_->set_keepalive(server.host_.settings().tcp_keepalive);
     if (!session_.is_closing()) stream_->start_reading();
@@ -117,7 +116,7 @@ class SessionServer::Connection final : public net::Stream::User, public protoco
   // so nothing of it is queued. False: there are bytes left.
   bool send_output_by(Instant end) {
     protocol::OutputBuffer& output = session_.output();
-    const bool is_in_time = net::read_clock(net::ClockKind::boottime) <= end;
+    const bool is_in_time = net::holder_now() <= end;
     const std::size_t sent = is_in_time ? stream_->send(output.view()) : 0;
     const bool is_all = sent == output.size();
     output.clear();

@@ -98,7 +98,7 @@ class World {
   }
 
  private:
-  struct Client {
+  struct Client : protocol::Transport {
     protocol::Session* session = nullptr;
     protocol::ReplyParser parser = {};
     std::string told = {};

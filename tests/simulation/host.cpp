@@ -368,7 +368,8 @@ void Host::on_connection(ConnectionId connection) {
   turn([=, this](server::Node& node, Now now) {
     protocol::Session& session = node.open_session({}, now);
     Client& client = process_->clients[connection];
-    client = {&session, connection};
+    client.session = &session;
+    client.connection = connection;
     session.transport = &client;
   });
 }

@@ -90,9 +90,9 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
   struct Silent final : LogSink {
     void log(LogLevel, std::string_view) override {}
   };
-  struct Client {
-    protocol::Session* session;
-    ConnectionId connection;
+  struct Client : protocol::Transport {
+    protocol::Session* session = nullptr;
+    ConnectionId connection = {};
     bool is_there =
         true;  // false: the session stays for what it owes (Node::has_unfinished_request)
     std::string unread = {};  // a request that has come in part

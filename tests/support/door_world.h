@@ -83,7 +83,7 @@ class DoorWorld {
     server::CollectedLog log;
 
     // A connection, as its client sees it.
-    struct Wire {
+    struct Wire : protocol::Transport {
       std::string received;
       bool takes_nothing = false;
       bool is_open = true;

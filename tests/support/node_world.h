@@ -31,7 +31,7 @@ class NodeWorld {
   using NodeIndex = coordinator::NodeIndex;
 
   // A client: a Group, and its connections.
-  class Client {
+  class Client : public protocol::Transport {
    public:
     Group& group() { return *group_; }
 

@@ -179,7 +179,8 @@ void DoorHost::FrontEnd::on_connection(ConnectionId connection) {
   host.turn([connection, this](Process& process) {
     protocol::Session& session = process.door->open_session({}, host.monotonic());
     User& user = process.users[connection];
-    user = {&session, connection};
+    user.session = &session;
+    user.connection = connection;
     session.transport = &user;
   });
 }

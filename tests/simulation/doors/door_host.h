@@ -62,9 +62,9 @@ class DoorHost final : public ClientEnd {
   struct Silent final : LogSink {
     void log(LogLevel, std::string_view) override {}
   };
-  struct User {
-    protocol::Session* session;
-    ConnectionId connection;
+  struct User : protocol::Transport {
+    protocol::Session* session = nullptr;
+    ConnectionId connection = {};
     bool is_there = true;      // false: the session stays for what it has begun
     std::string queued = {};   // what the kernel has not taken
     TrueTime reads_from = {};  // until then it takes nothing, or a part

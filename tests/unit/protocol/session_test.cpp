@@ -331,15 +331,13 @@ TEST_CASE("of clients that together take too much, the one that takes most is cu
 }
 
 TEST_CASE("what went out since the shell told of it is not held against a client") {
-  struct Sent final : UnsentOutput {
-    std::size_t unsent_bytes() const override { return 0; }
-    std::size_t unsent_pieces() const override { return 0; }
+  struct Sent final : Transport {
   } sent;
   SessionFixture service;
   auto reader = service.client();
   auto deaf = service.client();
   service.sessions.set_bytes_max(100'000);
-  reader.session().unsent = &sent;
+  reader.session().transport = &sent;
   reader.session().note_unsent(80'000);
   deaf.session().note_unsent(30'000);
   CHECK(service.sessions.cut_for_bytes() == 0);
