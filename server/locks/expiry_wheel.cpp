@@ -18,7 +18,8 @@ Instant ExpiryWheel::tick_start(Tick tick) {
   return Instant(Duration(static_cast<std::int64_t>(tick << kTickBits)));
 }
 
-// Overdue records join the current tick.
+// Above the level the two ticks are alike: time passes this bucket before the level has come round,
+// so a bucket never holds records of two rounds. Overdue records join the current tick.
 std::uint32_t ExpiryWheel::bucket_of(Tick tick) const {
   tick = std::max(tick, current_);
   const Tick differing = tick ^ current_;

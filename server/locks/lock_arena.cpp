@@ -35,6 +35,7 @@ std::size_t LockArena::room(std::size_t bytes) {
   return bytes > kClassBytesMax ? bytes : class_bytes(class_of(bytes));
 }
 
+// References name a chunk by its number: numbers of dropped ones are used again.
 std::uint32_t LockArena::new_chunk(std::size_t bytes) {
   if (unused_chunks_.empty() && chunks_.size() >= kChunksMax) return kNone;
   Chunk chunk;
@@ -85,6 +86,8 @@ bool LockArena::is_full(const Chunk& chunk, std::size_t record_bytes) const {
   return chunk.free_ref == 0 && chunk.fresh_unit * kUnit + record_bytes > chunk.size;
 }
 
+// What was given back last is in the cache still, and taken first. After that comes what was never
+// used, so that memory of a chunk is touched only as far as its records reach.
 LockRef LockArena::allocate(std::size_t bytes) {
   if (bytes > kClassBytesMax) {
     const std::uint32_t own = new_chunk(bytes);
@@ -123,6 +126,7 @@ void LockArena::free(LockRef ref, std::size_t bytes) {
   --chunk.used;
   if (was_full) link(class_index, index);
   if (chunk.used > 0) return;
+  // The last one with room stays: a lock taken and released over and over costs no chunk.
   const bool is_only_one = with_room_[class_index] == index && chunk.next == kNone;
   if (is_only_one) return;
   unlink(class_index, index);

@@ -40,7 +40,9 @@ bool LockIndex::insert(std::uint32_t hash, LockRef ref) {
 void LockIndex::erase(std::uint32_t hash, LockRef ref) {
   const Entry& entry = entry_of(hash);
   std::uint32_t hole = position(entry, hash, ref);
-  // Shift back what the hole would cut off from its place.
+  // Algorithm R of Knuth (TAOCP 6.4). A search begins at a record's home and ends at the first
+  // empty slot, so the hole would hide each record behind it whose home is not behind it, too. The
+  // first of these moves into the hole, and leaves the next hole where it stood.
   std::uint32_t behind_hole = 1;
   for (std::uint32_t at = entry.next(hole); entry.slots[at].ref != 0; at = entry.next(at)) {
     const std::uint32_t behind_home = entry.distance(entry.home(entry.slots[at].hash), at);
@@ -61,6 +63,7 @@ void LockIndex::replace(std::uint32_t hash, LockRef from, LockRef to) {
   entry.slots[position(entry, hash, from)].ref = to;
 }
 
+// Directory and free list know a segment by its number: numbers of dropped ones are used again.
 std::uint32_t LockIndex::add_segment(unsigned depth, std::uint32_t capacity) {
   Segment segment{std::make_unique<Slot[]>(capacity), capacity, 0, depth};
   if (unused_segments_.empty()) {
@@ -111,7 +114,9 @@ bool LockIndex::grow(std::uint32_t hash) {
   return true;
 }
 
-// False: it has its greatest depth.
+// A segment of depth d has the hashes of one prefix of d bits; bit d + 1 tells its halves apart.
+// They are counted before they are made, as one bit need not share evenly. False: it has its
+// greatest depth.
 bool LockIndex::split(std::uint32_t hash) {
   const std::uint32_t full = entry_of(hash).segment;
   if (segments_[full].depth == kDepthMax) return false;
@@ -130,6 +135,7 @@ bool LockIndex::split(std::uint32_t hash) {
   return true;
 }
 
+// One bit more of the hash chooses an entry: each entry becomes two that lead to the same segment.
 void LockIndex::double_directory() {
   std::vector<Entry> doubled;
   doubled.reserve(directory_.size() * 2);
