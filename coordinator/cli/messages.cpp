@@ -80,7 +80,6 @@ std::array<UnblockedMessages::Writer*, 2> current_writers{};
 bool is_quiet = false;
 std::string last_line;
 
-constexpr std::string_view kEraseLine = "\r\x1b[K";
 // What the terminal shows next is a command's, and shall not stand behind the line. One that takes
 // nothing (Ctrl-S) is not waited for any longer: the lock is held by then (rule H2).
 constexpr Duration kLastLineWait = 100ms;

@@ -17,8 +17,12 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace redlock::coordinator {
+
+// Before a line that is drawn in place of another.
+inline constexpr std::string_view kEraseLine = "\r\x1b[K";
 
 enum class MessageStream { output, error };
 

@@ -1,6 +1,7 @@
 #include "coordinator/cli/progress.h"
 
 #include "base/text/duration_text.h"
+#include "coordinator/cli/messages.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -15,7 +16,6 @@ namespace {
 constexpr std::size_t kBarWidth = 24;
 constexpr std::size_t kColumnsIfUnknown = 80;
 constexpr Duration kLineEvery = 10s;
-constexpr std::string_view kEraseLine = "\r\x1b[K";
 
 void print(const std::string& text) {
   static_cast<void>(std::fputs(text.c_str(), stdout));

@@ -8,10 +8,7 @@
 
 namespace redlock::coordinator {
 
-// A holder's clock (rule C3): what valid_until is counted on.
-inline Instant holder_now() {
-  return net::read_clock(net::ClockKind::boottime);
-}
+using net::holder_now;
 
 // Both of a holder's clocks, close enough together for a SuspendWatch.
 ClockReading read_holder_clocks();

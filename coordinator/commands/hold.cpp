@@ -80,7 +80,7 @@ class LockHold {
     phase_ = Phase::holding;
     guard_ = std::move(result).value();
     if (options_.run.max_hold) {
-      max_hold_.set(later(net::read_clock(net::ClockKind::boottime), *options_.run.max_hold));
+      max_hold_.set(later(net::holder_now(), *options_.run.max_hold));
     }
     wait_.tell_success();
     say(MessageStream::output, line_of(options_, guard_.lock()));

@@ -43,10 +43,6 @@ std::size_t columns() {
   return size.ws_col;
 }
 
-Instant now_read() {
-  return net::read_clock(net::ClockKind::boottime);
-}
-
 }  // namespace
 
 // Shared with the question under way, which may be answered when the wait is over.
@@ -64,13 +60,13 @@ LockWait::LockWait(const Options& options, CommandSession& session)
       look_(std::make_shared<Look>()) {}
 
 void LockWait::begin() {
-  began_ = now_read();
+  began_ = net::holder_now();
   if (can_draw_) timer_.set(later(began_, kFirstLineAfter));
 }
 
 void LockWait::end() {
   if (ended_) return;
-  ended_ = now_read();
+  ended_ = net::holder_now();
   timer_.set(std::nullopt);
   draw_last_line("");
 }
@@ -84,7 +80,7 @@ void LockWait::note(const Error& why) {
 }
 
 void LockWait::tick() {
-  const Instant now = now_read();
+  const Instant now = net::holder_now();
   timer_.set(later(now, kDrawEvery));
   if (!is_in_foreground()) return draw_last_line("");
   look_for_holder(now);
@@ -111,7 +107,7 @@ void LockWait::look_for_holder(Instant now) {
   session_.client().holder_of_quorum(
       options_.name, [look = look_](const Result<std::optional<Holder>, Error>& found) {
         look->is_under_way = false;
-        look->when = now_read();
+        look->when = net::holder_now();
         look->holder = found ? found.value() : std::nullopt;
       });
 }

@@ -130,7 +130,7 @@ void LockedRun::on_acquired(Result<Guard, Error> result) {
   wait_.tell_success();
   guard_ = std::move(result).value();
   if (options_.run.max_hold) {
-    max_hold_.set(later(net::read_clock(net::ClockKind::boottime), *options_.run.max_hold));
+    max_hold_.set(later(net::holder_now(), *options_.run.max_hold));
   }
   start_command();
 }

@@ -52,9 +52,7 @@ int exit_code_of(GroupVerdict::Level level) {
 // What is wrong stands between the table and the verdict, which is the last line.
 std::string text_of(const States& states, const GroupVerdict& verdict) {
   std::string text = status_table(states, wants_colours());
-  const bool any_answers = std::any_of(states.begin(), states.end(), [](const NodeState& node) {
-    return node.answer.kind == AnswerKind::yes;
-  });
+  const bool any_answers = std::any_of(states.begin(), states.end(), answers);
   if (any_answers && !is_wrong_list(states)) text += roster_note(states) + "\n";
   for (const std::string& note : verdict.notes) text += note + "\n";
   return text + verdict.text + "\n";
@@ -74,9 +72,9 @@ std::string drawn_over(std::string_view text, std::string_view last_line) {
   return drawn + std::string(last_line) + "\x1b[J";
 }
 
-class Status {
+class StatusCommand {
  public:
-  Status(const Options& options, CommandSession& session)
+  StatusCommand(const Options& options, CommandSession& session)
       : options_(options),
         session_(session),
         again_(session.loop(), net::ClockKind::monotonic, [this] { look(); }) {}
@@ -137,7 +135,7 @@ class Status {
 }  // namespace
 
 int command_status(const Options& options, CommandSession& session) {
-  Status status(options, session);
+  StatusCommand status(options, session);
   return status.run();
 }
 

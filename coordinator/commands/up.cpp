@@ -8,6 +8,7 @@
 #include "coordinator/cli/node_report.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/health/group_plans.h"
+#include "coordinator/health/group_verdict.h"
 #include "coordinator/process/child_process.h"
 #include "coordinator/process/local_nodes.h"
 #include <redlock/client.h>
@@ -220,7 +221,6 @@ void Up::look_at_door() {
 void Up::look_after_group() {
   if (!onlooker_) return;
   onlooker_->status([this](const Result<std::vector<NodeState>, Error>& states) {
-    const auto answers = [](const NodeState& node) { return node.answer.kind == AnswerKind::yes; };
     const bool all_answer = states && std::all_of(states->begin(), states->end(), answers);
     const auto wanted = states ? local_roster(*states) : std::nullopt;
     if (wanted) return change_group(*wanted);

@@ -18,10 +18,6 @@ namespace {
 using States = std::vector<NodeState>;
 using Level = GroupVerdict::Level;
 
-bool answers(const NodeState& node) {
-  return node.answer.kind == AnswerKind::yes;
-}
-
 std::size_t count(const States& states, auto predicate) {
   return static_cast<std::size_t>(std::count_if(states.begin(), states.end(), predicate));
 }

@@ -35,6 +35,10 @@ struct GroupVerdict {
   std::string text = {};  // one sentence
 };
 
+inline bool answers(const NodeState& node) {
+  return node.answer.kind == AnswerKind::yes;
+}
+
 // takes_unsafe: nodes count whose settings are not safe (rule G6).
 GroupVerdict judge_group(const std::vector<NodeState>& states, bool takes_unsafe);
 

@@ -28,7 +28,7 @@ std::string_view level_name(GroupVerdict::Level level) {
 }
 
 JsonObject json_of(const NodeState& node) {
-  const bool is_up = node.answer.kind == AnswerKind::yes;
+  const bool is_up = answers(node);
   JsonObject told = {
       {"node", node.answer.node}, {"up", is_up}, {"state", node.state}, {"grants", node.grants}};
   if (!is_up) return told;

@@ -24,10 +24,6 @@ using Cells = std::array<std::string, 8>;
 constexpr std::array<std::string_view, std::tuple_size_v<Cells>> kHead = {
     "NODE", "STATE", "LEFT", "LOCKS", "MAX-TTL", "FENCED", "RTT", "VERSION"};
 
-bool answers(const NodeState& node) {
-  return node.answer.kind == AnswerKind::yes;
-}
-
 std::string state_word(const NodeState& node) {
   if (!answers(node)) return std::string(answer_name(node.answer.kind));
   return node.is_plain ? "plain Redis" : node.state;

@@ -13,10 +13,6 @@ namespace {
 
 constexpr Duration kLookEvery = 10ms;
 
-Instant now() {
-  return net::read_clock(net::ClockKind::boottime);
-}
-
 }  // namespace
 
 ChildProcess::ChildProcess(net::Loop& loop, User& user)
@@ -66,7 +62,7 @@ void ChildProcess::stop(int signal, Duration kill_after) {
   if (kill_after <= 0ns) return kill_all();
   pass_on(signal);
   pass_on(SIGCONT);
-  const Instant kill_at = later(now(), kill_after);
+  const Instant kill_at = later(net::holder_now(), kill_after);
   deadline_.set(std::min(kill_at, deadline_.when().value_or(kNever)));
 }
 
@@ -100,7 +96,7 @@ void ChildProcess::look_for_the_rest() {
     is_alive = group_is_alive(pid_);
   }
   if (!is_alive) return finish();
-  next_look_.set(now() + kLookEvery);
+  next_look_.set(net::holder_now() + kLookEvery);
 }
 
 void ChildProcess::on_deadline() {
@@ -114,7 +110,7 @@ void ChildProcess::on_deadline() {
 void ChildProcess::kill_all() {
   pass_on(SIGKILL);
   status_.was_killed = true;
-  deadline_.set(now() + kGivenUpAfter);
+  deadline_.set(net::holder_now() + kGivenUpAfter);
 }
 
 void ChildProcess::finish() {

@@ -267,7 +267,7 @@ void GuardProcess::open_gate() {
 
 void GuardProcess::act() {
   if (board_.all_gone) return;
-  const Instant now = net::read_clock(net::ClockKind::boottime);
+  const Instant now = net::holder_now();
   for (Deed deed = Deed::none; (deed = switch_.due(now, stop_at())) != Deed::none;) {
     if (deed == Deed::stop) tell_to_end();
     if (deed == Deed::kill) kill_at_once();

@@ -25,11 +25,7 @@ namespace {
 
 // For what the killed guard has left: several looks, and soon again, as forks may go on.
 constexpr int kLooksAtOnce = 8;
-constexpr Duration kLookEvery = 1ms;
-
-Instant now() {
-  return net::read_clock(net::ClockKind::boottime);
-}
+constexpr Duration kLookForRestEvery = 1ms;
 
 bool is_end(int signal) {
   return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
@@ -204,7 +200,7 @@ void GuardedCommand::stop(Duration kill_after) {
   if (!is_running()) return;
   stopping_ = true;
   if (end_.status.was_killed) return;  // the deadline is that of giving up
-  const Instant kill_at = later(now(), std::max(kill_after, Duration::zero()));
+  const Instant kill_at = later(net::holder_now(), std::max(kill_after, Duration::zero()));
   const Instant earliest = std::min(kill_at, deadline_.when().value_or(kNever));
   board_->kill_at = earliest.time_since_epoch().count();
   ring();
@@ -298,7 +294,7 @@ void GuardedCommand::on_deadline() {
   }
   end_.status.was_killed = true;
   kill_all();
-  deadline_.set(now() + kGivenUpAfter);
+  deadline_.set(net::holder_now() + kGivenUpAfter);
 }
 
 // Not the guard's work alone: whatever keeps it from running, the time is up all the same.
@@ -334,8 +330,8 @@ void GuardedCommand::look_for_the_rest() {
   // An end that nobody told is that of its guard: the command died with it, or never began.
   if (!command_ended_) end_.status.signal = SIGKILL;
   end_.status.was_killed = true;
-  if (!deadline_.when()) deadline_.set(now() + kGivenUpAfter);
-  if (is_anybody_left()) return next_look_.set(now() + kLookEvery);
+  if (!deadline_.when()) deadline_.set(net::holder_now() + kGivenUpAfter);
+  if (is_anybody_left()) return next_look_.set(net::holder_now() + kLookForRestEvery);
   finish();
 }
 

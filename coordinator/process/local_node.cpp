@@ -21,10 +21,6 @@ constexpr Duration kAskEvery = 20ms;
 constexpr std::uintmax_t kTailBytesMax = 4096;
 constexpr std::size_t kTailLinesMax = 5;
 
-Instant now() {
-  return net::read_clock(net::ClockKind::boottime);
-}
-
 std::uintmax_t size_or_zero(const std::string& path) {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
@@ -99,7 +95,7 @@ void LocalNode::serve() {
   options.insert(options.end(), {"--logfile", log_file_});
   options.insert(options.end(), settings_.options.begin(), settings_.options.end());
   start_process(options, State::starting);
-  if (state_ == State::starting) next_question_.set(now());
+  if (state_ == State::starting) next_question_.set(net::holder_now());
 }
 
 void LocalNode::start_process(const std::vector<std::string>& options, State state) {
@@ -115,7 +111,7 @@ void LocalNode::start_process(const std::vector<std::string>& options, State sta
   if (const auto failure = process_.start(command)) {
     return fail("could not be started: " + failure->text);
   }
-  deadline_.set(now() + settings_.ready_within);
+  deadline_.set(net::holder_now() + settings_.ready_within);
 }
 
 void LocalNode::stop(Duration kill_after) {
@@ -194,7 +190,7 @@ void LocalNode::on_bytes(std::string_view bytes) {
 // Nobody listens yet, or whoever does cannot answer yet: soon again, until the deadline.
 void LocalNode::on_end(std::string_view) {
   connection_.reset();
-  next_question_.set(now() + kAskEvery);
+  next_question_.set(net::holder_now() + kAskEvery);
 }
 
 }  // namespace redlock::coordinator

@@ -197,7 +197,7 @@ bool LocalNodes::any_runs() const {
 // look(), called by the loop.
 void LocalNodes::settle_soon() {
   settle_.keep_loop_alive(true);
-  settle_.set(net::read_clock(net::ClockKind::boottime));
+  settle_.set(net::holder_now());
 }
 
 void LocalNodes::look() {

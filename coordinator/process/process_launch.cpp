@@ -80,8 +80,7 @@ bool may_pass(int gate) {
     count = read(gate, &until, sizeof until);
   } while (count < 0 && errno == EINTR);
   errno = ETIME;
-  return count == sizeof until &&
-         net::read_clock(net::ClockKind::boottime) < Instant(Duration(until));
+  return count == sizeof until && net::holder_now() < Instant(Duration(until));
 }
 
 // What the child reports: its errno, or 0 when the pipe was closed by a successful exec.

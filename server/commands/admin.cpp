@@ -149,7 +149,7 @@ constexpr Command manages(std::string_view name, int arity) {
   return command;
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kAdminCommands[] = {
     {{"info", -1, kAskAtAnyTime | kTimed, 0, 0, 0, "server", "1.0.0", "Tells the node's state.",
       "[section [section ...]]"},
      info},
@@ -239,7 +239,7 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 Family admin_commands() {
-  return kCommands;
+  return kAdminCommands;
 }
 
 }  // namespace redlock::server

@@ -58,7 +58,7 @@ constexpr std::uint32_t kSession = kNoScript | kLoading | kStale;
 constexpr std::uint32_t kHandshake = kSession | kFast | kNoAuth | kAllowBusy;
 
 // name, arity, flags, first key, last key, step, group, since, summary, syntax
-constexpr Command kCommands[] = {
+constexpr Command kConnectionCommands[] = {
     {{"auth", -2, kHandshake, 0, 0, 0, "connection", "1.0.0", "Authenticates the connection.",
       "[username] password"},
      at_the_door<auth>},
@@ -129,7 +129,7 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 Family connection_commands() {
-  return kCommands;
+  return kConnectionCommands;
 }
 
 }  // namespace redlock::server

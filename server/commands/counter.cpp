@@ -65,7 +65,7 @@ Reply decrby(Call& call) {
 
 constexpr std::uint32_t kFlags = kWrite | kDenyOom | kFast;
 
-constexpr Command kCommands[] = {
+constexpr Command kCounterCommands[] = {
     {{"incr", 2, kFlags, 1, 1, 1, "string", "1.0.0", "Counts a number up by one.", "key"}, incr},
     {{"incrby", 3, kFlags, 1, 1, 1, "string", "1.0.0", "Adds to a number.", "key increment"},
      incrby},
@@ -77,7 +77,7 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 Family counter_commands() {
-  return kCommands;
+  return kCounterCommands;
 }
 
 }  // namespace redlock::server

@@ -63,7 +63,7 @@ Reply debug(Call& call) {
   return wrong_subcommand_use("debug", subcommand);
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kDebugCommands[] = {
     {{"debug", -2, kAdmin | kNoScript | kLoading | kStale | kTimed, 0, 0, 0, "server", "1.0.0",
       "Makes the node stand still, where it is allowed.", "<SLEEP seconds|HELP>"},
      debug},
@@ -72,7 +72,7 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 Family debug_commands() {
-  return kCommands;
+  return kDebugCommands;
 }
 
 }  // namespace redlock::server

@@ -197,7 +197,7 @@ Reply learn(Call& call) {
 // What waits for the ledger's disk has no place in a script or a transaction.
 constexpr std::uint32_t kStep = kAdmin | kNoScript | kNoMulti;
 
-constexpr Command kCommands[] = {
+constexpr Command kGroupCommands[] = {
     {{"lock.group", -2, kAdmin | kNoScript, 0, 0, 0, "lock", "1.0.0",
       "A container for commands about the group that the node belongs to.", ""},
      nullptr},
@@ -221,7 +221,7 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 Family group_commands() {
-  return kCommands;
+  return kGroupCommands;
 }
 
 }  // namespace redlock::server

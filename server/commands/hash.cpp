@@ -226,7 +226,7 @@ Reply hgetall(Call& call) {
 constexpr std::uint32_t kMake = kWrite | kDenyOom | kFast;
 constexpr std::uint32_t kRead = kReadOnly | kFast;
 
-constexpr Command kCommands[] = {
+constexpr Command kHashCommands[] = {
     {{"hset", -4, kMake, 1, 1, 1, "hash", "2.0.0",
       "Sets fields of a hash; a new one gets max-ttl as its TTL.",
       "key field value [field value ...]"},
@@ -271,7 +271,7 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 Family hash_commands() {
-  return kCommands;
+  return kHashCommands;
 }
 
 }  // namespace redlock::server

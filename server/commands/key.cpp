@@ -141,7 +141,7 @@ constexpr std::string_view kPexpireSyntax = "key milliseconds [NX|XX|GT|LT]";
 constexpr std::string_view kExpireatSyntax = "key unix-time-seconds [NX|XX|GT|LT]";
 constexpr std::string_view kPexpireatSyntax = "key unix-time-milliseconds [NX|XX|GT|LT]";
 
-constexpr Command kCommands[] = {
+constexpr Command kKeyCommands[] = {
     {{"expire", -3, kWrite | kFast, 1, 1, 1, "generic", "1.0.0",
       "Sets the time that a key has left, in seconds.", kExpireSyntax},
      expire},
@@ -174,7 +174,7 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 Family key_commands() {
-  return kCommands;
+  return kKeyCommands;
 }
 
 }  // namespace redlock::server

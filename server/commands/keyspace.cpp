@@ -181,7 +181,7 @@ Reply flush(Call& call) {
   return Reply::ok();
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kKeyspaceCommands[] = {
     {{"dbsize", 1, kReadOnly | kFast, 0, 0, 0, "server", "1.0.0", "Answers how many keys exist.",
       ""},
      dbsize},
@@ -204,7 +204,7 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 Family keyspace_commands() {
-  return kCommands;
+  return kKeyspaceCommands;
 }
 
 }  // namespace redlock::server

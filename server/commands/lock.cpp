@@ -208,7 +208,7 @@ Reply exists(Call& call) {
   return Reply::integer(found);
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kLockCommands[] = {
     {{"set", -3, kWrite | kDenyOom, 1, 1, 1, "string", "1.0.0",
       "Takes a lock: sets the value of a key, with a TTL.",
       "key value [NX|XX|IFEQ comparison-value|IFNE comparison-value] [GET] [EX seconds|PX "
@@ -245,7 +245,7 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 Family lock_commands() {
-  return kCommands;
+  return kLockCommands;
 }
 
 }  // namespace redlock::server

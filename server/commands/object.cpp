@@ -97,7 +97,7 @@ Reply memory_help(Call& call) {
   return container_help(call.node.commands().specs(), "memory");
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kObjectCommands[] = {
     {{"type", 2, kReadOnly | kFast, 1, 1, 1, "generic", "1.0.0",
       "Answers what is under a key: string, hash, or none.", "key"},
      type},
@@ -130,7 +130,7 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 Family object_commands() {
-  return kCommands;
+  return kObjectCommands;
 }
 
 }  // namespace redlock::server

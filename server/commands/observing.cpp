@@ -164,7 +164,7 @@ Reply latency_help(Call& call) {
 constexpr std::uint32_t kObserve = kAdmin | kLoading | kStale;
 constexpr std::uint32_t kObserveLatency = kObserve | kNoScript;
 
-constexpr Command kCommands[] = {
+constexpr Command kObservingCommands[] = {
     {{"monitor", 1, kAdmin | kNoScript | kLoading | kStale, 0, 0, 0, "server", "1.0.0",
       "Shows every command that is executed.", ""},
      monitor},
@@ -209,7 +209,7 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 Family observing_commands() {
-  return kCommands;
+  return kObservingCommands;
 }
 
 }  // namespace redlock::server

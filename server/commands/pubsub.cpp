@@ -141,7 +141,7 @@ constexpr std::uint32_t kListen = kPubSub | kNoScript | kLoading | kStale;
 constexpr std::uint32_t kPublish = kPubSub | kLoading | kStale | kFast | kMayReplicate;
 constexpr std::uint32_t kCountListeners = kPubSub | kLoading | kStale;
 
-constexpr Command kCommands[] = {
+constexpr Command kPubsubCommands[] = {
     {{"subscribe", -2, kListen, 0, 0, 0, "pubsub", "2.0.0", "Listens to channels.",
       "channel [channel ...]"},
      subscribe<Kind::channel>},
@@ -192,7 +192,7 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 Family pubsub_commands() {
-  return kCommands;
+  return kPubsubCommands;
 }
 
 }  // namespace redlock::server

@@ -355,7 +355,7 @@ Reply status(Call& call) {
 // a transaction.
 constexpr std::uint32_t kMayBePostponed = kNoScript | kNoMulti;
 
-constexpr Command kCommands[] = {
+constexpr Command kQuorumCommands[] = {
     {{"lock.acquire", -5, kWrite | kDenyOom | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
       "Takes a lock; answers a number for its fencing token.",
       "key value PX milliseconds [LABEL text]"},
@@ -392,7 +392,7 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 Family quorum_commands() {
-  return kCommands;
+  return kQuorumCommands;
 }
 
 }  // namespace redlock::server

@@ -113,7 +113,7 @@ Reply script_help(Call& call) {
 constexpr std::uint32_t kEvalFlags =
     kNoScript | kStale | kSkipMonitor | kMovableKeys | kMayReplicate | kTimed;
 
-constexpr Command kCommands[] = {
+constexpr Command kScriptCommands[] = {
     {{"eval", -3, kEvalFlags, 0, 0, 0, "scripting", "2.6.0", "Runs a Lua script.",
       "script numkeys [key [key ...]] [arg [arg ...]]"},
      eval},
@@ -145,7 +145,7 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 Family script_commands() {
-  return kCommands;
+  return kScriptCommands;
 }
 
 }  // namespace redlock::server

@@ -220,7 +220,7 @@ Reply psetex(Call& call) {
   return set_with_ttl(call, TtlForm::milliseconds);
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kStringCommands[] = {
     {{"getset", 3, kWrite | kDenyOom | kFast, 1, 1, 1, "string", "1.0.0",
       "Sets a value without a TTL; answers the one before.", "key value"},
      getset},
@@ -263,7 +263,7 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 Family string_commands() {
-  return kCommands;
+  return kStringCommands;
 }
 
 }  // namespace redlock::server

@@ -62,7 +62,7 @@ Reply unwatch(Call& call) {
 
 constexpr std::uint32_t kAlways = kNoScript | kLoading | kStale | kFast | kAllowBusy;
 
-constexpr Command kCommands[] = {
+constexpr Command kTransactionCommands[] = {
     {{"multi", 1, kAlways | kNotQueued, 0, 0, 0, "transactions", "1.2.0",
       "Begins a transaction: what follows is queued until EXEC.", ""},
      multi},
@@ -83,7 +83,7 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 Family transaction_commands() {
-  return kCommands;
+  return kTransactionCommands;
 }
 
 }  // namespace redlock::server

@@ -64,7 +64,7 @@ Reply wait(Call& call) {
                  : wait_blocking(call, reading.timeout, is_free);
 }
 
-constexpr Command kCommands[] = {
+constexpr Command kWaitCommands[] = {
     {{"lock.wait", -3, kReadOnly | kDenyOom | kNoScript | kNoMulti | kBlocking | kFast, 1, 1, 1,
       "lock", "1.0.0", "Waits until a key is free: blocks, or has a message pushed.",
       "key timeout-ms [PUSH]"},
@@ -74,7 +74,7 @@ constexpr Command kCommands[] = {
 }  // namespace
 
 Family wait_commands() {
-  return kCommands;
+  return kWaitCommands;
 }
 
 }  // namespace redlock::server

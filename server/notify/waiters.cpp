@@ -10,12 +10,12 @@ namespace {
 // Four tree nodes with what stands in them and what malloc adds; keys beside it.
 constexpr std::size_t kBytesPerWait = 320;
 
-std::size_t bytes_of(std::string_view key) {
+std::size_t bytes_of_wait(std::string_view key) {
   return key.size() + kBytesPerWait;
 }
 
 // Of a piece: a look at a hash is one step, and whoever is woken and told so many. Some 3 ms.
-constexpr std::size_t kStepsOfPiece = 4096;
+constexpr std::size_t kStepsOfLook = 4096;
 constexpr std::size_t kStepsOfWake = 8;
 
 }  // namespace
@@ -31,7 +31,7 @@ bool Waiters::arm(Wait wait) {
   by_key_.emplace(kept.hash, number);
   by_deadline_.emplace(kept.deadline, number);
   key_bytes_ += kept.key.size();
-  if (kept.client != nullptr) kept.client->kept_bytes += bytes_of(kept.key);
+  if (kept.client != nullptr) kept.client->kept_bytes += bytes_of_wait(kept.key);
   locks_.notes().want(KeyNotes::given_up, true);
   return true;
 }
@@ -60,7 +60,7 @@ void Waiters::forget(SessionId session) {
 void Waiters::look_again(Instant now) {
   const bool is_behind = has_more();
   take_given_up();
-  look_at_some(now, is_behind ? std::min(2 * new_given_up_.size(), kStepsOfPiece) : kStepsOfPiece);
+  look_at_some(now, is_behind ? std::min(2 * new_given_up_.size(), kStepsOfLook) : kStepsOfLook);
 }
 
 void Waiters::take_given_up() {
@@ -94,9 +94,9 @@ bool Waiters::wake_all_of(std::uint32_t hash, Instant now, std::size_t& steps,
 
 // The table is asked even now: the wheel may be behind with a lock that is over (rule C5).
 void Waiters::go_on(Instant now) {
-  look_at_some(now, kStepsOfPiece);
+  look_at_some(now, kStepsOfLook);
   for (std::size_t steps = 0;
-       !by_deadline_.empty() && by_deadline_.begin()->first <= now && steps < kStepsOfPiece;
+       !by_deadline_.empty() && by_deadline_.begin()->first <= now && steps < kStepsOfLook;
        steps += kStepsOfWake) {
     const Number number = by_deadline_.begin()->second;
     wake(number, is_free(waits_.at(number), now));
@@ -128,7 +128,7 @@ Waiters::Wait Waiters::remove(Number number) {
   of_session->second.erase({wait.form, wait.key});
   if (of_session->second.empty()) by_session_.erase(of_session);
   key_bytes_ -= wait.key.size();
-  if (wait.client != nullptr) wait.client->kept_bytes -= bytes_of(wait.key);
+  if (wait.client != nullptr) wait.client->kept_bytes -= bytes_of_wait(wait.key);
   Wait removed = std::move(found->second);
   waits_.erase(found);
   if (waits_.empty()) {

@@ -9,7 +9,7 @@ namespace {
 // Two tree nodes with what stands in them and what malloc adds; keys beside it.
 constexpr std::size_t kBytesPerWatch = 160;
 
-std::size_t bytes_of(std::string_view key) {
+std::size_t bytes_of_watch(std::string_view key) {
   return key.size() + kBytesPerWatch;
 }
 
@@ -22,12 +22,12 @@ bool Watches::add(Session& session, std::string_view key, Instant now) {
   if (session.watch_is_broken) return true;
   Watched& watched = by_session_.try_emplace(session.id(), Watched{session, {}, 0}).first->second;
   if (watched.keys.contains(key)) return true;
-  if (watched.bytes + bytes_of(key) > kWatchedBytesMax) return false;
+  if (watched.bytes + bytes_of_watch(key) > kWatchedBytesMax) return false;
   watched.keys.emplace(key);
   by_hash_.emplace(locks_.hash_of(key), session.id());
-  watched.bytes += bytes_of(key);
-  bytes_ += bytes_of(key);
-  session.kept_bytes += bytes_of(key);
+  watched.bytes += bytes_of_watch(key);
+  bytes_ += bytes_of_watch(key);
+  session.kept_bytes += bytes_of_watch(key);
   session.watched_keys = static_cast<std::uint32_t>(watched.keys.size());
   locks_.notes().want(KeyNotes::changed, true);
   return true;

@@ -7,7 +7,7 @@
 namespace redlock::net {
 namespace {
 
-Duration read(clockid_t clock) {
+Duration time_on(clockid_t clock) {
   timespec time{};
   INVARIANT(clock_gettime(clock, &time) == 0, "this clock cannot be read");
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
@@ -16,11 +16,11 @@ Duration read(clockid_t clock) {
 }  // namespace
 
 Instant read_clock(ClockKind kind) {
-  return Instant(read(kind == ClockKind::monotonic ? CLOCK_MONOTONIC : CLOCK_BOOTTIME));
+  return Instant(time_on(kind == ClockKind::monotonic ? CLOCK_MONOTONIC : CLOCK_BOOTTIME));
 }
 
 WallTime read_wall_clock() {
-  return WallTime(read(CLOCK_REALTIME));
+  return WallTime(time_on(CLOCK_REALTIME));
 }
 
 Now read_now() {

@@ -12,6 +12,10 @@ enum class ClockKind {
 };
 
 Instant read_clock(ClockKind kind);
+// What valid_until is counted on (C3), and whatever a coordinator waits for.
+inline Instant holder_now() {
+  return read_clock(ClockKind::boottime);
+}
 WallTime read_wall_clock();
 
 // For a node's request: read after the read(2) that brought its last byte (C4).

@@ -79,7 +79,7 @@ Status Changer::launch() {
   if (const auto failure = process_.start(command)) return Failure{failure->text};
   if (order_->kills > 0) {
     due_ = stage_.elapsed() + kill_after();
-    next_.set(net::read_clock(net::ClockKind::boottime) + (*due_ - stage_.elapsed()));
+    next_.set(net::holder_now() + (*due_ - stage_.elapsed()));
   }
   return Done{};
 }
@@ -94,7 +94,7 @@ Duration Changer::kill_after() {
 void Changer::on_exit(const coordinator::ExitStatus& status) {
   const int code = status.as_shell_status();
   due_ = stage_.elapsed() + kAgainAfter;
-  next_.set(net::read_clock(net::ClockKind::boottime) + kAgainAfter);
+  next_.set(net::holder_now() + kAgainAfter);
   stage_.wake();
   if (!order_ || (was_killed_ && status.signal == SIGKILL)) return;
   Event ended{.who = name_, .what = What::killed, .why = fmt::format("exit status {}", code)};

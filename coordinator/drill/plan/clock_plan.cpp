@@ -9,7 +9,6 @@ namespace {
 
 constexpr Duration kLeast = std::chrono::minutes(1);  // beyond any lock's life
 constexpr Duration kMost = std::chrono::hours(12);
-constexpr Duration kBurst = 60ms;
 
 class ClockPlan : private Planner {
  public:

@@ -7,7 +7,6 @@ namespace {
 
 constexpr Duration kBegin = 500ms;     // the clients are at work by then
 constexpr Duration kMoreRest = 800ms;  // than a card asks for, at most
-constexpr Duration kBurst = 60ms;      // in which several nodes are killed, and one started again
 
 }  // namespace
 

@@ -15,6 +15,9 @@ namespace redlock::drill {
 
 class Planner {
  protected:
+  // In which several nodes are killed, and one started again.
+  static constexpr Duration kBurst = std::chrono::milliseconds(60);
+
   explicit Planner(const PlanTerms& terms) : terms_(terms), random_(terms.seed) {}
   ~Planner() = default;
 

@@ -37,14 +37,13 @@ class CommandProcess {
         run_(run),
         write_(std::move(write)),
         store_(std::move(store)),
-        until_(now() + length),
-        half_(now() + length / 2) {}
+        until_(net::holder_now() + length),
+        half_(net::holder_now() + length / 2) {}
 
   void be(CommandKind kind);
 
  private:
-  static Instant now() { return net::read_clock(net::ClockKind::boottime); }
-  bool goes_on(Instant until) const { return now() < until && !board_.is_over(); }
+  bool goes_on(Instant until) const { return net::holder_now() < until && !board_.is_over(); }
 
   void work(Instant until, bool forks = false);
   void work_in_child(bool in_session);

@@ -146,7 +146,7 @@ Status RunsAtWork::launch(Client& client) {
   client.run = runs_.size();
   const Run run{.client = client.number,
                 .lock = random_.below(static_cast<std::uint64_t>(settings_.locks)),
-                .asked = net::read_clock(net::ClockKind::boottime)};
+                .asked = net::holder_now()};
   runs_.push_back(run);
   coordinator::ProcessCommand command;
   command.words = command_of(client, run, draw_task());
@@ -248,7 +248,7 @@ void RunsAtWork::resume(Client& client) {
 
 void RunsAtWork::uncover(const Client& client) {
   Instant& since = runs_[client.run].uncovered_at;
-  since = std::min(since, net::read_clock(net::ClockKind::boottime));
+  since = std::min(since, net::holder_now());
 }
 
 Status RunsAtWork::look() {

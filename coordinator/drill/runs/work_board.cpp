@@ -36,7 +36,7 @@ Failure failure(const std::string& path, int error) {
 }
 
 Duration::rep now() {
-  return net::read_clock(net::ClockKind::boottime).time_since_epoch().count();
+  return net::holder_now().time_since_epoch().count();
 }
 
 }  // namespace

@@ -25,10 +25,6 @@ constexpr Duration kNotice = 200ms;
 
 volatile std::sig_atomic_t told_to_end = 0;
 
-Instant now() {
-  return net::read_clock(net::ClockKind::boottime);
-}
-
 // What one holding is known by, and whether the client still believes in it. The guard tells of
 // extensions and of a loss on the client's thread, so all that changes a belief takes turns.
 //
@@ -76,7 +72,7 @@ class Belief {
 
  private:
   Event its(What what) const {
-    return {.at = now(), .who = client_, .what = what, .lock = lock_, .hold = hold_};
+    return {.at = net::holder_now(), .who = client_, .what = what, .lock = lock_, .hold = hold_};
   }
   void end(What what, std::string why) {
     const std::lock_guard guard(mutex_);
@@ -180,7 +176,7 @@ void ClientProcess::next_lock() {
   // their holdings apart.
   const std::string hold = fmt::format("{}/{}.{}", settings_.name, getpid(), ++holds_);
   belief_ = std::make_shared<Belief>(history_, settings_.name, lock_, hold);
-  asked_ = now();
+  asked_ = net::holder_now();
   const Event asks{.at = asked_, .who = settings_.name, .what = What::asks, .lock = lock_};
   if (auto written = history_.write(asks); !written) problem_ = written;
 }
@@ -188,7 +184,7 @@ void ClientProcess::next_lock() {
 void ClientProcess::refused(const Error& why) {
   std::string name(error_name(why.code));
   std::replace(name.begin(), name.end(), ' ', '_');
-  const Event event{.at = now(),
+  const Event event{.at = net::holder_now(),
                     .who = settings_.name,
                     .what = What::refused,
                     .lock = lock_,
@@ -209,7 +205,7 @@ void ClientProcess::hold_under_guard(Duration length) {
   Guard& guard = got.value();
   const Lock lock = guard.lock();
   belief_->begin(asked_, lock);
-  work(lock.token, later(now(), length), [&] { return guard.valid(); });
+  work(lock.token, later(net::holder_now(), length), [&] { return guard.valid(); });
   belief_->release();
   static_cast<void>(guard.release());  // of a lost one, too: some nodes may still have it
 }
@@ -230,7 +226,7 @@ void ClientProcess::hold_without_extension() {
 
 template <class IsValid>
 void ClientProcess::work(std::uint64_t token, Instant until, const IsValid& is_valid) {
-  while (told_to_end == 0 && now() < until) {
+  while (told_to_end == 0 && net::holder_now() < until) {
     if (!is_valid() || belief_->is_over()) return belief_->lose("its time is up");
     sleep(between(1ms, 25ms));
     const auto accepted = store_.write(belief_->write(token));

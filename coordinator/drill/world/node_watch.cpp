@@ -24,7 +24,7 @@ void NodeWatch::ask() {
   client_.status([this](const Result<std::vector<NodeState>, Error>& told) {
     if (!told && told.error().code == ErrorCode::stopped) return;
     if (told) hear(told.value());
-    next_.set(later(net::read_clock(net::ClockKind::boottime), kAskEvery));
+    next_.set(later(net::holder_now(), kAskEvery));
   });
 }
 
@@ -38,7 +38,7 @@ void NodeWatch::hear(const std::vector<NodeState>& states) {
     if (known_[i] == now) continue;
     known_[i] = now;
     Event event{.who = node_name(i), .what = waits ? What::recovering : What::serving};
-    if (waits) event.until = net::read_clock(net::ClockKind::boottime) + *state.delay_left;
+    if (waits) event.until = net::holder_now() + *state.delay_left;
     recorder_.tell(std::move(event));
   }
 }

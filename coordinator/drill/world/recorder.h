@@ -18,7 +18,7 @@ class Recorder {
   void tell(std::string who, What what) { tell(Event{.who = std::move(who), .what = what}); }
   // Fills in the time. A file that cannot be written is told by problem().
   void tell(Event event) {
-    event.at = net::read_clock(net::ClockKind::boottime);
+    event.at = net::holder_now();
     add(event);
   }
   // What has its time already.

@@ -68,10 +68,10 @@ Stage::Stage() : deadline_(loop_, net::ClockKind::boottime, [this] { wake(); }) 
 }
 
 bool Stage::until(const std::function<bool()>& condition, Duration limit) {
-  const Instant deadline = later(now(), limit);
+  const Instant deadline = later(net::holder_now(), limit);
   deadline_.set(deadline);
   while (!condition()) {
-    if (is_disturbed() || now() >= deadline) return false;
+    if (is_disturbed() || net::holder_now() >= deadline) return false;
     loop_.run();
   }
   deadline_.set(std::nullopt);

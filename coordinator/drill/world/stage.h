@@ -30,7 +30,7 @@ class Stage {
   Stage();
 
   net::Loop& loop() { return loop_; }
-  Duration elapsed() const { return now() - began_; }
+  Duration elapsed() const { return net::holder_now() - began_; }
 
   // Runs the loop until the condition holds, and says whether it does: not when the limit has
   // passed or the drill is interrupted before. The condition is looked at after each wake().
@@ -71,10 +71,9 @@ class Stage {
 
  private:
   bool is_disturbed() const { return unseen_interruptions_ > patience_; }
-  static Instant now() { return net::read_clock(net::ClockKind::boottime); }
 
   net::Loop loop_;
-  Instant began_ = now();
+  Instant began_ = net::holder_now();
   net::Timer deadline_;
   std::vector<std::unique_ptr<net::Signal>> signals_;
   int interrupted_ = 0;
