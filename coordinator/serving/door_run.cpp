@@ -74,7 +74,7 @@ void DoorRun::serve(Hooks hooks) {
                                        .log = log_,
                                        .script_watch = &watchdog_,
                                        .stopwatch = monotonic_now,
-                                       .random = net::system_random,
+                                       .random = [this](auto bytes) { random_.fill(bytes); },
                                        .seed = net::system_random_seed(),
                                        .run_id = server::random_node_id(),
                                        .started_at = monotonic_now()});

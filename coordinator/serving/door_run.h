@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/log.h"
+#include "base/net/process/system_random.h"
 #include "base/net/turn/loop.h"
 #include "coordinator/client/group_sockets.h"
 #include "coordinator/client/parsed_options.h"
@@ -71,6 +72,7 @@ class DoorRun {
   Hooks hooks_;
   server::ScriptWatchdog watchdog_;
   std::unique_ptr<server::Listeners> listeners_;
+  net::RandomPool random_;
   std::optional<GroupSockets> sockets_;
   std::optional<FrontDoor> door_;
   std::optional<server::SessionServer> server_;

@@ -2,6 +2,7 @@
 
 #include "base/invariant.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -23,6 +24,18 @@ std::uint64_t system_random_seed() {
   std::uint64_t seed = 0;
   std::memcpy(&seed, bytes.data(), sizeof seed);
   return seed;
+}
+
+void RandomPool::fill(std::span<unsigned char> bytes) {
+  if (bytes.size() > pool_.size()) return system_random(bytes);
+  if (bytes.size() > left_) {
+    system_random(pool_);
+    left_ = pool_.size();
+  }
+  const auto drawn = std::span(pool_).last(left_).first(bytes.size());
+  std::copy(drawn.begin(), drawn.end(), bytes.begin());
+  std::fill(drawn.begin(), drawn.end(), static_cast<unsigned char>(0));
+  left_ -= bytes.size();
 }
 
 }  // namespace redlock::net

@@ -1,5 +1,10 @@
 #include "base/random.h"
 
+#include "base/net/process/system_random.h"
+
+#include <set>
+#include <string>
+
 #include <catch2/catch.hpp>
 
 using namespace redlock;
@@ -24,4 +29,19 @@ TEST_CASE("a number below a bound is below it, and every one comes up") {
     seen[number] = true;
   }
   for (const bool came_up : seen) CHECK(came_up);
+}
+
+TEST_CASE("a pool hands out no byte of the system's twice, whatever is asked for") {
+  net::RandomPool pool;
+  std::set<std::string> drawn;
+  for (const std::size_t size : {16u, 24u, 2000u, 32u, 2048u, 16u, 5000u, 16u}) {
+    std::string bytes(size, '\0');
+    for (int i = 0; i < 100; ++i) {
+      pool.fill({reinterpret_cast<unsigned char*>(bytes.data()), bytes.size()});
+      for (std::size_t at = 0; at + 16 <= size; at += 16) {
+        REQUIRE(drawn.insert(bytes.substr(at, 16)).second);
+      }
+    }
+  }
+  pool.fill({});
 }
