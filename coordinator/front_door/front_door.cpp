@@ -86,7 +86,8 @@ void FrontDoor::act(Now now, Instant holders_now) {
   begin_new(begun_.size());
   do {
     commands_.settle(locks_now_);
-    for (auto& answered : commands_.take_answered()) deliver(std::move(answered));
+    commands_.take_answered(answered_);
+    for (auto& answered : answered_) deliver(std::move(answered));
     waiting_.act(now_, holders_now);
     for (const auto& news : waiting_.take_told()) tell_waiter(news);
   } while (commands_.has_news() || waiting_.has_work());

@@ -152,6 +152,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   DoorStats stats_;
   WatchedRecords watched_;
   ServedCommands commands_;
+  std::vector<ServedCommands::Answered> answered_;  // of them, while they are told
   WaitingClients waiting_;
   // By session: replies in its output that the kernel is to have by an instant (rule D2).
   std::unordered_map<Session::Id, Promise> promised_;

@@ -6,11 +6,16 @@ namespace redlock::protocol {
 
 bool Transaction::add(Request request, std::uint32_t flags) {
   if (is_broken_) return true;
-  std::size_t added = sizeof(std::uint32_t);
-  for (const std::string_view word : request) added += word.size() + sizeof(std::uint32_t);
+  std::size_t text_bytes = 0;
+  for (const std::string_view word : request) text_bytes += word.size();
+  const std::size_t added = text_bytes + (request.size() + 1) * sizeof(std::uint32_t);
   if (bytes() + added > kTransactionBytesMax) {
     break_off();
     return false;
+  }
+  if (size() == 0) {  // most often the only one
+    text_.reserve(text_bytes);
+    word_ends_.reserve(request.size());
   }
   for (const std::string_view word : request) {
     text_.append(word);
@@ -31,6 +36,7 @@ Request Transaction::request(std::size_t number) {
   words_.clear();
   std::size_t word = number == 0 ? 0 : request_ends_[number - 1];
   std::size_t start = word == 0 ? 0 : word_ends_[word - 1];
+  words_.reserve(request_ends_[number] - word);
   for (; word < request_ends_[number]; ++word) {
     words_.push_back(std::string_view(text_).substr(start, word_ends_[word] - start));
     start = word_ends_[word];

@@ -66,14 +66,13 @@ class ScratchBody final : public CommandBody {
   ScratchBody(ScratchNode& scratch, Transaction request, const protocol::CommandSpec& spec)
       : scratch_(scratch), request_(std::move(request)), spec_(spec) {
     is_plain_try_ = is_plain_try_of(request_.request(0));
-    may_compare_ = may_compare_deadlines(request_.request(0));
   }
   std::vector<std::string> expected_keys() const override {
     return expected_keys_of(spec_, request_.request(0));
   }
   RunResult run(std::span<const KnownRecord> records, Now now) override {
     RunResult run = scratch_.run(request_, records, now);
-    run.moves_deadlines = run.moves_deadlines && may_compare_;
+    run.moves_deadlines = run.moves_deadlines && may_compare_deadlines(request_.request(0));
     return run;
   }
   Reply reply(RunResult& run, std::span<const SettledKey>, Now) override {
@@ -86,7 +85,6 @@ class ScratchBody final : public CommandBody {
   mutable Transaction request_;  // reading it lays out its words
   const protocol::CommandSpec& spec_;
   bool is_plain_try_ = false;
-  bool may_compare_ = false;
 };
 
 const KnownRecord* find(std::span<const KnownRecord> records, const std::string& key) {

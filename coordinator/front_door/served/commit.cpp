@@ -50,8 +50,8 @@ Commit::Commit(Parts parts, std::vector<WantedChange> changes, Duration patience
 // A release or an extension whose client has gone is one all the same (rule D5);
 // nobody hears of it.
 Commit::~Commit() {
-  for (std::size_t at = 0; at < changes_.size(); ++at) {
-    if (operations_[at] != kNobody) parts_.group.cancel(operations_[at], now_);
+  for (const OperationId operation : operations_) {
+    if (operation != kNobody) parts_.group.cancel(operation, now_);
   }
 }
 

@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace redlock::coordinator {
@@ -77,9 +78,9 @@ class Commit {
 
   bool finished() const { return outcome_ != CommitOutcome::pending; }
   CommitOutcome outcome() const { return outcome_; }
-  const std::vector<WantedChange>& changes() const { return changes_; }
-  // In the order of changes(). Of a commit that is not done, some may be.
-  const std::vector<CommittedChange>& results() const { return results_; }
+  // REQUIRES of both: finished. In the same order; some may be done of a commit that is not.
+  std::vector<WantedChange> take_changes() { return std::exchange(changes_, {}); }
+  std::vector<CommittedChange> take_results() { return std::exchange(results_, {}); }
   // Whether it makes locks, and does nothing else.
   bool only_creates() const;
   // Nobody waits for it any more: what it creates is withdrawn, and undone where it is there

@@ -3,14 +3,15 @@
 #include "base/invariant.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace redlock::coordinator {
 
-bool KeyLines::enter(Number number, const std::vector<std::string>& keys, Instant now) {
+bool KeyLines::enter(Number number, std::vector<std::string> keys, Instant now) {
   const std::uint64_t position = ++last_position_;
-  const auto [place, is_new] = places_.emplace(number, Place{keys, now, position});
+  const auto [place, is_new] = places_.emplace(number, Place{std::move(keys), now, position});
   INVARIANT(is_new, "a command that enters twice");
-  for (const std::string& key : keys) lines_[key].emplace(position, number);
+  for (const std::string& key : place->second.keys) lines_[key].emplace(position, number);
   return is_first(place->second);
 }
 
@@ -51,6 +52,11 @@ bool KeyLines::stands_in(Number number, const std::vector<std::string>& keys) co
   return std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
     return std::find(of.begin(), of.end(), key) != of.end();
   });
+}
+
+bool KeyLines::is_contended(const std::string& key) const {
+  const auto line = lines_.find(key);
+  return line != lines_.end() && line->second.size() > 1;
 }
 
 std::vector<KeyLines::Number> KeyLines::waiting_since(const std::string& key, Instant as_of) const {

@@ -27,13 +27,15 @@ class KeyLines {
   using Number = std::uint64_t;
 
   // Whether it has its turn at once. REQUIRES: each key once; it stands nowhere yet.
-  bool enter(Number number, const std::vector<std::string>& keys, Instant now);
+  bool enter(Number number, std::vector<std::string> keys, Instant now);
   // It is served, or goes. Returns whose turn it is now. Harmless if it stands nowhere.
   std::vector<Number> leave(Number number);
 
   bool has_turn(Number number) const;
   // Whether it stands in the lines of all of these.
   bool stands_in(Number number, const std::vector<std::string>& keys) const;
+  // Whether others wait for this key behind the first of its line.
+  bool is_contended(const std::string& key) const;
   // Who waits for this key and entered at `as_of` or before, in their order.
   std::vector<Number> waiting_since(const std::string& key, Instant as_of) const;
 

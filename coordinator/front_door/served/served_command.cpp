@@ -109,10 +109,11 @@ bool ServedCommand::hangs_on_deadlines() const {
 // Whether it has its turn for all keys that it knows of.
 bool ServedCommand::stand_in_line(Now now) {
   std::vector<std::string> keys;
+  keys.reserve(keys_.size());
   for (const KeyState& state : keys_) keys.push_back(state.key);
   if (parts_.lines.stands_in(number_, keys)) return parts_.lines.has_turn(number_);
   for (const KeyLines::Number next : parts_.lines.leave(number_)) parts_.on_event(next);
-  return parts_.lines.enter(number_, keys, now.monotonic);
+  return parts_.lines.enter(number_, std::move(keys), now.monotonic);
 }
 
 // --- deciding
@@ -211,17 +212,17 @@ bool ServedCommand::is_certain_enough(const TouchedKey& touched, const KeyState&
 bool ServedCommand::is_done_already(const TouchedKey& touched, KeyState& state, Now now,
                                     Plan& plan) {
   const auto done = std::find_if(done_.begin(), done_.end(),
-                                 [&](const Done& it) { return it.change.key == touched.key; });
+                                 [&](const Done& it) { return it.key == touched.key; });
   if (done == done_.end()) return false;
-  const bool is_same = touched.change() == done->change.kind &&
+  const bool is_same = touched.change() == done->kind &&
                        touched.after.has_value() == done->after.has_value() &&
                        (!touched.after || touched.after->has_content_of(*done->after));
   if (is_same) return true;
-  if (done->change.kind != ChangeKind::create) {
+  if (done->kind != ChangeKind::create) {
     fail(std::string(kDoneInPart), now);
     return true;
   }
-  undo(done->result.value, touched.key, now);
+  undo(done->value, touched.key, now);
   done_.erase(done);
   state.certainty = Certainty::unknown;
   plan.to_read.push_back(touched.key);

@@ -104,9 +104,12 @@ class ServedCommand {
     std::string key;
   };
   struct Done {
-    WantedChange change;
+    std::string key;
+    ChangeKind kind;
     std::optional<SeenRecord> after;
-    CommittedChange result;
+    std::string value;  // the record as it stands; empty after a release
+    Instant began;      // before the first byte of the attempt that did it
+    Token token;
   };
   struct Plan {
     std::vector<std::string> to_read = {};
@@ -142,8 +145,9 @@ class ServedCommand {
   void commit(std::vector<WantedChange> changes, Now now);
   void take_commit(Now now);
   void note_done(Now now);
-  void keep_done(std::size_t at, Now now);
-  void note_otherwise(std::size_t at, Now now);
+  void keep_done(Done done, Now now);
+  void tell_others(const Done& done);
+  void note_otherwise(const WantedChange& change, Instant began, Now now);
   void fail_commit(CommitOutcome outcome, Now now);
 
   // --- ending

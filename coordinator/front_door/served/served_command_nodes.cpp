@@ -78,69 +78,84 @@ void ServedCommand::commit(std::vector<WantedChange> changes, Now now) {
 void ServedCommand::take_commit(Now now) {
   commit_->go_on(now.monotonic);
   if (!commit_->finished()) return;
-  for (std::size_t at = 0; at < commit_->changes().size(); ++at) {
-    const CommittedChange& result = commit_->results()[at];
-    if (result.outcome == CommitOutcome::done) keep_done(at, now);
-    if (result.outcome == CommitOutcome::otherwise) note_otherwise(at, now);
-    if (!result.answers.empty() && result.outcome != CommitOutcome::done) {
-      last_answers_ = result.answers;
-    }
-  }
   const CommitOutcome outcome = commit_->outcome();
-  const bool was_plain = body_->is_plain_try() && commit_->changes().size() == 1;
-  const std::string key = commit_->changes()[0].key;
+  std::vector<WantedChange> changes = commit_->take_changes();
+  std::vector<CommittedChange> results = commit_->take_results();
   commit_.reset();
+  for (std::size_t at = 0; at < changes.size(); ++at) {
+    WantedChange& change = changes[at];
+    CommittedChange& result = results[at];
+    if (result.outcome == CommitOutcome::done) {
+      keep_done({.key = std::move(change.key),
+                 .kind = change.kind,
+                 .after = std::move(afters_[at]),
+                 .value = std::move(result.value),
+                 .began = result.began,
+                 .token = result.token},
+                now);
+      continue;
+    }
+    if (result.outcome == CommitOutcome::otherwise) note_otherwise(change, result.began, now);
+    if (!result.answers.empty()) last_answers_ = std::move(result.answers);
+  }
   if (outcome == CommitOutcome::done) return note_done(now);
   if (outcome != CommitOutcome::otherwise) return fail_commit(outcome, now);
-  if (was_plain) return answer_held(key, now);
+  if (body_->is_plain_try() && changes.size() == 1) return answer_held(changes[0].key, now);
   if (is_out_of_time(now)) {
     return fail(cannot_be_told_text(parts_.group.nodes(), last_answers_), now);
   }
   work(now);
 }
 
-void ServedCommand::keep_done(std::size_t at, Now now) {
-  const WantedChange& change = commit_->changes()[at];
-  const CommittedChange& result = commit_->results()[at];
-  KeyState& state = *find(change.key);
-  state.certainty = Certainty::confirmed;  // as it was before
-  done_.push_back({change, afters_[at], result});
-  if (change.kind == ChangeKind::release) {
-    ++parts_.stats.released;
-    parts_.known.forget(change.key);
-    return;
+void ServedCommand::keep_done(Done done, Now now) {
+  find(done.key)->certainty = Certainty::confirmed;  // as it was before
+  switch (done.kind) {
+    case ChangeKind::create:
+      ++parts_.stats.granted;
+      break;
+    case ChangeKind::extend:
+      ++parts_.stats.extended;
+      break;
+    case ChangeKind::release:
+      ++parts_.stats.released;
+      break;
+    default:
+      ++parts_.stats.shortened;
   }
-  const bool is_new = change.kind == ChangeKind::create;
-  ++(is_new                              ? parts_.stats.granted
-     : change.kind == ChangeKind::extend ? parts_.stats.extended
-                                         : parts_.stats.shortened);
-  const Instant deadline = afters_[at]->deadline;
-  parts_.known.remember(change.key, {result.value, deadline}, now.monotonic);
-  parts_.on_certain({.key = change.key,
-                     .value = result.value,
-                     .deadline = deadline,
-                     .token = result.token,
-                     .certainty = Certainty::confirmed},
-                    result.began);
+  if (done.kind == ChangeKind::release) {
+    parts_.known.forget(done.key);
+  } else {
+    parts_.known.remember(done.key, {done.value, done.after->deadline}, now.monotonic);
+    if (parts_.lines.is_contended(done.key)) tell_others(done);
+  }
+  done_.push_back(std::move(done));
 }
 
-void ServedCommand::note_otherwise(std::size_t at, Now now) {
-  const WantedChange& change = commit_->changes()[at];
+void ServedCommand::tell_others(const Done& done) {
+  parts_.on_certain({.key = done.key,
+                     .value = done.value,
+                     .deadline = done.after->deadline,
+                     .token = done.token,
+                     .certainty = Certainty::confirmed},
+                    done.began);
+}
+
+void ServedCommand::note_otherwise(const WantedChange& change, Instant began, Now now) {
   find(change.key)->certainty = Certainty::unknown;
   if (change.kind != ChangeKind::create) return parts_.known.forget(change.key);
   parts_.known.remember(change.key, {std::nullopt, now.monotonic + kHeldByOthersTime},
                         now.monotonic);
-  parts_.on_held(change.key, commit_->results()[at].began);
+  parts_.on_held(change.key, began);
 }
 
 // All is done. What tells of a lock goes out within the acquire time, or not at all (rule D2).
 void ServedCommand::note_done(Now now) {
   for (const Done& done : done_) {
-    if (done.change.kind == ChangeKind::release) continue;
-    const Instant send_by = later(done.result.began, parts_.times.acquire_time);
+    if (done.kind == ChangeKind::release) continue;
+    const Instant send_by = later(done.began, parts_.times.acquire_time);
     if (now.monotonic > send_by) {
-      const Duration took = now.monotonic - done.result.began;
-      const bool is_new = done.change.kind == ChangeKind::create;
+      const Duration took = now.monotonic - done.began;
+      const bool is_new = done.kind == ChangeKind::create;
       if (is_new) ++parts_.stats.undone_late;
       return fail(is_new ? too_late_text(took, parts_.times.acquire_time)
                          : extended_too_late_text(took, parts_.times.acquire_time),
@@ -149,11 +164,10 @@ void ServedCommand::note_done(Now now) {
     if (client_is_gone_ && body_->only_takes()) return fail(std::string(kClientGone), now);
     promise_.send_by = std::min(promise_.send_by, send_by);
   }
-  const bool only_creates = std::all_of(done_.begin(), done_.end(), [](const Done& done) {
-    return done.change.kind == ChangeKind::create;
-  });
+  const bool only_creates = std::all_of(
+      done_.begin(), done_.end(), [](const Done& done) { return done.kind == ChangeKind::create; });
   for (const Done& done : done_) {
-    if (only_creates) promise_.created.push_back({done.change.key, done.result.value});
+    if (only_creates) promise_.created.push_back({done.key, done.value});
   }
   answer(now);
 }
@@ -191,11 +205,12 @@ void ServedCommand::answer_held(const std::string& key, Now now) {
 
 void ServedCommand::answer(Now now) {
   std::vector<SettledKey> settled;
+  settled.reserve(last_.touched.size());
   for (const TouchedKey& touched : last_.touched) {
     const KeyState* state = find(touched.key);
     settled.push_back({touched.key, state->value, state->token, state->label});
     for (const Done& done : done_) {
-      if (done.change.key == touched.key) settled.back().token = done.result.token;
+      if (done.key == touched.key) settled.back().token = done.token;
     }
   }
   finish(body_->reply(last_, settled, now));
@@ -222,8 +237,8 @@ void ServedCommand::undo(const std::string& value, const std::string& key, Now n
 
 void ServedCommand::undo_done(Now now) {
   for (const Done& done : std::exchange(done_, {})) {
-    if (done.change.kind != ChangeKind::create) continue;
-    undo(done.result.value, done.change.key, now);
+    if (done.kind != ChangeKind::create) continue;
+    undo(done.value, done.key, now);
   }
 }
 

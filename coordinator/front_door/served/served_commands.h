@@ -3,7 +3,8 @@
 //   commands.begin(session, std::move(body), now);
 //   …                                     // events of the group
 //   commands.settle(now);                 // acts on what came
-//   for (auto& answered : commands.take_answered()) …
+//   commands.take_answered(answered);     // in place of what stands there
+//   for (auto& one : answered) …
 //
 // A command may outlive its client (rule D5). Thread safety: none. Invariant: a session has one
 // command at most.
@@ -52,7 +53,10 @@ class ServedCommands {
 
   void settle(Now now);
   bool has_news() const { return !events_.empty() || !answered_.empty(); }
-  std::vector<Answered> take_answered() { return std::exchange(answered_, {}); }
+  void take_answered(std::vector<Answered>& answered) {
+    answered.clear();
+    answered.swap(answered_);
+  }
 
   std::size_t count() const { return commands_.size(); }
   std::size_t lines() const { return lines_.lines(); }
