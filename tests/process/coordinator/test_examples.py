@@ -37,6 +37,9 @@ NOT_RUN = {
     "podman volume create lock-a": "test_image bootstraps a volume of its own in a namespace",
     "podman run -d --name lock-a --restart always --stop-timeout 60 --ulimit nofile=16384 "
     "-p 6379:6379 \\": "test_image starts the image, kills it, and starts it again",
+    "kubectl create namespace locks": "no cluster; test_kubernetes starts what the file starts",
+    "kubectl -n locks exec deploy/redlock-door -- redlock admit --new-group --floor 0":
+        "test_kubernetes says the same to a group that it started by the file",
     "./dev model": "minutes; the test of the model runs cases of it",
     "./dev model --story LOWERED_WHILE_RECOVERING": "the test of the model tells stories",
     "c++ -std=c++20 worker.cpp $(pkg-config --cflags --libs redlock-client)":
