@@ -59,10 +59,19 @@ class Installed(unittest.TestCase):
         for name in ("bin/redlock", "bin/redlock-node", "etc/redlock/redlock.conf",
                      "etc/redlock/redlock-node.conf", "lib/systemd/system/redlock-node@.service",
                      "lib/systemd/system/redlock-door.service",
+                     "share/redlock/kubernetes/redlock.yaml",
                      "lib/sysusers.d/redlock.conf", "share/man/man1/redlock.1.gz",
                      "share/man/man1/redlock-node.1.gz", "share/zsh/vendor-completions/_redlock",
                      "share/bash-completion/completions/redlock-node"):
             self.assertTrue((self.prefix / name).is_file(), name)
+
+    def test_examples_that_are_programs_can_be_executed(self):
+        files = [each for each in (self.prefix / "share/doc/redlock/examples").rglob("*")
+                 if each.is_file()]
+        programs_of_them = [each for each in files if each.read_bytes().startswith(b"#!")]
+        self.assertGreater(len(programs_of_them), 5)
+        for each in files:
+            self.assertEqual(os.access(each, os.X_OK), each in programs_of_them, each)
 
     def test_every_public_header_stands_alone(self):
         headers = self.headers()
