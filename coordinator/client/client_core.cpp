@@ -196,10 +196,12 @@ bool Client::Core::cancel_begun(Operation operation) {
 
 Client::Operation Client::Core::release(const coordinator::HeldLock& lock, Callback<Done> done) {
   return begin<Done>(std::move(done), [this, lock](const Tell<Done>& tell) {
-    const auto on_end = [this, tell](const coordinator::ReleaseResult& result) {
+    const Instant asked = holder_now();
+    const auto on_end = [this, tell, lock, asked](const coordinator::ReleaseResult& result) {
+      if (result.outcome == coordinator::ReleaseOutcome::released) report_.on_release(lock, asked);
       tell(translate(names(), result));
     };
-    return group().release(lock, holder_now(), on_end);
+    return group().release(lock, asked, on_end);
   });
 }
 

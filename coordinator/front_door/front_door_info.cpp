@@ -81,6 +81,7 @@ std::string FrontDoor::locks_section() const {
       .field("extended", stats_.extended)
       .field("shortened", stats_.shortened)
       .field("released", stats_.released)
+      .field("released_late", stats_.released_late)
       .field("topped_up", group_.figures().top_ups)
       .field("undone_late", stats_.undone_late)
       .field("undone_gone", stats_.undone_gone)

@@ -22,6 +22,11 @@ void ClientReport::on_extension(ExtensionOutcome outcome) {
   ++(outcome == ExtensionOutcome::extended ? extended_ : not_extended_);
 }
 
+void ClientReport::on_release(const HeldLock& lock, Instant asked) {
+  ++released_;
+  if (is_late_release(lock.valid_until, lock.ttl, asked)) ++released_late_;
+}
+
 bool ClientReport::takes_wait_line(Instant now) {
   if (now < next_wait_line_) return false;
   next_wait_line_ = later(now, kWaitLineInterval);
@@ -75,6 +80,8 @@ Figures ClientReport::figures() const {
                   .extended = extended_,
                   .not_extended = not_extended_,
                   .lost = lost_,
+                  .released = released_,
+                  .released_late = released_late_,
                   .under_way = under_way_,
                   .kept = kept_};
   std::unique_lock lock(nodes_mutex_);

@@ -29,6 +29,7 @@ class ClientReport {
   void on_acquisition(AcquisitionOutcome outcome);
   void on_extension(ExtensionOutcome outcome);
   void on_loss() { ++lost_; }
+  void on_release(const HeldLock& lock, Instant asked);
   // Whether a line about a wait may be said now.
   bool takes_wait_line(Instant now);
   // At the end of each turn: what has become of the links, and of what is under way. `say` gets the
@@ -58,6 +59,8 @@ class ClientReport {
   Counter extended_ = 0;
   Counter not_extended_ = 0;
   Counter lost_ = 0;
+  Counter released_ = 0;
+  Counter released_late_ = 0;
   std::atomic<std::size_t> under_way_ = 0;
   std::atomic<std::size_t> kept_ = 0;
   mutable std::mutex nodes_mutex_;  // of the pointer

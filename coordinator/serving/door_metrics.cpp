@@ -59,6 +59,9 @@ void tell_locks(MetricsText& text, const DoorStats& stats, const GroupFigures& f
   text.counter("extended_total", "Locks that were extended.", stats.extended);
   text.counter("shortened_total", "Locks that got an earlier end.", stats.shortened);
   text.counter("released_total", "Locks that were released.", stats.released);
+  text.counter("released_late_total",
+               "Of them, those with less than a fifth of their TTL left, as far as it is known.",
+               stats.released_late);
   text.counter("no_quorum_total", "Commands that failed, as too few nodes answered.",
                stats.no_quorum);
   text.counter("possible_total", "Commands that failed, as no quorum tells who holds the lock.",

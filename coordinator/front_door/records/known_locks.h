@@ -29,6 +29,7 @@ class KnownLocks {
   struct Known {
     std::optional<std::string> value;  // the whole record; nullopt: another's, not known
     Instant deadline;                  // as clients are told it
+    Duration ttl = 0ns;                // that this door gave it last; 0: another did, or not known
   };
 
   explicit KnownLocks(std::size_t locks_max = kKnownLocksMax,

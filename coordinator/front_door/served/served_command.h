@@ -147,6 +147,7 @@ class ServedCommand {
   void note_done(Now now);
   void keep_done(Done done, Now now);
   void tell_others(const Done& done);
+  void note_released(const Done& done);
   void note_otherwise(const WantedChange& change, Instant began, Now now);
   void fail_commit(CommitOutcome outcome, Now now);
 

@@ -117,18 +117,28 @@ void ServedCommand::keep_done(Done done, Now now) {
       ++parts_.stats.extended;
       break;
     case ChangeKind::release:
-      ++parts_.stats.released;
+      note_released(done);
       break;
     default:
       ++parts_.stats.shortened;
   }
-  if (done.kind == ChangeKind::release) {
-    parts_.known.forget(done.key);
-  } else {
-    parts_.known.remember(done.key, {done.value, done.after->deadline}, now.monotonic);
+  if (done.kind != ChangeKind::release) {
+    const Instant deadline = done.after->deadline;
+    parts_.known.remember(done.key, {done.value, deadline, deadline - ran_at_.monotonic},
+                          now.monotonic);
     if (parts_.lines.is_contended(done.key)) tell_others(done);
   }
   done_.push_back(std::move(done));
+}
+
+void ServedCommand::note_released(const Done& done) {
+  ++parts_.stats.released;
+  const KnownLocks::Known* known = parts_.known.find(done.key, came_.monotonic);
+  if (known != nullptr && known->ttl > 0ns &&
+      is_late_release(known->deadline, known->ttl, came_.monotonic)) {
+    ++parts_.stats.released_late;
+  }
+  parts_.known.forget(done.key);
 }
 
 void ServedCommand::tell_others(const Done& done) {

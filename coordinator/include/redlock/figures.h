@@ -27,6 +27,10 @@ struct Figures {
   std::uint64_t not_extended = 0;
   // --- Of guards: locks that could not be kept.
   std::uint64_t lost = 0;
+  // --- Releases, by release and of guards. Late is one with less than a fifth of the lock's TTL
+  // left: the TTL is short for the work, or the lock is extended too seldom.
+  std::uint64_t released = 0;
+  std::uint64_t released_late = 0;
 
   std::size_t under_way = 0;  // operations that were begun and not told of yet
   std::size_t kept = 0;       // guards that hold a lock, or have lost it and not been let go

@@ -88,8 +88,23 @@ TEST_CASE("the figures count what a client did") {
   CHECK(now.extended == 1);
   CHECK(now.not_extended == 1);
   CHECK(now.lost == 0);
+  CHECK(now.released == 1);
+  CHECK(now.released_late == 0);
   REQUIRE(now.nodes.size() == 5);
   CHECK(now.nodes[0].address == name_of(nodes, 0));
+}
+
+TEST_CASE("the figures tell of releases for which little of the TTL was left") {
+  const FiveNodes nodes;
+  Client client = nodes.client();
+  const Lock early = client.acquire("early", {.ttl = 10s}).value();
+  CHECK(client.release(early));
+  CHECK_FALSE(client.release(early));
+  const Lock late = client.acquire("late", {.ttl = 1s}).value();
+  std::this_thread::sleep_for(850ms);
+  CHECK(client.release(late));
+  CHECK(client.figures().released == 2);
+  CHECK(client.figures().released_late == 1);
 }
 
 TEST_CASE("the figures tell what is under way, what is kept, and which nodes are connected") {

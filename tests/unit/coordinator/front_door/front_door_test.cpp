@@ -243,6 +243,27 @@ TEST_CASE("a lock that one door takes another extends and releases") {
   CHECK(world.held_at("printer") == 0);
 }
 
+TEST_CASE("releases for which little of the TTL was left are counted apart") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  const auto hold_for = [&](Duration length) {
+    REQUIRE(alice("SET printer 1 NX PX 10000") == "+OK");
+    world.nodes().pass(length);
+    CHECK(alice(kRelease + "printer 1") == "(integer) 1");
+  };
+  hold_for(7900ms);
+  CHECK(world.door().stats().released_late == 0);
+  hold_for(8100ms);
+  CHECK(world.door().stats().released_late == 1);
+  REQUIRE(alice("SET printer 1 NX PX 10000") == "+OK");
+  world.nodes().pass(8s);
+  CHECK(alice("PEXPIRE printer 10000") == "(integer) 1");
+  world.nodes().pass(7s);
+  CHECK(alice("DEL printer") == "(integer) 1");
+  CHECK(world.door().stats().released == 3);
+  CHECK(world.door().stats().released_late == 1);
+}
+
 TEST_CASE("several keys are taken all or none, released all (rule D7)") {
   DoorWorld world;
   DoorClient alice = world.connect();
