@@ -32,6 +32,7 @@ struct KeyState {
   std::string key;
   std::optional<std::string> value = {};  // the whole record; nullopt: the key is free
   Instant deadline = {};                  // as its client is told it (rule D2)
+  Duration ttl = 0ns;  // that this door gave it last; 0: another did, or not known
   Token token = 0;
   KeyLabel label = {};
   Certainty certainty = Certainty::guess;

@@ -12,8 +12,8 @@ struct DoorStats {
   std::uint64_t shortened = 0;
   std::uint64_t released = 0;
   std::uint64_t released_late = 0;  // of them, with less than a fifth of their TTL left
-  std::uint64_t undone_late = 0;  // creations, decided or handed on too late (rule D2)
-  std::uint64_t undone_gone = 0;  // whose clients had gone (rule D5)
+  std::uint64_t undone_late = 0;    // creations, decided or handed on too late (rule D2)
+  std::uint64_t undone_gone = 0;    // whose clients had gone (rule D5)
   std::uint64_t no_quorum = 0;
   std::uint64_t possible = 0;    // it could not be told who holds the lock
   std::uint64_t runs = 0;        // on the scratch node

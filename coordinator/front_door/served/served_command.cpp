@@ -38,6 +38,7 @@ void ServedCommand::guess(KeyState& state, Now now) {
   const KnownLocks::Known* known = parts_.known.find(state.key, now.monotonic);
   state.value = known == nullptr ? std::nullopt : known->value;
   state.deadline = known == nullptr ? Instant{} : known->deadline;
+  state.ttl = known == nullptr ? 0ns : known->ttl;
   state.certainty = known != nullptr && !known->value ? Certainty::unknown : Certainty::guess;
 }
 
@@ -180,7 +181,7 @@ void ServedCommand::plan_key(const TouchedKey& touched, bool hangs, Now now, Pla
   if (touched.after) {
     change.content = touched.after->kind;
     change.payload = touched.after->payload;
-    change.ttl = touched.after->deadline - ran_at_.monotonic;
+    change.ttl = ttl_of(*touched.after);
     change.fences = body_->fences();
     change.label = body_->label();
   }
@@ -207,26 +208,50 @@ bool ServedCommand::is_certain_enough(const TouchedKey& touched, const KeyState&
   }
 }
 
-// What an earlier commit of this command has brought about stays, if the run wants it still. A
-// creation that it does not want any more is undone, as nobody was told.
+// What an earlier commit of this command has brought about stays, if the run wants it still, and
+// for as long: a TTL that the client is told, and that no quorum was asked for, is one on which
+// another gets the lock meanwhile (rule D2). A creation that is wanted in another way is undone, as
+// nobody was told, and made anew. A deadline can be moved on in the same direction.
 bool ServedCommand::is_done_already(const TouchedKey& touched, KeyState& state, Now now,
                                     Plan& plan) {
   const auto done = std::find_if(done_.begin(), done_.end(),
                                  [&](const Done& it) { return it.key == touched.key; });
   if (done == done_.end()) return false;
-  const bool is_same = touched.change() == done->kind &&
-                       touched.after.has_value() == done->after.has_value() &&
-                       (!touched.after || touched.after->has_content_of(*done->after));
-  if (is_same) return true;
-  if (done->kind != ChangeKind::create) {
+  const bool has_its_content = touched.change() == done->kind &&
+                               touched.after.has_value() == done->after.has_value() &&
+                               (!touched.after || touched.after->has_content_of(*done->after));
+  if (has_its_content && has_its_time(touched, *done)) return true;
+  if (done->kind == ChangeKind::create) {
+    undo(done->value, touched.key, now);
+    done_.erase(done);
+    state.certainty = Certainty::unknown;
+    plan.to_read.push_back(touched.key);
+    return true;
+  }
+  const bool is_longer = touched.after && ttl_of(*touched.after) > done->ttl;
+  const bool goes_on =
+      has_its_content && (done->kind == ChangeKind::extend ? is_longer : !is_longer);
+  if (!goes_on) {
     fail(std::string(kDoneInPart), now);
     return true;
   }
-  undo(done->value, touched.key, now);
   done_.erase(done);
-  state.certainty = Certainty::unknown;
-  plan.to_read.push_back(touched.key);
-  return true;
+  return false;
+}
+
+// An extension that is wanted for less lasts longer than its client is told: nobody minds. What
+// ends at one instant, whenever it is asked for (PXAT), has less left in a later run.
+bool ServedCommand::has_its_time(const TouchedKey& touched, const Done& done) const {
+  if (!touched.after) return true;
+  const Duration ttl = ttl_of(*touched.after);
+  const bool is_same_instant = touched.after->deadline + 1ms >= done.after->deadline;
+  return ttl == done.ttl ||
+         (ttl < done.ttl && (done.kind == ChangeKind::extend || is_same_instant));
+}
+
+// As the run asked for it.
+Duration ServedCommand::ttl_of(const SeenRecord& after) const {
+  return after.deadline - ran_at_.monotonic;
 }
 
 // What a quorum cannot tell is no answer to who asks, but to who only wants to know whether the

@@ -107,6 +107,7 @@ class ServedCommand {
     std::string key;
     ChangeKind kind;
     std::optional<SeenRecord> after;
+    Duration ttl;       // that its client asked for; of a release: none
     std::string value;  // the record as it stands; empty after a release
     Instant began;      // before the first byte of the attempt that did it
     Token token;
@@ -135,6 +136,8 @@ class ServedCommand {
   void plan_key(const TouchedKey& touched, bool hangs, Now now, Plan& plan);
   bool is_certain_enough(const TouchedKey& touched, const KeyState& state, bool hangs) const;
   bool is_done_already(const TouchedKey& touched, KeyState& state, Now now, Plan& plan);
+  bool has_its_time(const TouchedKey& touched, const Done& done) const;
+  Duration ttl_of(const SeenRecord& after) const;
   void answer_unchanged(Now now);
   bool is_out_of_time(Now now) const;
 

@@ -49,6 +49,8 @@ void ServedCommand::take_readings(Now now) {
     const bool is_free = result.verdict == ReadVerdict::free;
     const NodeReading* told = labelled(result.readings, result.value);
     state.label = told == nullptr ? KeyLabel() : KeyLabel{told->label, told->held};
+    const bool is_as_known = state.value && !is_free && *state.value == result.value;
+    if (!is_as_known) state.ttl = 0ns;
     state.value = is_free ? std::nullopt : std::optional(std::move(result.value));
     state.deadline = later(result.began, told_left(result.left, parts_.times));
     state.token = result.token;
@@ -57,7 +59,7 @@ void ServedCommand::take_readings(Now now) {
     if (is_free) {
       parts_.known.forget(key);
     } else {
-      parts_.known.remember(key, {state.value, state.deadline}, now.monotonic);
+      parts_.known.remember(key, {state.value, state.deadline, state.ttl}, now.monotonic);
     }
     parts_.on_certain(state, result.began);
   }
@@ -89,6 +91,7 @@ void ServedCommand::take_commit(Now now) {
       keep_done({.key = std::move(change.key),
                  .kind = change.kind,
                  .after = std::move(afters_[at]),
+                 .ttl = change.ttl,
                  .value = std::move(result.value),
                  .began = result.began,
                  .token = result.token},
@@ -124,18 +127,18 @@ void ServedCommand::keep_done(Done done, Now now) {
   }
   if (done.kind != ChangeKind::release) {
     const Instant deadline = done.after->deadline;
-    parts_.known.remember(done.key, {done.value, deadline, deadline - ran_at_.monotonic},
-                          now.monotonic);
+    parts_.known.remember(done.key, {done.value, deadline, done.ttl}, now.monotonic);
     if (parts_.lines.is_contended(done.key)) tell_others(done);
   }
   done_.push_back(std::move(done));
 }
 
+// Of a lock whose TTL is not known, late is only what came after its end.
 void ServedCommand::note_released(const Done& done) {
   ++parts_.stats.released;
-  const KnownLocks::Known* known = parts_.known.find(done.key, came_.monotonic);
-  if (known != nullptr && known->ttl > 0ns &&
-      is_late_release(known->deadline, known->ttl, came_.monotonic)) {
+  const KeyState& state = *find(done.key);
+  const bool is_known = state.deadline != Instant{};
+  if (is_known && is_late_release(state.deadline, state.ttl, ran_at_.monotonic)) {
     ++parts_.stats.released_late;
   }
   parts_.known.forget(done.key);
@@ -145,6 +148,7 @@ void ServedCommand::tell_others(const Done& done) {
   parts_.on_certain({.key = done.key,
                      .value = done.value,
                      .deadline = done.after->deadline,
+                     .ttl = done.ttl,
                      .token = done.token,
                      .certainty = Certainty::confirmed},
                     done.began);

@@ -264,6 +264,64 @@ TEST_CASE("releases for which little of the TTL was left are counted apart") {
   CHECK(world.door().stats().released_late == 1);
 }
 
+TEST_CASE("a late release is counted, whoever has looked at the lock meanwhile") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  const auto hold = [&](const std::string& look, const std::string& release, Duration length) {
+    const std::uint64_t before = world.door().stats().released_late;
+    REQUIRE(alice("SET printer 1 NX PX 10000") == "+OK");
+    REQUIRE(alice("SET other 1 NX PX 10000") == "+OK");
+    world.nodes().pass(length / 2);
+    bob(look);
+    world.nodes().pass(length / 2);
+    alice(release);
+    alice("DEL printer other");
+    return world.door().stats().released_late - before;
+  };
+  CHECK(hold("PING", "DEL printer", 9s) == 2);
+  CHECK(hold("SET printer 2 NX PX 10000", "DEL printer", 9s) == 2);
+  CHECK(hold("GET printer", "DEL printer", 9s) == 2);
+  CHECK(hold("LOCK.HOLDER printer", "DEL printer", 9s) == 2);
+  CHECK(hold("PING", "DEL printer other", 9s) == 2);
+  CHECK(hold("PING", "DEL printer", 10500ms) >= 1);  // beyond its TTL
+  CHECK(hold("GET printer", "DEL printer other", 5s) == 0);
+}
+
+TEST_CASE("what a script was told in a second run is what the nodes were asked for (rule D2)") {
+  // It moves a deadline by what it reads, and another changes that in between.
+  const std::string kMoves =
+      "local ttl = redis.call('get', KEYS[2]) if not ttl then return {0, 0} end ";
+  const std::string kEnds = " redis.call('del', KEYS[2]) return {1, tonumber(ttl)}";
+  unsigned told_longer = 0;
+  for (const std::string& moves :
+       {kMoves + "redis.call('pexpire', KEYS[1], ttl)" + kEnds,
+        kMoves + "redis.call('del', KEYS[1]) redis.call('set', KEYS[3], 'me', 'NX', 'PX', ttl)" +
+            kEnds}) {
+    for (Duration later = 0ms; later < 8ms; later += 500us) {
+      DoorWorld world(5, 2);
+      DoorClient alice = world.connect(1);
+      DoorClient bob = world.connect(2);
+      REQUIRE(alice("SET a me NX PX 2000") == "+OK");
+      REQUIRE(bob("SET ttl 3000 NX PX 20000") == "+OK");
+      alice.send(std::vector<std::string>{"EVAL", moves, "3", "a", "ttl", "made"});
+      world.nodes().pass(later);
+      REQUIRE(bob("DEL ttl") != "(none)");
+      bob("SET ttl 25000 NX PX 20000");
+      const protocol::Reply reply = [&] {
+        alice.wait_for_answer();
+        return alice.take_reply();
+      }();
+      if (!reply.is(protocol::Reply::Kind::array) || reply.items()[0].integer() == 0) continue;
+      const auto ttl = std::chrono::milliseconds(reply.items()[1].integer());
+      if (ttl > 3s) ++told_longer;
+      world.nodes().pass(ttl - 100ms);
+      CHECK(std::max(world.held_at("a"), world.held_at("made")) >= 3);
+    }
+  }
+  CHECK(told_longer > 0);  // somebody came in between
+}
+
 TEST_CASE("several keys are taken all or none, released all (rule D7)") {
   DoorWorld world;
   DoorClient alice = world.connect();
