@@ -1,5 +1,6 @@
 #include "base/text/json.h"
 
+#include "base/text/printable.h"
 #include "base/text/utf8.h"
 
 #include <cmath>
@@ -29,12 +30,12 @@ void append_escaped(std::string& out, unsigned char c) {
       out += "\\t";
       return;
     default:
-      if (c < 0x20) {
-        out += fmt::format("\\u{:04x}", c);
-      } else {
-        out += static_cast<char>(c);
-      }
+      out += static_cast<char>(c);
   }
+}
+
+bool is_unnamed_control(std::uint32_t code) {
+  return is_control(code) && code != '\n' && code != '\r' && code != '\t';
 }
 
 void append_text(std::string& out, std::string_view text) {
@@ -43,8 +44,10 @@ void append_text(std::string& out, std::string_view text) {
     const Utf8Character character = first_character(text);
     if (!character.is_well_formed) {
       out += kReplacement;
-    } else if (character.size == 1) {
+    } else if (character.size == 1 && !is_unnamed_control(character.code)) {
       append_escaped(out, static_cast<unsigned char>(text.front()));
+    } else if (is_control(character.code)) {  // who prints JSON on a terminal is told no orders
+      out += fmt::format("\\u{:04x}", character.code);
     } else {
       out += text.substr(0, character.size);
     }

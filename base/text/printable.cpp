@@ -2,18 +2,15 @@
 
 #include "base/text/utf8.h"
 
-#include <cstdint>
-
 #include <fmt/format.h>
 
 namespace redlock {
-namespace {
-
-// Control characters of ASCII and of Latin-1, and those of the bidirectional algorithm.
 bool is_control(std::uint32_t code) {
-  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x200e || code == 0x200f ||
-         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x061c || code == 0x200e ||
+         code == 0x200f || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
+
+namespace {
 
 bool is_shown(const Utf8Character& character) {
   return character.is_well_formed && !is_control(character.code);

@@ -1,10 +1,15 @@
 // Text that somebody else wrote, on its way to a terminal, a log or an error.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace redlock {
+
+// Control characters of ASCII and of Latin-1, and those of the bidirectional algorithm. All have
+// one UTF-16 unit.
+bool is_control(std::uint32_t code);
 
 // Whether the text can be shown as it is: UTF-8 without control characters, nor those that turn the
 // direction of writing and so can make a line look like another.

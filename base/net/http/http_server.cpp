@@ -109,10 +109,15 @@ class HttpServer::Connection final : public Stream::User {
     is_ending_ = !keeps_alive;
   }
 
+  // By whichever of its addresses.
+  bool is_from_this_machine() const {
+    return stream_->peer_is_loopback() || stream_->peer().host == stream_->local().host;
+  }
+
   HttpResponse response_to(const HttpRequest& request) const {
     if (request.method != "GET" && request.method != "HEAD") return HttpResponse::failure(405);
     const bool has_host = !request.host.empty();  // as every browser's request
-    if (has_host && !is_meant_for(request.host, stream_->peer_is_loopback())) {
+    if (has_host && !is_meant_for(request.host, is_from_this_machine())) {
       return HttpResponse::failure(421);
     }
     return server_.answer_(request.path);

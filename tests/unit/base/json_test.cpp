@@ -69,3 +69,10 @@ TEST_CASE("bytes that are no UTF-8 become the replacement character, as the read
   CHECK(Json("\xed\xa0\x80").text() == "\"\xef\xbf\xbd\"");    // half of a pair
   CHECK(Json("\xc0\xaf\"").text() == "\"\xef\xbf\xbd\\\"\"");  // a longer form of /
 }
+
+TEST_CASE("no character of a string moves a terminal's cursor or turns its text") {
+  const std::string text = "a\x01\x7f\u0085\u009b31m\u061c\u202e\u2066\n\té";
+  const std::string json = Json(text).text();
+  CHECK(json == R"("a\u0001\u007f\u0085\u009b31m\u061c\u202e\u2066\n\té")");
+  CHECK(Reader::parse(json).get<std::string>() == text);
+}

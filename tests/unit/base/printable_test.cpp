@@ -15,6 +15,7 @@ TEST_CASE("text for people is shown as it is") {
 }
 
 TEST_CASE("what would act on a terminal or forge a line is escaped") {
+  CHECK(printable("\u061c") == "\\xd8\\x9c");  // it turns what follows, as U+202E does
   CHECK(printable("\x1b[2J\x1b]0;title\x07") == "\\x1b[2J\\x1b]0;title\\x07");
   CHECK(printable("one\r\ntwo\t3") == "one\\x0d\\x0atwo\\x093");
   CHECK(printable(std::string_view("a\0b\x7f", 4)) == "a\\x00b\\x7f");
