@@ -115,6 +115,7 @@ class Parts(unittest.TestCase):
         text = (programs.ROOT / "config/redlock-node.conf").read_text(encoding="utf-8")
         max_ttl = float(re.search(r"^#max-ttl (\d+)s$", text, re.M)[1])
         self.assertGreater(self.nodes["spec"]["minReadySeconds"], max_ttl * 1.01 + 1)
+        self.assertEqual(self.nodes["spec"]["podManagementPolicy"], "OrderedReady")
         self.assertEqual(self.all["PodDisruptionBudget", "redlock"]["spec"]["maxUnavailable"], 1)
 
     def test_the_image_is_of_this_version(self):
