@@ -4,8 +4,11 @@ The five servers share one core; the door and its clients have the other, as a c
 asks five servers itself.
 """
 
+import contextlib
 import os
+import resource
 import signal
+import socket
 import statistics
 import time
 
@@ -18,6 +21,7 @@ from servers import BUILD, Program, Server, progress, reserve_ports
 RELEASE = ('if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del",KEYS[1]) '
            "else return 0 end")
 CLIENTS = 50
+IDLE = 10_000  # that hold a connection, and ask nothing
 NODE_TIMEOUT_S = 0.5
 
 
@@ -36,7 +40,8 @@ class Door(Server):
     def command_options(self):
         self.port = reserve_ports(1)[0]
         nodes = ",".join(f"127.0.0.1:{port}" for port in self.group.ports)
-        return ["serve", "--nodes", nodes, "--listen", f"127.0.0.1:{self.port}"]
+        return ["serve", "--nodes", nodes, "--listen", f"127.0.0.1:{self.port}",
+                "--maxclients", str(IDLE + 2 * CLIENTS)]
 
     def __enter__(self):
         super().__enter__()
@@ -54,10 +59,11 @@ def rows(arguments):
     seconds, cores = (2 if arguments.quick else 5), arguments.cores
     runs = arguments.runs or (3 if arguments.quick else 5)
     redlock_js = node_redlock()
-    many, one, ill, others = [], [], {1: [], 2: []}, []
+    many, one, ill, crowded, others = [], [], {1: [], 2: []}, [], []
     with Group(arguments.programs["node"], cores[0]) as nodes, \
             Group(arguments.programs["redis"], cores[0]) as redis, Door(nodes, cores[1]) as door:
         door.pairs(CLIENTS, 1)
+        idle_bytes = bytes_of_idle(door)
         for run in range(runs):
             progress(f"a front door: run {run + 1} of {runs}")
             with noise.Watch(nodes.servers + redis.servers + [door]) as watch:
@@ -70,8 +76,33 @@ def rows(arguments):
                 for count, found in ill.items():
                     found.append({"ours": with_stopped(nodes, count, door, seconds),
                                   "healthy": many[-1]["ours"]["p99_us"]})
+                with idle_clients(door):
+                    crowded.append({"ours": door.pairs(CLIENTS, seconds)["p50_us"],
+                                    "without": many[-1]["ours"]["p50_us"]})
             others.append(watch.others)
-    return many_rows(many, others) + one_rows(one, others) + ill_rows(ill, others)
+    return (many_rows(many, others) + one_rows(one, others) + ill_rows(ill, others) +
+            idle_rows(idle_bytes, crowded, others))
+
+
+@contextlib.contextmanager
+def idle_clients(door):
+    """So many that have said something once, and are silent."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    with contextlib.ExitStack() as clients:
+        for _ in range(IDLE):
+            client = clients.enter_context(socket.create_connection(("127.0.0.1", door.port)))
+            client.sendall(b"PING\r\n")
+            if client.recv(64) != b"+PONG\r\n":
+                raise AssertionError("an idle client is not served")
+        yield
+
+
+def bytes_of_idle(door):
+    """Of the door's resident memory. Only the first crowd is new to its heap."""
+    before = door.resident_bytes()
+    with idle_clients(door):
+        return (door.resident_bytes() - before) / IDLE
 
 
 def unfenced_p50(nodes, seconds, core):
@@ -112,6 +143,15 @@ def many_rows(many, others):
 def one_rows(one, others):
     return [ratio_row("a front door, 1 client: p50", "us a pair", one, "ours", "the coordinator",
                       "at most", 1.6, 1.3, others, by_wall_clock=True)]
+
+
+def idle_rows(idle_bytes, crowded, others):
+    memory = Row("a front door, 10,000 idle clients: memory", "bytes a client", idle_bytes, None,
+                 "", idle_bytes, idle_bytes, idle_bytes, "at most", 6144, 4096,
+                 statistics.median(others))
+    return [memory, ratio_row("a front door, 10,000 idle clients beside: p50", "us a pair", crowded,
+                              "ours", "without", "at most", 1.2, 1.05, others,
+                              by_wall_clock=True)]
 
 
 def ill_rows(ill, others):
