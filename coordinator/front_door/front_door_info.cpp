@@ -50,12 +50,10 @@ std::string_view state_name(const Link& link, Instant now) {
 }  // namespace
 
 std::string FrontDoor::door_section(Now now) const {
-  std::size_t ready = 0;
   std::size_t granting = 0;
   std::size_t plain = 0;
   for (NodeIndex node = 0; node < group_.size(); ++node) {
     const Link& link = group_.link(node);
-    if (link.state() == Link::State::ready) ++ready;
     if (link.is_granting(now.monotonic)) ++granting;
     if (link.is_plain_redis()) ++plain;
   }
@@ -63,7 +61,7 @@ std::string FrontDoor::door_section(Now now) const {
   text.begin("FrontDoor")
       .field("nodes", group_.size())
       .field("quorum", quorum_of(group_.size()))
-      .field("nodes_ready", ready)
+      .field("nodes_ready", group_.ready_links())
       .field("nodes_granting", granting)
       .field("acquire_time_ms", ceil_ms(times_.acquire_time))
       .field("reply_time_ms", ceil_ms(times_.reply_time))

@@ -131,7 +131,7 @@ void AdmitOperation::put_question(NodeIndex node, Instant now) {
 
 bool AdmitOperation::is_same_connection(NodeIndex node) const {
   const Link& link = group().links[node];
-  return link.state() == Link::State::ready && link.connection() == connections_[node];
+  return link.is_ready() && link.connection() == connections_[node];
 }
 
 void AdmitOperation::tell() {

@@ -182,7 +182,7 @@ void Group::on_end(NodeIndex node, std::string_view reason, Instant now) {
 // linked again as soon as both old connections have ended and were dialled anew.
 void Group::identify(NodeIndex node, Instant now) {
   for (NodeIndex other = 0; other < parts_.links.size(); ++other) {
-    const bool is_ready = parts_.links[other].state() == Link::State::ready;
+    const bool is_ready = parts_.links[other].is_ready();
     if (!is_ready || parts_.links[other].identity() != parts_.links[node].identity()) continue;
     return parts_.links[node].reject(
         AnswerKind::duplicate, fmt::format("is the same node as {}", nodes()[other].name), now);
@@ -221,7 +221,7 @@ void Group::admission_ended(const Admission& admission, Instant now) {
 void Group::link_changed(NodeIndex node, Instant now) {
   const Link& link = parts_.links[node];
   if (link.is_settled()) parts_.settled.set(node);
-  const bool is_ready = link.state() == Link::State::ready;
+  const bool is_ready = link.is_ready();
   parts_.waits.on_link(node, is_ready && link.facts().kind == NodeKind::redlock_node, now);
   if (!is_ready) parts_.admissions.on_connection_ended(node);
   for (const OperationId id : std::vector<OperationId>(readiness_)) {

@@ -104,6 +104,8 @@ class Group {
   const GroupFigures& figures() const { return parts_.figures; }
   Link& link(NodeIndex node) { return parts_.links[node]; }
   const Link& link(NodeIndex node) const { return parts_.links[node]; }
+  // How many lead to a node that is known, and answers.
+  std::size_t ready_links() const { return parts_.ready_links(); }
   // Undos and releases that have not been answered, over all nodes.
   std::size_t releases_pending() const;
   // The same without those at nodes that are not connected: nothing can be done for them now.

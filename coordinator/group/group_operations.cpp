@@ -23,10 +23,7 @@ void ReadyOperation::on_time(Instant now) {
 }
 
 void ReadyOperation::on_link_changed(Instant now) {
-  std::size_t connected = 0;
-  for (const Link& link : group().links) {
-    if (link.state() == Link::State::ready) ++connected;
-  }
+  const std::size_t connected = group().ready_links();
   if (group().settled.count() == group().links.size()) {
     deadline_ = now;
   } else if (!has_quorum_ && connected >= quorum_of(group().links.size())) {

@@ -49,6 +49,11 @@ Terms GroupParts::terms(Duration ttl, bool fencing) const {
   return terms;
 }
 
+std::size_t GroupParts::ready_links() const {
+  return static_cast<std::size_t>(
+      std::count_if(links.begin(), links.end(), [](const Link& link) { return link.is_ready(); }));
+}
+
 Terms GroupParts::terms() const {
   return {.nodes = links.size(),
           .node_timeout = options.node_timeout,

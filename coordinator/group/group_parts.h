@@ -50,6 +50,8 @@ struct GroupParts {
   // Of what is about no lock: a node gets the whole node timeout.
   Terms terms() const;
 
+  std::size_t ready_links() const;
+
   // The nodes are others now.
   void change_nodes(const Rosters::Sources& sources, Instant now);
 

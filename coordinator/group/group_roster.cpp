@@ -123,7 +123,7 @@ bool Group::meet_member(NodeIndex node, Instant now) {
 // connection that was ready fails with it.
 bool Group::lead_elsewhere(NodeIndex node, Instant now) {
   Link& link = parts_.links[node];
-  if (link.state() == Link::State::ready) return false;
+  if (link.is_ready()) return false;
   const bool is_first = link.is_unfailed() && parts_.rosters.is_doubtful(node, parts_.links);
   const bool is_next_dial = link.state() == Link::State::backing_off;
   if (!is_first && !is_next_dial) return false;
@@ -171,7 +171,7 @@ void Group::look_again(Instant now) {
   const auto node = static_cast<NodeIndex>(++looks_again_ % parts_.links.size());
   Link& link = parts_.links[node];
   const bool is_idle = !link.is_behind() && link.outgoing().empty();
-  if (link.state() != Link::State::ready || !is_idle) return;
+  if (!link.is_ready() || !is_idle) return;
   link.ask_again_who_it_is(now);
   link_changed(node, now);
 }

@@ -155,6 +155,7 @@ class Link {
   bool has_pushes() const { return !pushes_.empty(); }
 
   State state() const { return state_; }
+  bool is_ready() const { return state_ == State::ready; }
   // In state backing_off: why.
   const Answer& problem() const { return problem_; }
   // A number of the present connection, or of the last one: no other of this link has it.

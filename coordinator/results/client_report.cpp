@@ -55,7 +55,7 @@ void ClientReport::look(const Group& group, std::size_t under_way, std::size_t k
 
 // A connection that is over and made again within one turn has another number.
 void ClientReport::look_at(Node& node, const Link& link, const Say& say) {
-  const bool is_connected = link.state() == Link::State::ready;
+  const bool is_connected = link.is_ready();
   const bool is_new = link.connection() != node.connections;
   const bool was_connected = node.is_connected;
   node.is_connected = is_connected;

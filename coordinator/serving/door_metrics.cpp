@@ -25,7 +25,7 @@ class Nodes {
     text_.gauge("nodes", "Of the group.", group_.size());
     text_.gauge("quorum", "How many of them a lock needs.", quorum_of(group_.size()));
     gauge("node_up", "1 while the door is connected to the node and knows it.",
-          [](const Link& link) { return link.state() == Link::State::ready ? 1 : 0; });
+          [](const Link& link) { return link.is_ready() ? 1 : 0; });
     gauge("node_granting", "1 while the node grants locks: it is up, and does not recover.",
           [now](const Link& link) { return link.is_granting(now) ? 1 : 0; });
     gauge("node_round_trip_seconds", "Of the last question that did not wait behind another.",

@@ -88,18 +88,9 @@ void DoorRun::serve(Hooks hooks) {
   sockets_->group().when_ready(holder_now(), [this] { tell_met(); });
 }
 
-std::size_t DoorRun::nodes_ready() const {
-  const Group& group = sockets_->group();
-  std::size_t ready = 0;
-  for (NodeIndex node = 0; node < group.size(); ++node) {
-    if (group.link(node).state() == Link::State::ready) ++ready;
-  }
-  return ready;
-}
-
 void DoorRun::tell_met() {
   const Group& group = sockets_->group();
-  const std::size_t ready = nodes_ready();
+  const std::size_t ready = group.ready_links();
   bool is_plain = false;
   for (NodeIndex node = 0; node < group.size(); ++node) {
     is_plain = is_plain || group.link(node).is_plain_redis();

@@ -63,7 +63,6 @@ class DoorRun {
 
  private:
   void tell_met();
-  std::size_t nodes_ready() const;
 
   net::Loop& loop_;
   DoorSettings settings_;

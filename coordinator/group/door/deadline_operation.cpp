@@ -66,8 +66,7 @@ void DeadlineOperation::top_up(Instant now) {
   const TopUp top_up{.claim = claim_, .token = token(), .ends_at = later(began_, wanted_.ttl)};
   for (NodeIndex node = 0; node < machine_.answers().size(); ++node) {
     const Link& link = group().links[node];
-    const bool is_same =
-        link.state() == Link::State::ready && link.connection() == connections_[node];
+    const bool is_same = link.is_ready() && link.connection() == connections_[node];
     if (machine_.answers()[node].kind != AnswerKind::no || !is_same) continue;
     if (auto request = top_up.request(whom(node), now)) {
       ++group().figures.top_ups;

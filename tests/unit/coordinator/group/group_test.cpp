@@ -272,8 +272,8 @@ TEST_CASE("two nodes that changed addresses are both taken again (rule Q5)") {
   world.cut(2);
   world.node(1).down = world.node(2).down = false;
   world.advance(1s);
-  CHECK(world.link(1).state() == Link::State::ready);
-  CHECK(world.link(2).state() == Link::State::ready);
+  CHECK(world.link(1).is_ready());
+  CHECK(world.link(2).is_ready());
 }
 
 TEST_CASE("a wrong password is told per node, and nothing is asked of that node") {

@@ -136,7 +136,7 @@ TEST_CASE("an address of the list is tried again where the one that the roster t
   CHECK(client.group().link(4).state() == Link::State::backing_off);
   world.refuse(5, false);
   world.pass(5s);
-  CHECK(client.group().link(4).state() == Link::State::ready);
+  CHECK(client.group().link(4).is_ready());
 }
 
 TEST_CASE("an attempt to acquire is begun anew where the group's nodes change meanwhile (G1)") {
