@@ -158,11 +158,27 @@ ServedCommand::Plan ServedCommand::plan(Now now) {
   Plan plan;
   const bool hangs = hangs_on_deadlines();
   afters_.clear();
+  drop_unwanted(now);
+  if (finished()) return plan;
   for (const TouchedKey& touched : last_.touched) {
     plan_key(touched, hangs, now, plan);
     if (finished()) break;
   }
   return plan;
+}
+
+// What earlier commits have done with keys that this run does without.
+void ServedCommand::drop_unwanted(Now now) {
+  const auto is_unwanted = [&](const Done& done) {
+    return std::none_of(last_.touched.begin(), last_.touched.end(),
+                        [&](const TouchedKey& touched) { return touched.key == done.key; });
+  };
+  for (const Done& done : done_) {
+    if (!is_unwanted(done)) continue;
+    if (done.kind != ChangeKind::create) return fail(std::string(kDoneInPart), now);
+    undo(done.value, done.key, now);
+  }
+  std::erase_if(done_, is_unwanted);
 }
 
 void ServedCommand::plan_key(const TouchedKey& touched, bool hangs, Now now, Plan& plan) {

@@ -133,6 +133,7 @@ class ServedCommand {
   void work(Now now);
   void decide(Now now);
   Plan plan(Now now);
+  void drop_unwanted(Now now);
   void plan_key(const TouchedKey& touched, bool hangs, Now now, Plan& plan);
   bool is_certain_enough(const TouchedKey& touched, const KeyState& state, bool hangs) const;
   bool is_done_already(const TouchedKey& touched, KeyState& state, Now now, Plan& plan);

@@ -1,6 +1,8 @@
 // A front door over five real nodes: what its clients are told, and what the nodes hold.
+#include "coordinator/front_door/served/door_errors.h"
 #include "tests/support/door_world.h"
 
+#include <set>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -320,6 +322,38 @@ TEST_CASE("what a script was told in a second run is what the nodes were asked f
     }
   }
   CHECK(told_longer > 0);  // somebody came in between
+}
+
+TEST_CASE("what only the first run of a script wanted is undone, or told") {
+  const std::string kIf = "if not redis.call('get', KEYS[1]) then return 0 end ";
+  const std::string kTakes = kIf + "redis.call('set', KEYS[2], 'me', 'NX', 'PX', 10000) ";
+  const std::string kExtends = kIf + "redis.call('pexpire', KEYS[2], 20000) ";
+  const std::string kEnds = "redis.call('del', KEYS[1]) return 1";
+  std::set<std::string> answers;
+  for (const bool takes : {true, false}) {
+    for (Duration later = 0ms; later < 8ms; later += 500us) {
+      DoorWorld world(5, 2);
+      DoorClient alice = world.connect(1);
+      DoorClient bob = world.connect(2);
+      REQUIRE(bob("SET if 1 NX PX 20000") == "+OK");
+      if (!takes) REQUIRE(alice("SET made me NX PX 10000") == "+OK");
+      alice.send(
+          std::vector<std::string>{"EVAL", (takes ? kTakes : kExtends) + kEnds, "2", "if", "made"});
+      world.nodes().pass(later);
+      bob("DEL if");
+      const std::string answer = alice.receive();
+      world.nodes().pass(100ms);
+      answers.insert(answer);
+      if (takes && answer != "(integer) 1") CHECK(world.held_at("made") == 0);
+      if (!takes && answer == "(integer) 0") {
+        alice.send("PTTL made");
+        alice.wait_for_answer();
+        CHECK(alice.take_reply().integer() <= 10'000);
+      }
+    }
+  }
+  CHECK(answers == std::set<std::string>{"(integer) 0", "(integer) 1",
+                                         "-" + std::string(coordinator::kDoneInPart)});
 }
 
 TEST_CASE("several keys are taken all or none, released all (rule D7)") {
