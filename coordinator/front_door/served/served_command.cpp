@@ -279,6 +279,7 @@ void ServedCommand::answer_unchanged(Now now) {
     ++parts_.stats.possible;
     return fail(cannot_be_told_text(parts_.group.nodes(), state.answers), now);
   }
+  if (!done_.empty()) return note_done(now);  // by an earlier commit: it is told of as in time (D2)
   if (body_->is_plain_try()) ++parts_.stats.refused_held;
   answer(now);
 }

@@ -356,6 +356,29 @@ TEST_CASE("what only the first run of a script wanted is undone, or told") {
                                          "-" + std::string(coordinator::kDoneInPart)});
 }
 
+TEST_CASE("what an earlier commit took is told in time, or undone (rule D2)") {
+  const std::string kTakes =
+      "local there = redis.call('get', KEYS[1]) "
+      "redis.call('set', KEYS[2], 'me', 'NX', 'PX', 10000) "
+      "if there then redis.call('del', KEYS[1]) end return 1";
+  unsigned in_between = 0;
+  for (Duration later = 0ms; later < 8ms; later += 500us) {
+    DoorWorld world(5, 2);
+    DoorClient alice = world.connect(1);
+    DoorClient bob = world.connect(2);
+    REQUIRE(bob("SET if 1 NX PX 20000") == "+OK");
+    alice.wire().takes_nothing = true;
+    alice.send(std::vector<std::string>{"EVAL", kTakes, "2", "if", "made"});
+    world.nodes().pass(later);
+    // Who released something, too, has done what stays: that lock goes on (rule D5).
+    if (bob("DEL if") == "(integer) 0") continue;
+    ++in_between;
+    world.nodes().pass(2s);
+    CHECK(world.held_at("made") == 0);
+  }
+  CHECK(in_between > 0);
+}
+
 TEST_CASE("several keys are taken all or none, released all (rule D7)") {
   DoorWorld world;
   DoorClient alice = world.connect();
