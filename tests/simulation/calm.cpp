@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::int64_t kMillion = 1'000'000;
 constexpr Duration kRounding = 1us;  // of clocks and parts
+constexpr int kSyncsOfAnAnswer = 4;
 
 Duration least_max_ttl(const Scenario& scenario) {
   Duration least = scenario.max_ttl;
@@ -36,7 +37,10 @@ Duration longest_round(const Scenario& scenario, Duration ttl) {
 
 }  // namespace
 
-Calm::Calm(const Scenario& scenario) : probe_ttl_(least_max_ttl(scenario)) {
+Calm::Calm(const Scenario& scenario)
+    : probe_ttl_(least_max_ttl(scenario)),
+      sync_max_(
+          std::min<Duration>(scenario.disk_sync_max, scenario.node_timeout / kSyncsOfAnAnswer)) {
   const Duration borne = std::min(scenario.node_timeout, longest_round(scenario, probe_ttl_));
   millionths_ = std::clamp(borne * kMillion / longest_answer(scenario), std::int64_t{0}, kMillion);
 }

@@ -5,6 +5,7 @@
 //
 //   each node's answer comes before the node timeout, on every client's clock
 //   a lock of probe_ttl() is got in two rounds, and extended in a third before it counts as lost
+//   an answer that waits for the node's ledger, two syncs for each of its copies, is in time too
 #pragma once
 
 #include "tests/simulation/scenario.h"
@@ -22,11 +23,13 @@ class Calm {
 
   // What takes so long at other times.
   Duration shortened(Duration time) const;
+  Duration sync_max() const { return sync_max_; }
   // The longest TTL that every node grants, whichever max-ttl it has (rule L1).
   Duration probe_ttl() const { return probe_ttl_; }
 
  private:
   Duration probe_ttl_;
+  Duration sync_max_;  // of a disk
   std::int64_t millionths_;
 };
 

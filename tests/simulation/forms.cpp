@@ -85,13 +85,14 @@ std::span<const Form> forms() {
 }
 
 std::string written(const Requests& requests, std::string_view key, std::string_view value,
-                    std::string_view ttl_ms) {
+                    std::string_view ttl_ms, std::string_view flag) {
   protocol::OutputBuffer out;
   for (std::vector<std::string_view> words : requests) {
     for (std::string_view& word : words) {
       if (word == "K") word = key;
       if (word == "V") word = value;
       if (word == "T") word = ttl_ms;
+      if (word == "F") word = flag;
     }
     protocol::write_request(words, out);
   }

@@ -1,8 +1,9 @@
 // Forms: the ways in which programs take, extend and release a lock of one node. What a form says
 // yes to is a lock: the rules of that node hold for each of them, however it was asked for.
 //
-// The words K, V and T stand for the key, the holder's value and the TTL in milliseconds. No form
-// touches a lock that is not the holder's, as a program that is careful does.
+// The words K, V and T stand for the key, the holder's value and the TTL in milliseconds; F for a
+// flag beside the key, which anybody may raise and lower. No form touches a lock that is not the
+// holder's, as a program that is careful does.
 #pragma once
 
 #include "protocol/resp/reply.h"
@@ -28,7 +29,7 @@ std::span<const Form> forms();
 
 // As bytes for the node.
 std::string written(const Requests& requests, std::string_view key, std::string_view value,
-                    std::string_view ttl_ms);
+                    std::string_view ttl_ms, std::string_view flag = {});
 
 // Whether it says that the lock is now, or was, the holder's: 1, OK, or a list that begins so.
 bool is_yes(const protocol::Reply& reply);

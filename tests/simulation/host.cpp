@@ -461,6 +461,7 @@ void Host::race(std::int64_t faster_millionths) {
 
 void Host::heal(const Calm& calm) {
   heal_disk();
+  sync_max_ = calm.sync_max();
   turn_max_ = calm.shortened(world_.scenario.turn_max);
   if (agenda_.now() < paused_until_) {
     paused_until_ = agenda_.now();

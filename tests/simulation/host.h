@@ -177,6 +177,7 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
   bool ends_turn_ = false;  // what a turn wrote goes out when the turn is over
   bool is_in_turn_ = false;
   Duration turn_max_ = world_.scenario.turn_max;
+  Duration sync_max_ = world_.scenario.disk_sync_max;
   std::vector<std::function<void()>> inbox_;  // what came while it was paused
   TrueTime disk_broken_until_{};
   TrueTime disk_slow_until_{};

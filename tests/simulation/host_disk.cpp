@@ -38,7 +38,7 @@ DiskPlan Host::new_plan() {
 
 Duration Host::disk_time(bool is_sync) {
   if (!is_sync) return Duration(random_.below(static_cast<std::uint64_t>(kWriteTimeMax.count())));
-  const auto most = static_cast<std::uint64_t>(world_.scenario.disk_sync_max.count());
+  const auto most = static_cast<std::uint64_t>(sync_max_.count());
   const bool is_slow = agenda_.now() < disk_slow_until_;
   return Duration(random_.below(most + 1)) + (is_slow ? disk_slow_by_ : 0ns);
 }

@@ -17,7 +17,7 @@ using coordinator::ExtendResult;
 using coordinator::ExtensionOutcome;
 using coordinator::HeldLock;
 
-constexpr Instant kFirstReading{std::chrono::minutes(10)};
+constexpr Instant kClientsFirstReading{std::chrono::minutes(10)};
 
 std::string key_name(const Scenario& scenario, unsigned key) {
   return fmt::format("key{}", scenario.first_key + key);
@@ -48,7 +48,7 @@ LockUser::LockUser(const Surroundings& world, unsigned number)
       agenda_(world.agenda),
       number_(number),
       random_(world.scenario.seed * 8209 + number),
-      clock_(agenda_.now(), kFirstReading, world.scenario.client_rates[number - 1]),
+      clock_(agenda_.now(), kClientsFirstReading, world.scenario.client_rates[number - 1]),
       alarm_(agenda_, [this] { on_alarm(); }) {
   const Scenario& scenario = world.scenario;
   const unsigned members = scenario.members > 0 ? scenario.members : scenario.nodes;

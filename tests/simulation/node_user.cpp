@@ -13,8 +13,8 @@ namespace {
 using protocol::ParsedReply;
 using protocol::Reply;
 
-constexpr Instant kFirstReading{std::chrono::minutes(20)};
-constexpr Duration kDialAgain = 20ms;
+constexpr Instant kUsersFirstReading{std::chrono::minutes(20)};
+constexpr Duration kUserDialsAgain = 20ms;
 
 // For the referee: no key of the group, and no key of another node.
 unsigned key_of(const Event& event) {
@@ -35,7 +35,7 @@ NodeUser::NodeUser(const Surroundings& world, unsigned number)
       agenda_(world.agenda),
       number_(world.scenario.clients + number),
       random_(world.scenario.seed * 16411 + number),
-      clock_(agenda_.now(), kFirstReading,
+      clock_(agenda_.now(), kUsersFirstReading,
              world.scenario.client_rates[number % world.scenario.clients]),
       connections_(world.scenario.nodes) {}
 
@@ -85,7 +85,7 @@ void NodeUser::on_taken(WantId id, Instant sent, const Reply* reply) {
   const bool is_taken = reply != nullptr && is_yes(*reply);
   if (!is_taken && is_over) return let_go(id, reply == nullptr);
   if (!is_taken)
-    return after(reply != nullptr ? want.event.delay : kDialAgain, id, &NodeUser::take);
+    return after(reply != nullptr ? want.event.delay : kUserDialsAgain, id, &NodeUser::take);
   want.valid_until = coordinator::validity_end(sent, want.event.ttl, world_.scenario.drift());
   if (now() >= want.valid_until || !wants_more_) return let_go(id, true);
   ++acquired_;

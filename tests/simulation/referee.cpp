@@ -9,10 +9,11 @@
 namespace redlock::simulation {
 
 std::string_view breach_name(Breach breach) {
-  constexpr std::array<std::string_view, 18> kNames = {
-      "overlap",  "token",     "recovering",  "revived",  "undone",       "left-over",
-      "not-free", "returned",  "lost",        "late",     "asleep",       "forgotten",
-      "misread",  "told-free", "two-rosters", "unchosen", "no-successor", "behind"};
+  constexpr std::array<std::string_view, 19> kNames = {
+      "overlap",     "token",     "recovering",   "revived",   "undone",
+      "left-over",   "not-free",  "returned",     "lost",      "late",
+      "asleep",      "forgotten", "misread",      "told-free", "kept",
+      "two-rosters", "unchosen",  "no-successor", "behind"};
   static_assert(kNames.size() == static_cast<std::size_t>(Breach::behind) + 1);
   return kNames[static_cast<std::size_t>(breach)];
 }
@@ -76,6 +77,16 @@ void Referee::check_free(HoldId id, TrueTime since, std::string_view what) {
   found(Breach::told_free,
         fmt::format("key {} {}, and client {} has relied on it since {}", hold.key, what,
                     hold.client, seconds_text(hold.began.time_since_epoch())));
+}
+
+void Referee::forget_refused_by(unsigned door) {
+  std::erase_if(refused_, [=](const auto& entry) { return entry.second == door; });
+}
+
+std::optional<unsigned> Referee::refused_by(const std::string& value) const {
+  const auto found = refused_.find(value);
+  if (found == refused_.end()) return std::nullopt;
+  return found->second;
 }
 
 std::function<void()> Referee::note_loose(HoldId id) {

@@ -17,6 +17,8 @@
 //   late        an operation ends as soon as its node timeouts and its wait are over (rule Q1)
 //   asleep      a holder whose machine slept still counts on its lock (rule C3)
 //   forgotten, misread   of a node's start: see obligations.h
+//   kept        a quorum of nodes holds what a front door has told its user that it did not get,
+//               and the door no longer gives anything back (rules D5, D7)
 //   told free   a front door says that nobody holds a lock, or not who asks, and its holder has
 //               relied on it from when that was asked (rule D3)
 //   two rosters, unchosen, no successor, behind   of the group's rosters: see roster_judge.h
@@ -53,6 +55,7 @@ enum class Breach : std::uint8_t {
   forgotten,
   misread,
   told_free,
+  kept,
   two_rosters,
   unchosen,
   no_successor,
@@ -97,6 +100,14 @@ class Referee {
   // A user was told that the key is free, or that it does not hold it, which it asked at `since`.
   void check_free(unsigned key, TrueTime since, unsigned client);
   void check_free(HoldId id, TrueTime since, std::string_view what);
+  // The door told its user so, whose value was in this one request.
+  void note_refused(const std::string& value, unsigned door) { refused_[value] = door; }
+  // It is asked for anew.
+  void forget_refused(const std::string& value) { refused_.erase(value); }
+  // A door that was killed owes nothing any more.
+  void forget_refused_by(unsigned door);
+  // By which door; nullopt: it was not.
+  std::optional<unsigned> refused_by(const std::string& value) const;
   // The holder has sent what would end, or move, another's lock of the same value, from now until
   // the result is called.
   std::function<void()> note_loose(HoldId id);
@@ -153,7 +164,8 @@ class Referee {
     HoldId by;
     TrueTime until = kEndOfTime;
   };
-  std::map<unsigned, std::vector<Loose>> loose_;  // by key
+  std::map<unsigned, std::vector<Loose>> loose_;       // by key
+  std::unordered_map<std::string, unsigned> refused_;  // by value; never walked in its order
   std::optional<Violation> violation_;
   bool overlaps_expected_ = false;
   std::uint64_t overlaps_ = 0;

@@ -7,7 +7,7 @@
 namespace redlock::simulation {
 namespace {
 
-constexpr Instant kFirstReading{std::chrono::minutes(30)};
+constexpr Instant kDoorsFirstReading{std::chrono::minutes(30)};
 
 coordinator::GroupOptions group_options(const Scenario& scenario) {
   coordinator::GroupOptions options;
@@ -35,7 +35,7 @@ DoorHost::DoorHost(const Surroundings& world, Network& front, unsigned number)
       agenda_(world.agenda),
       number_(world.scenario.clients + world.scenario.users + number),
       random_(world.scenario.seed * 32771 + number),
-      clock_(agenda_.now(), kFirstReading,
+      clock_(agenda_.now(), kDoorsFirstReading,
              world.scenario.client_rates[number % world.scenario.clients]),
       alarm_(agenda_, [this] { on_alarm(); }) {}
 
@@ -322,6 +322,7 @@ void DoorHost::kill(Duration down) {
   if (!process_) return;
   ++faults_;
   tell(fmt::format("is killed, and down for {} ms", ceil_ms(down)));
+  world_.referee.forget_refused_by(front_number());
   if (suspended_since_) slept_ += boottime() - clock_.at(*suspended_since_);
   suspended_since_.reset();
   inbox_.clear();
@@ -329,7 +330,7 @@ void DoorHost::kill(Duration down) {
   ends_turn_ = false;
   ended_.push_back(std::move(process_));
   world_.network.end_all_of_client(number_);
-  front_.end_all_of_node(number_ - world_.scenario.clients - world_.scenario.users);
+  front_.end_all_of_node(front_number());
   agenda_.after(down, [this] {
     if (!process_) start();
   });

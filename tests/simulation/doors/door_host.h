@@ -39,6 +39,8 @@ class DoorHost final : public ClientEnd {
   std::uint64_t faults() const { return faults_; }
   // It asks the nodes for something, also for a client that has gone (rule D5).
   bool is_busy() const;
+  // It gives back what it took for nobody.
+  bool is_releasing() const { return process_ && process_->group->releases_under_way() > 0; }
 
   // ClientEnd, of the nodes.
   void on_connected(ConnectionId connection) override;
@@ -78,6 +80,10 @@ class DoorHost final : public ClientEnd {
     std::vector<std::optional<ConnectionId>> links;
   };
 
+  // Among the doors.
+  unsigned front_number() const {
+    return number_ - world_.scenario.clients - world_.scenario.users;
+  }
   Instant boottime() const { return clock_.at(agenda_.now()); }
   Now monotonic() const;
   bool is_paused() const { return agenda_.now() < paused_until_; }

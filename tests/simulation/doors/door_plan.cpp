@@ -2,7 +2,7 @@
 
 #include "coordinator/front_door/records/padding.h"
 #include "tests/simulation/chances.h"
-#include "tests/simulation/doors/naive_user.h"
+#include "tests/simulation/doors/naive_forms.h"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +13,12 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t kDoorChances = 0x646f6f7221;
+
+std::size_t forms_without_flag() {
+  const auto& all = naive_forms();
+  return static_cast<std::size_t>(
+      std::count_if(all.begin(), all.end(), [](const NaiveForm& form) { return !form.has_flag; }));
+}
 
 class DoorPlan : private Chances {
  public:
@@ -30,6 +36,8 @@ class DoorPlan : private Chances {
     for (unsigned user = 1; user <= scenario_.naives; ++user) make_uses(user);
     if (!one_in(4)) make_faults();
     if (one_in(2)) make_leaves();
+    // Drawn after all others, so that what those are in a seed stays what it was.
+    if (one_in(4)) make_flags();
   }
 
  private:
@@ -51,6 +59,7 @@ class DoorPlan : private Chances {
   void leave_out_wants();
   void spare_nodes();
   void make_uses(unsigned user);
+  void make_flags();
   void make_faults();
   void make_fault(Deed deed);
   void make_leaves();
@@ -119,10 +128,24 @@ void DoorPlan::make_uses(unsigned user) {
         one_of(std::array<Holding, 3>{Holding::release, Holding::run_out, Holding::keep});
     event.length = ms_between(1, 2500);
     do {
-      event.form = static_cast<unsigned>(below(naive_forms().size()));
+      event.form = static_cast<unsigned>(below(forms_without_flag()));
     } while (scenario_.same_values && !naive_forms()[event.form].is_exact);
     scenario_.events.push_back(event);
     at += ms_between(10, pause_max);
+  }
+}
+
+// Half of what is wanted goes by a second key, for times that are over soon, and mostly without
+// delays that keep those who move a flag from meeting the script under way.
+void DoorPlan::make_flags() {
+  const std::size_t first = forms_without_flag();
+  for (Event& event : scenario_.events) {
+    if (event.deed != Deed::use || !one_in(2)) continue;
+    event.form = static_cast<unsigned>(first + below(naive_forms().size() - first));
+    event.ttl = std::min<Duration>(event.ttl, ms_between(50, 600));
+  }
+  if (scenario_.late_replies_per_thousand == 0 && !one_in(3)) {
+    scenario_.front_delay_max = std::min<Duration>(scenario_.front_delay_max, 2ms);
   }
 }
 

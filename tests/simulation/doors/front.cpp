@@ -1,8 +1,10 @@
 #include "tests/simulation/doors/front.h"
 
 #include "coordinator/front_door/records/padding.h"
+#include "coordinator/front_door/records/record.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -74,6 +76,20 @@ void Front::calm_down(const Calm& calm) {
 bool Front::is_busy() const {
   return std::any_of(doors_.begin(), doors_.end(),
                      [](const auto& door) { return door->is_busy(); });
+}
+
+// A minority of nodes may have been out of reach for as long as a release is owed.
+void Front::look_for_kept(const std::vector<std::string>& values) {
+  std::map<std::string_view, unsigned> nodes;
+  for (const std::string& value : values) ++nodes[value];
+  for (const auto& [value, count] : nodes) {
+    const auto door =
+        world_.referee.refused_by(std::string(coordinator::read_record(value).payload));
+    if (!door || 2 * count <= world_.scenario.nodes || doors_[*door - 1]->is_releasing()) continue;
+    world_.referee.found(
+        Breach::kept,
+        fmt::format("{} nodes hold what door {} told its user that it did not get", count, *door));
+  }
 }
 
 bool Front::probe_all(Duration ttl, const std::function<bool(Duration time)>& pass) {

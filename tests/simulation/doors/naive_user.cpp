@@ -12,9 +12,11 @@ namespace {
 using protocol::ParsedReply;
 using protocol::Reply;
 
-constexpr Instant kFirstReading{std::chrono::minutes(40)};
+constexpr Instant kNaivesFirstReading{std::chrono::minutes(40)};
 constexpr Duration kDialAgain = 100ms;
 constexpr Duration kProbePatience = 10s;
+// Of a lock's time: with less nobody extends it, or a user without a connection would ask for ever.
+constexpr Duration kLeastLeft = 1ms;
 constexpr unsigned kKeysApart = 1000;  // for the referee: no key of the group's own clients
 
 bool is_no(const Reply& reply) {
@@ -34,49 +36,7 @@ Token token_in(const Reply& reply) {
   return static_cast<Token>(reply.items()[1].integer());
 }
 
-// redis-py's Lock, its extend() with what is left added.
-constexpr std::string_view kPyExtend =
-    "local token = redis.call('get', KEYS[1])\n"
-    "if not token or token ~= ARGV[1] then\n    return 0\nend\n"
-    "local expiration = redis.call('pttl', KEYS[1])\n"
-    "if not expiration then\n    expiration = 0\nend\n"
-    "if expiration < 0 then\n    return 0\nend\n"
-    "local newttl = ARGV[2]\n"
-    "if ARGV[3] == \"0\" then\n    newttl = ARGV[2] + expiration\nend\n"
-    "redis.call('pexpire', KEYS[1], newttl)\nreturn 1\n";
-constexpr std::string_view kPyRelease =
-    "local token = redis.call('get', KEYS[1])\n"
-    "if not token or token ~= ARGV[1] then\n    return 0\nend\n"
-    "redis.call('del', KEYS[1])\nreturn 1\n";
-// Spring Integration's registry.
-constexpr std::string_view kSpringObtain =
-    "local lockClientId = redis.call('GET', KEYS[1])\n"
-    "if lockClientId == ARGV[1] then\n  redis.call('PEXPIRE', KEYS[1], ARGV[2])\n  return 1\n"
-    "elseif not lockClientId then\n  redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])\n"
-    "  return 1\nend\nreturn 0\n";
-constexpr std::string_view kSpringRelease =
-    "local lockClientId = redis.call('GET', KEYS[1])\n"
-    "if lockClientId == ARGV[1] then\n  redis.call('UNLINK', KEYS[1])\n  return 1\nend\nreturn 0\n";
-
-std::vector<NaiveForm> all_naive_forms() {
-  std::vector<NaiveForm> all;
-  for (const Form& form : forms()) all.push_back({form, form.name != "setnx"});
-  const Requests set = {{"SET", "K", "V", "NX", "PX", "T"}};
-  const auto eval = [](std::string_view script) {
-    return Requests{{"EVAL", script, "1", "K", "V", "T", "0"}};
-  };
-  all.push_back({{"redis-py", set, eval(kPyExtend), eval(kPyRelease)}});
-  all.push_back(
-      {{"spring", eval(kSpringObtain), eval(kSpringObtain), eval(kSpringRelease)}, false});
-  return all;
-}
-
 }  // namespace
-
-std::span<const NaiveForm> naive_forms() {
-  static const std::vector<NaiveForm> kForms = all_naive_forms();
-  return kForms;
-}
 
 // Its clock runs as that of one of the clients.
 NaiveUser::NaiveUser(const Surroundings& world, Network& front, unsigned number)
@@ -86,7 +46,7 @@ NaiveUser::NaiveUser(const Surroundings& world, Network& front, unsigned number)
       number_(world.scenario.clients + world.scenario.users + world.scenario.doors + number),
       own_(number),
       random_(world.scenario.seed * 65537 + number),
-      clock_(agenda_.now(), kFirstReading,
+      clock_(agenda_.now(), kNaivesFirstReading,
              world.scenario.client_rates[number % world.scenario.clients]),
       connections_(world.scenario.doors) {}
 
@@ -133,14 +93,19 @@ unsigned NaiveUser::door_for(const Want& want) {
 }
 
 void NaiveUser::send(const Want& want, const Requests& requests, Duration ttl, Answered answered) {
-  const unsigned door = door_for(want);
+  send(door_for(want), want, requests, ttl, std::move(answered));
+}
+
+void NaiveUser::send(unsigned door, const Want& want, const Requests& requests, Duration ttl,
+                     Answered answered) {
   Connection& connection = connections_[door - 1];
   if (!connection.id) connection.id = front_.dial(own_, door);
   if (!connection.is_made) return answered(nullptr);
   const std::uint64_t number = ++last_question_;
   connection.questions.push_back({number, requests.size(), std::move(answered)});
+  const std::string key = key_of(want.event);
   front_.send(*connection.id, Network::to_node,
-              written(requests, key_of(want.event), want.value, fmt::format("{}", floor_ms(ttl))));
+              written(requests, key, want.value, fmt::format("{}", floor_ms(ttl)), key + "-flag"));
   const Duration longest =
       2 * (world_.scenario.acquire_time + world_.scenario.front_delay_max) + 1s;
   const Duration some = 50ms + Duration(random_.below(static_cast<std::uint64_t>(longest.count())));
@@ -174,25 +139,74 @@ void NaiveUser::leave() {
 // everywhere yet: such a node cannot know that it was extended (rule D5).
 void NaiveUser::take(WantId id) {
   Want& want = wants_.at(id);
-  const bool may_extend =
-      world_.scenario.plain && want.is_unsure && !naive_forms()[want.event.form].is_exact;
+  const bool may_extend = world_.scenario.plain && want.is_unsure && !naive_form_of(want).is_exact;
   const bool is_anew = random_.below(2) == 0 || may_extend;
-  if (is_anew && !want.probed) want.value = new_value();
+  if (is_anew && !want.probed) {
+    want.value = new_value();
+    want.requests = 0;
+  }
+  naive_form_of(want).has_flag ? move_flag(id) : ask(id);
+}
+
+// Raises the flag, mostly, and moves it through some doors while the script may be under way.
+void NaiveUser::move_flag(WantId id) {
+  constexpr std::array<Duration, 3> kTimes = {10ms, 40ms, 300ms};
+  constexpr Duration kScriptTime = 20ms;  // when all goes well
+  const Event event = wants_.at(id).event;
+  const Duration wait = some_time(kTimes[random_.below(kTimes.size())]);
+  if (random_.below(4) != 0) raise_or_lower(event, 0);
+  if (!wants_.contains(id)) return;
+  for (std::uint64_t moves = random_.below(6); moves > 0; --moves) {
+    const bool is_close = random_.below(4) != 0;
+    const Duration at =
+        is_close ? wait + some_time(kScriptTime) : some_time(2 * wait + kScriptTime);
+    agenda_.after(at, [=, this, what = random_.below(4)] { raise_or_lower(event, what); });
+  }
+  look_later(id, wait, &NaiveUser::ask);
+}
+
+// Nobody waits for it.
+void NaiveUser::raise_or_lower(const Event& event, std::uint64_t what) {
+  const std::array<Requests, 4> all = {{{{"SET", "F", "up", "NX", "PX", "T"}},
+                                        {{"DEL", "F"}},
+                                        {{"GETDEL", "F"}},
+                                        {{"PEXPIRE", "F", "10"}}}};
+  const auto door = 1 + static_cast<unsigned>(random_.below(world_.scenario.doors));
+  send(door, {.event = event, .value = {}, .give_up = {}}, all[what], event.ttl,
+       [](const Reply*) {});
+}
+
+Duration NaiveUser::some_time(Duration most) {
+  return Duration(random_.below(static_cast<std::uint64_t>(most.count())));
+}
+
+void NaiveUser::ask(WantId id) {
+  Want& want = wants_.at(id);
   want.asked = agenda_.now();
   if (!want.probed && random_.below(4) == 0) read(id);
   if (!wants_.contains(id)) return;
-  send(want, form_of(want).take, want.event.ttl,
-       [=, this](const Reply* reply) { on_taken(id, reply); });
+  ++want.requests;
+  world_.referee.forget_refused(want.value);
+  const unsigned door = door_for(want);
+  send(door, want, form_of(want).take, want.event.ttl,
+       [=, this](const Reply* reply) { on_taken(id, door, reply); });
 }
 
-void NaiveUser::on_taken(WantId id, const Reply* reply) {
+void NaiveUser::on_taken(WantId id, unsigned door, const Reply* reply) {
   const auto found = wants_.find(id);
   if (found == wants_.end() || found->second.hold) return;
   Want& want = found->second;
+  const NaiveForm& form = naive_form_of(want);
   const bool is_over = agenda_.now() >= want.give_up || !wants_more_;
-  if (reply != nullptr && is_yes(*reply)) {
+  const auto told = reply == nullptr ? std::nullopt : told_time(form, *reply, want.event.ttl);
+  if (told) {
     if (want.probed) return let_go(id, true);
-    return rely_on(id, token_in(*reply));
+    return rely_on(id, *told, token_in(*reply));
+  }
+  const bool is_refused = reply != nullptr && !reply->is_error();
+  const bool has_one_answer = want.requests == 1 && form.is_exact;
+  if (is_refused && has_one_answer && !world_.scenario.same_values) {
+    world_.referee.note_refused(want.value, door);
   }
   if (is_over) return let_go(id, reply == nullptr && !world_.scenario.same_values);
   want.is_unsure = reply == nullptr || reply->is_error();
@@ -200,12 +214,12 @@ void NaiveUser::on_taken(WantId id, const Reply* reply) {
 }
 
 // From when it reads the answer.
-void NaiveUser::rely_on(WantId id, Token token) {
+void NaiveUser::rely_on(WantId id, Duration ttl, Token token) {
   Want& want = wants_.at(id);
   ++acquired_;
-  want.valid_until = now() + want.event.ttl;
+  want.valid_until = now() + ttl;
   tell(fmt::format("has {} by {}, for {} ms", key_of(want.event), form_of(want).name,
-                   floor_ms(want.event.ttl)));
+                   floor_ms(ttl)));
   const unsigned apart = world_.scenario.shares_keys ? 0 : kKeysApart;
   want.hold = world_.referee.begin({.client = number_,
                                     .key = want.event.key + apart,
@@ -229,7 +243,7 @@ void NaiveUser::look_after(WantId id) {
   // Mostly in time, and sometimes just before the end.
   const Duration left = end - agenda_.now();
   const TrueTime extend_at = agenda_.now() + (random_.below(3) == 0 ? left * 9 / 10 : left / 3);
-  const bool acts = extend_at < next && (keeps || random_.below(3) == 0);
+  const bool acts = left > kLeastLeft && extend_at < next && (keeps || random_.below(3) == 0);
   look_later(id, (acts ? extend_at : next) - agenda_.now(),
              !acts   ? &NaiveUser::look_after
              : keeps ? &NaiveUser::extend
@@ -240,7 +254,7 @@ void NaiveUser::look_after(WantId id) {
 void NaiveUser::extend(WantId id) {
   Want& want = wants_.at(id);
   if (would_come_late(want)) return look_later(id, kDialAgain, &NaiveUser::look_after);
-  const bool shortens = random_.below(4) == 0;
+  const bool shortens = random_.below(4) == 0 && !naive_form_of(want).has_flag;
   const Duration ttl = shortens ? want.event.ttl / 2 : want.event.ttl;
   if (shortens && now() + ttl < want.valid_until) {
     want.valid_until = now() + ttl;
@@ -258,17 +272,20 @@ void NaiveUser::extend(WantId id) {
   });
 }
 
-// One that is answered after the lock's time relies on it anew.
+// One that is answered after the lock's time relies on it anew, unless the value is one that all
+// have: what it extended may be another's lock by then (with one Redis, too).
 void NaiveUser::on_extended(WantId id, Duration ttl, TrueTime sent, const Reply* reply) {
   const auto found = wants_.find(id);
   if (found == wants_.end() || !found->second.hold) return;
   Want& want = found->second;
   want.is_extending = false;
-  if (reply != nullptr && is_yes(*reply)) {
+  const auto told = reply == nullptr ? std::nullopt : told_time(naive_form_of(want), *reply, ttl);
+  if (told) {
     ++extended_;
     const bool was_valid = now() < want.valid_until;
-    want.valid_until = now() + ttl;
-    tell(fmt::format("has extended {}, for {} ms", key_of(want.event), floor_ms(ttl)));
+    if (!was_valid && world_.scenario.same_values) return let_go(id, false);
+    want.valid_until = now() + *told;
+    tell(fmt::format("has extended {}, for {} ms", key_of(want.event), floor_ms(*told)));
     if (was_valid) {
       world_.referee.extend(*want.hold, want.valid_until);
     } else {

@@ -10,7 +10,7 @@
 
 #include "base/random.h"
 #include "protocol/resp/reply_parser.h"
-#include "tests/simulation/forms.h"
+#include "tests/simulation/doors/naive_forms.h"
 #include "tests/simulation/host.h"
 
 #include <cstdint>
@@ -18,20 +18,11 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace redlock::simulation {
-
-// What a naive user takes, extends and releases locks by: forms() and those of libraries.
-// is_exact: it takes only what nobody holds, whatever the values.
-struct NaiveForm {
-  Form form;
-  bool is_exact = true;
-};
-std::span<const NaiveForm> naive_forms();
 
 class NaiveUser final : public ClientEnd {
  public:
@@ -79,23 +70,31 @@ class NaiveUser final : public ClientEnd {
     std::function<void(bool was_got)> probed = {};
     bool is_extending = false;
     bool is_unsure = false;   // the last attempt was not answered, or with an error
+    unsigned requests = 0;    // that have asked for the lock with this value
     std::uint64_t looks = 0;  // what was scheduled before the last one is void
   };
   using WantId = std::uint64_t;
 
   Instant now() const { return clock_.at(agenda_.now()); }
-  const Form& form_of(const Want& want) const { return naive_forms()[want.event.form].form; }
+  const NaiveForm& naive_form_of(const Want& want) const { return naive_forms()[want.event.form]; }
+  const Form& form_of(const Want& want) const { return naive_form_of(want).form; }
   std::string key_of(const Event& event) const;
   unsigned door_for(const Want& want);
   std::string new_value();
   void send(const Want& want, const Requests& requests, Duration ttl, Answered answered);
+  void send(unsigned door, const Want& want, const Requests& requests, Duration ttl,
+            Answered answered);
   void give_up_on(unsigned door, std::uint64_t question);
   void drop(Connection& connection);
   void look_later(WantId id, Duration wait, void (NaiveUser::*what)(WantId id));
 
   void take(WantId id);
-  void on_taken(WantId id, const protocol::Reply* reply);
-  void rely_on(WantId id, Token token);
+  void move_flag(WantId id);
+  void raise_or_lower(const Event& event, std::uint64_t what);
+  Duration some_time(Duration most);
+  void ask(WantId id);
+  void on_taken(WantId id, unsigned door, const protocol::Reply* reply);
+  void rely_on(WantId id, Duration ttl, Token token);
   void look_after(WantId id);
   void extend(WantId id);
   void on_extended(WantId id, Duration ttl, TrueTime sent, const protocol::Reply* reply);
