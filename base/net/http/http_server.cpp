@@ -14,6 +14,10 @@ namespace redlock::net {
 namespace {
 
 constexpr int kBacklog = 16;
+// What a page may do: scripts and styles of its own server, and questions to that.
+constexpr std::string_view kContentPolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 Instant now() {
   return read_clock(ClockKind::monotonic);
@@ -21,10 +25,12 @@ Instant now() {
 
 std::string bytes_of(const HttpResponse& response, bool has_body, bool keeps_alive) {
   std::string bytes = fmt::format(
-      "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nCache-Control: no-store\r\n"
-      "X-Content-Type-Options: nosniff\r\n",
+      "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nCache-Control: no-store\r\n"
+      "X-Content-Type-Options: nosniff\r\nContent-Security-Policy: {}\r\n",
       response.status, http_status_str(static_cast<http_status>(response.status)), response.type,
-      response.body.size());
+      kContentPolicy);
+  const bool is_endless = response.events != nullptr;
+  if (!is_endless) bytes += fmt::format("Content-Length: {}\r\n", response.body.size());
   if (response.status == 405) bytes += "Allow: GET, HEAD\r\n";
   bytes += keeps_alive ? "\r\n" : "Connection: close\r\n\r\n";
   if (has_body) bytes += response.body;
@@ -42,6 +48,11 @@ std::string_view without_port(std::string_view host) {
 
 }  // namespace
 
+HttpResponse HttpResponse::listen_to(HttpEvents& events) {
+  if (events.is_full()) return failure(503);
+  return {.type = "text/event-stream", .events = &events};
+}
+
 HttpResponse HttpResponse::failure(int status) {
   return {.status = status,
           .body = fmt::format("{}\n", http_status_str(static_cast<http_status>(status)))};
@@ -53,7 +64,7 @@ bool is_meant_for(std::string_view host, bool is_from_this_machine) {
   return equals_ignoring_case(name, "localhost") || numeric_socket_address({name, 0});
 }
 
-class HttpServer::Connection final : public Stream::User {
+class HttpServer::Connection final : public Stream::User, private HttpEvents::Listener {
  public:
   Connection(HttpServer& server, std::unique_ptr<Stream> stream)
       : server_(server), stream_(std::move(stream)), silent_since_(now()) {
@@ -61,17 +72,21 @@ class HttpServer::Connection final : public Stream::User {
     stream_->start_reading();
   }
 
+  ~Connection() {
+    if (events_ != nullptr) events_->remove(*this);
+  }
+
   Instant silent_since() const { return silent_since_; }
 
   // While an answer is on its way nothing more is read, so that what is kept stays bounded.
   void on_bytes(std::string_view bytes) override {
-    if (is_ending_) return;
+    if (is_ending_ || events_ != nullptr) return;
     input_ += bytes;
     if (!waits_) serve();
   }
   void on_end(std::string_view) override { server_.forget(*this); }
   void on_drained() override {
-    if (!is_ending_ && !waits_) serve();
+    if (!is_ending_ && !waits_ && events_ == nullptr) serve();
   }
   void go_on() {
     waits_ = false;
@@ -86,6 +101,7 @@ class HttpServer::Connection final : public Stream::User {
     const HttpReader::State state = reader_.read(rest);
     input_.erase(0, input_.size() - rest.size());
     if (state != HttpReader::State::more) answer(state);
+    if (events_ != nullptr) return stream_->start_reading();  // to know when it goes away
     if (is_ending_) return stream_->end_after_writes();  // the last: it may be forgotten in there
     const bool is_drained = stream_->queued_bytes() == 0;
     if (is_drained && input_.empty()) return stream_->start_reading();
@@ -98,15 +114,26 @@ class HttpServer::Connection final : public Stream::User {
   void answer(HttpReader::State state) {
     const bool is_whole = state == HttpReader::State::whole;
     const HttpRequest& request = reader_.request();
-    const bool keeps_alive = is_whole && request.keeps_alive;
     const HttpResponse response = is_whole ? response_to(request)
                                   : state == HttpReader::State::too_long
                                       ? HttpResponse::failure(431)
                                       : HttpResponse::failure(400);
+    const bool keeps_alive = is_whole && request.keeps_alive && response.events == nullptr;
     const bool has_body = !is_whole || request.method != "HEAD";
     silent_since_ = now();
     stream_->write(bytes_of(response, has_body, keeps_alive));
     is_ending_ = !keeps_alive;
+    if (response.events == nullptr || !has_body) return;
+    is_ending_ = false;
+    events_ = response.events;
+    events_->add(*this);
+  }
+
+  // HttpEvents::Listener
+  void send(std::string_view bytes) override {
+    if (stream_->queued_bytes() > HttpEvents::kUnreadBytesMax) return server_.forget(*this);
+    silent_since_ = now();
+    stream_->write(bytes);
   }
 
   // By whichever of its addresses.
@@ -129,7 +156,8 @@ class HttpServer::Connection final : public Stream::User {
   std::string input_;
   Instant silent_since_;
   bool is_ending_ = false;
-  bool waits_ = false;  // for its next turn
+  bool waits_ = false;            // for its next turn
+  HttpEvents* events_ = nullptr;  // that it listens to
 };
 
 HttpServer::HttpServer(Loop& loop, Answer answer)

@@ -6,7 +6,8 @@
 //
 // HTTP/1.1 and 1.0, GET and HEAD, one request of a connection after the other, and one page between
 // two looks at the sockets for those who send many at once. Whoever sends more than a request may
-// have, reads nothing or says nothing for long costs a bounded room, and is closed.
+// have, reads nothing or says nothing for long costs a bounded room, and is closed. A page may load
+// and ask what comes from here, and nothing else.
 //
 // A page that a browser has from elsewhere may have a name of its own lead to this machine, and ask
 // here as if it were at home (DNS rebinding). So what comes from this machine must name it: by a
@@ -15,6 +16,7 @@
 // Thread safety: none, as Loop.
 #pragma once
 
+#include "base/net/http/http_events.h"
 #include "base/net/sockets/address.h"
 #include "base/net/sockets/listener.h"
 #include "base/net/turn/loop.h"
@@ -36,7 +38,10 @@ struct HttpResponse {
   int status = 200;
   std::string type = "text/plain; charset=utf-8";
   std::string body = {};
+  HttpEvents* events = nullptr;  // what is told from then on, in place of a body
 
+  // 503 where too many listen already.
+  static HttpResponse listen_to(HttpEvents& events);
   // The status's name is the text.
   static HttpResponse failure(int status);
   static HttpResponse not_found() { return failure(404); }

@@ -40,6 +40,7 @@ class Site {
       : server_(HttpServer::listen(loop_, {"127.0.0.1", 0}, [this](std::string_view path) {
                   ++asked;
                   if (path == "/large") return HttpResponse{.body = std::string(kLargeBytes, 'x')};
+                  if (path == "/events") return HttpResponse::listen_to(events);
                   return path == "/page" ? HttpResponse{.body = "hello\n"}
                                          : HttpResponse::not_found();
                 }).value()) {
@@ -76,6 +77,7 @@ class Site {
   HttpServer& server() { return *server_; }
 
   int asked = 0;
+  HttpEvents events;
 
  private:
   Loop loop_;
@@ -186,4 +188,44 @@ TEST_CASE("the one that is silent for longest makes room for the next") {
   CHECK(site.run_until([&] { return browsers[1]->is_closed; }));
   CHECK_FALSE(browsers[0]->is_closed);
   CHECK(site.server().connections() == HttpServer::kConnectionsMax);
+}
+
+TEST_CASE("who listens is told what happens, for as long as it is there") {
+  constexpr const char* kListen = "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  Site site;
+  site.events.send("to nobody");
+  Browser& browser = site.connect();
+  CHECK_THAT(site.ask(browser, kListen, "\r\n\r\n"),
+             Contains("200 OK") && Contains("\r\nContent-Type: text/event-stream\r\n") &&
+                 !Contains("Content-Length") && Contains("default-src 'none'"));
+  CHECK(site.events.listeners() == 1);
+  site.events.send("{}");
+  CHECK(site.run_until([&] { return browser.heard == "data: {}\n\n"; }));
+  const int asked = site.asked;
+  browser.stream->write("GET /page HTTP/1.1\r\n\r\n");  // is not looked at any more
+  CHECK_THAT(site.ask("HEAD /events HTTP/1.1\r\n\r\n"), Contains("200 OK"));
+  CHECK(site.asked == asked + 1);
+  CHECK(site.events.listeners() == 1);
+  browser.stream.reset();
+  CHECK(site.run_until([&] { return site.events.listeners() == 0; }));
+}
+
+TEST_CASE("of those who listen there are so many, and each reads") {
+  constexpr const char* kListen = "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  Site site;
+  std::vector<Browser*> browsers;
+  for (std::size_t i = 0; i < HttpEvents::kListenersMax; ++i) {
+    browsers.push_back(&site.connect());
+    site.ask(*browsers.back(), kListen, "\r\n\r\n");
+  }
+  CHECK_THAT(site.ask(kListen), StartsWith("HTTP/1.1 503 "));
+  browsers[0]->stream->stop_reading();
+  const std::string large(kLargeBytes / 16, 'x');
+  for (int i = 0; i < 16; ++i) {
+    site.events.send(large);
+    site.run_until([&] { return browsers[1]->heard.ends_with("x\n\n"); });
+    browsers[1]->heard.clear();
+  }
+  CHECK(site.events.listeners() == HttpEvents::kListenersMax - 1);
+  CHECK_FALSE(browsers[1]->is_closed);
 }
