@@ -81,9 +81,8 @@ class Process {
         watchdog_(loop_, net::ClockKind::monotonic, [this] { feed_watchdog(); }) {}
 
   int run() {
-    auto metrics = MetricsPort::open(loop_, MetricsPort::places(settings_), [this] {
-      return metrics_text(run_.node(), run_.ledger_writes(), net::read_now());
-    });
+    auto metrics = MetricsPort::open(loop_, MetricsPort::places(settings_),
+                                     [this](std::string_view path) { return page(path); });
     if (!metrics) return give_up(metrics.error().text);
     if (const Status opened = run_.open(); !opened) return give_up(opened.error().text);
     if (const Status written = write_pidfile(settings_.pidfile); !written) {
@@ -106,6 +105,16 @@ class Process {
   }
 
  private:
+  net::HttpResponse page(std::string_view path) {
+    const Now now = net::read_now();
+    if (path == "/metrics") {
+      return MetricsPort::metrics(metrics_text(run_.node(), run_.ledger_writes(), now));
+    }
+    if (path != "/ready") return net::HttpResponse::not_found();
+    const bool grants = !run_.node().grants().is_recovering(now.monotonic);
+    return {.status = grants ? 200 : 503, .body = grants ? "it grants locks\n" : "it recovers\n"};
+  }
+
   int give_up(std::string_view text) {
     log_.log(LogLevel::warning, text);
     return settings_.logfile.empty() ? kFailed : fail(text);

@@ -14,12 +14,12 @@ MetricsPort::Places MetricsPort::places(const Settings& settings) {
   return Listeners::places(at_port);
 }
 
-Result<MetricsPort> MetricsPort::open(net::Loop& loop, const Places& places, const Write& write) {
+net::HttpResponse MetricsPort::metrics(std::string text) {
+  return {.type = std::string(MetricsText::kContentType), .body = std::move(text)};
+}
+
+Result<MetricsPort> MetricsPort::open(net::Loop& loop, const Places& places, const Answer& answer) {
   MetricsPort opened;
-  const auto answer = [write](std::string_view path) {
-    if (path != "/metrics") return net::HttpResponse::not_found();
-    return net::HttpResponse{.type = std::string(MetricsText::kContentType), .body = write()};
-  };
   for (const Listeners::Place& place : places) {
     auto server = net::HttpServer::listen(loop, place.address, answer);
     if (!server && !place.may_fail) return server.error();

@@ -1,5 +1,6 @@
-// MetricsPort: /metrics over HTTP, of a node at metrics-port of each address of `bind`, on the
-// program's own loop. It shares no port with clients, and answers no more than that page.
+// MetricsPort: pages over HTTP, of a node at metrics-port of each address of `bind`, on the
+// program's own loop. It shares no port with clients. /metrics is among them; a node also says at
+// /ready whether it grants locks.
 #pragma once
 
 #include "base/net/http/http_server.h"
@@ -19,7 +20,7 @@ namespace redlock::server {
 class MetricsPort {
  public:
   using Places = std::vector<Listeners::Place>;
-  using Write = std::function<std::string()>;  // the page, at each request
+  using Answer = net::HttpServer::Answer;
 
   // A node's: none where the setting is 0. What may be missing for clients may be missing here.
   static Places places(const Settings& settings);
@@ -27,7 +28,9 @@ class MetricsPort {
   static constexpr std::uint32_t kDescriptorsOfPlace = net::HttpServer::kConnectionsMax + 1;
 
   // Listens at every place. Nothing is answered before the loop runs.
-  static Result<MetricsPort> open(net::Loop& loop, const Places& places, const Write& write);
+  static Result<MetricsPort> open(net::Loop& loop, const Places& places, const Answer& answer);
+  // The page of collectors.
+  static net::HttpResponse metrics(std::string text);
 
   // A line for the log; empty: it listens nowhere.
   std::string note() const;

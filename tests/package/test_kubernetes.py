@@ -8,7 +8,6 @@ group is made of them as docs/containers.md says.
 import contextlib
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -92,7 +91,8 @@ class Parts(unittest.TestCase):
             for each in self.all["Service", service]["spec"]["ports"]:
                 self.assertEqual(open_ports[each["name"]], each["port"])
             for probe in ("readinessProbe", "livenessProbe"):
-                self.assertIn(container[probe]["tcpSocket"]["port"], open_ports)
+                asked = container[probe].get("tcpSocket") or container[probe]["httpGet"]
+                self.assertIn(asked["port"], open_ports)
 
     def test_nothing_is_writable_but_the_state(self):
         for workload in (self.nodes, self.doors):
@@ -112,9 +112,8 @@ class Parts(unittest.TestCase):
         self.assertEqual(pod["securityContext"]["fsGroup"], USER)
 
     def test_an_update_waits_until_a_node_grants_again(self):
-        text = (programs.ROOT / "config/redlock-node.conf").read_text(encoding="utf-8")
-        max_ttl = float(re.search(r"^#max-ttl (\d+)s$", text, re.M)[1])
-        self.assertGreater(self.nodes["spec"]["minReadySeconds"], max_ttl * 1.01 + 1)
+        ready = pod_of(self.nodes)["containers"][0]["readinessProbe"]["httpGet"]
+        self.assertEqual(ready, {"path": "/ready", "port": "metrics"})
         self.assertEqual(self.nodes["spec"]["podManagementPolicy"], "OrderedReady")
         self.assertEqual(self.all["PodDisruptionBudget", "redlock"]["spec"]["maxUnavailable"], 1)
 
@@ -183,6 +182,10 @@ class Group(unittest.TestCase):
                               env={"REDISCLI_AUTH": PASSWORD, "PATH": "/usr/bin:/bin"},
                               capture_output=True).stdout.strip()
 
+    def is_ready(self, port):
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/ready", timeout=5) as page:
+            return page.status == 200
+
     def metrics(self, port):
         with contextlib.closing(urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics")) as page:
             return page.read().decode()
@@ -198,6 +201,7 @@ class Group(unittest.TestCase):
         env["REDLOCK_NODES"] = ",".join(f"127.0.0.1:{port}" for port in nodes)
         self.start_door(env, door, http)
         self.until(env, "admit", "--new-group", "--floor", "0")
+        self.assertTrue(all(self.is_ready(port) for port in metrics))
         self.until(env, "group", "create")
         self.assertIn(f"{self.count} of {self.count} grant", self.until(env, "status"))
         self.assertRegex(self.ask_door(door, "LOCK.ACQUIRE", "x", "me", "PX", "1000"),

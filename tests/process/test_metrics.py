@@ -90,6 +90,7 @@ class Page(WithMetrics):
                 "expired_total": 1, "extended_total": 1, "clients": 1, "max_ttl_seconds": 40,
                 "fenced": 1, "clock_sound": 1, "ledger_ok": 1, "delay_left_seconds": 0,
                 "roster_epoch": 0, "waiters": 0, "refused_recovering_total": 0})
+        self.assertEqual(page(node.metrics_port, "/ready"), "it grants locks\n")
         self.assertEqual(told["redlock_fence_largest"], int(info["counter"]))
         self.assertEqual(told['redlock_state{state="serving"}'], 1)
         self.assertEqual(told['redlock_commands_total{family="string"}'], 4)
@@ -107,6 +108,11 @@ class Page(WithMetrics):
         with node.client() as client:
             self.assert_error(client("SET", "a", "v", "NX", "PX", "30000"), "ERR recovering")
         self.assertEqual(self.samples(node)["redlock_refused_recovering_total"], 1)
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            page(node.metrics_port, "/ready")
+        self.assertEqual(refused.exception.code, 503)
+        self.assertEqual(refused.exception.read(), b"it recovers\n")
+        refused.exception.close()
 
     def test_it_asks_for_no_password_and_has_one_page(self):
         [port] = reserve_ports(1)
