@@ -148,8 +148,7 @@ void add_subcommands(CLI::App& app, Flags& flags, Options& options) {
   add_name(*app.add_subcommand("holder", "who holds a lock"), options);
   app.add_subcommand("list", "all locks that are held, or those that match a pattern")
       ->add_option("pattern", options.pattern, "glob-style: 'backup-*' (all)");
-  app.add_subcommand("status", "the nodes, what is wrong, and a verdict")
-      ->add_flag("--watch", options.watch, "show it again each second, until q");
+  add_status(app, flags, options);
   add_admit(app, options);
   add_group(app, options);
   CLI::App& up =

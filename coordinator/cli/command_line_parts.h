@@ -33,6 +33,7 @@ struct Flags {
   bool no_fence = false;
   bool unsafe_members = false;
   std::vector<std::string> listen;  // serve
+  std::string page;                 // status --http
   std::map<std::string, std::string> values;
   std::multimap<std::string, const CLI::Option*> options;  // of several subcommands, by setting
 
@@ -82,6 +83,7 @@ void add_bench(CLI::App& app, Flags& flags, Options& options);
 Problem read_bench(const GivenSettings& settings, Options& options);
 
 // `redlock serve`: its options, and what was asked for.
+void add_status(CLI::App& app, Flags& flags, Options& options);
 void add_serve(CLI::App& app, Flags& flags, Options& options);
 Problem read_serve(const GivenSettings& settings, Options& options);
 

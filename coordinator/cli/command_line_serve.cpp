@@ -75,12 +75,25 @@ Problem read_listen(const GivenSettings& settings, ServeOptions& serve) {
   return {};
 }
 
-Problem read_http(const GivenSettings& settings, ServeOptions& serve) {
-  const GivenSetting* setting = settings.find("http");
-  if (setting == nullptr) return {};
-  serve.http = listen_address(setting->value);
-  if (serve.http && !serve.http->is_unix()) return {};
-  return mistake(*setting, "the place of /metrics is host:port, such as 127.0.0.1:9379");
+constexpr std::string_view kPagePlace =
+    "a page's place is host:port, by a numeric address, such as 127.0.0.1:9379";
+
+std::optional<net::Address> page_address(const std::string& text) {
+  auto address = listen_address(text);
+  if (address && address->is_unix()) address.reset();
+  return address;
+}
+
+Problem read_http(const GivenSettings& settings, Options& options) {
+  if (const GivenSetting* setting = settings.find("http")) {
+    options.http = page_address(setting->value);
+    if (!options.http) return mistake(*setting, kPagePlace);
+  }
+  const GivenSetting* names = settings.find("http-names");
+  if (names == nullptr) return {};
+  options.http_names = names->value;
+  if (names->value == "no" || names->value == "hash" || names->value == "yes") return {};
+  return mistake(*names, fmt::format("'{}' is none of no, hash and yes", names->value));
 }
 
 Problem read_time(const GivenSettings& settings, std::string_view name, Duration& time) {
@@ -120,7 +133,11 @@ void add_serve(CLI::App& app, Flags& flags, Options& options) {
                   "(127.0.0.1:6379 and [::1]:6379)")
       ->type_name("ADDRESS");
   add_setting(subcommand, flags, "--http", "http",
-              "where metrics are told, at /metrics: host:port (nowhere)", "ADDRESS");
+              "where a page and /metrics are: host:port (nowhere)", "ADDRESS");
+  add_setting(subcommand, flags, "--http-names", "http-names",
+              "whether the page names locks: no, hash, yes (no with a requirepass; else yes at "
+              "this machine's address, hash at others)",
+              "WORD");
   add_setting(subcommand, flags, "--acquire-time", "acquire-time",
               "how long the nodes may take for a lock (500ms)", "D");
   add_setting(subcommand, flags, "--reply-time", "reply-time",
@@ -135,10 +152,30 @@ void add_serve(CLI::App& app, Flags& flags, Options& options) {
   }
 }
 
+void add_status(CLI::App& app, Flags& flags, Options& options) {
+  CLI::App& subcommand = *app.add_subcommand("status", "the nodes, what is wrong, and a verdict");
+  CLI::Option* const watch =
+      subcommand.add_flag("--watch", options.watch, "show it again each second, until q");
+  const auto read_page = [&options](const std::string& text) {
+    options.http = page_address(text);
+    return options.http ? std::string() : fmt::format("'{}': {}", text, kPagePlace);
+  };
+  subcommand.add_option("--http", flags.page, "show it to browsers at host:port, until Ctrl-C")
+      ->type_name("ADDRESS")
+      ->check(CLI::Validator(read_page, ""))
+      ->excludes(watch);
+  subcommand
+      .add_option("--http-names", options.http_names,
+                  "whether the page names locks: no, hash, yes (yes at this machine's address, "
+                  "hash at others)")
+      ->type_name("WORD")
+      ->check(CLI::IsMember({"no", "hash", "yes"}));
+}
+
 Problem read_serve(const GivenSettings& settings, Options& options) {
   ServeOptions& serve = options.serve;
   if (Problem problem = read_listen(settings, serve)) return problem;
-  if (Problem problem = read_http(settings, serve)) return problem;
+  if (Problem problem = read_http(settings, options)) return problem;
   if (Problem problem = read_time(settings, "acquire-time", serve.acquire_time)) return problem;
   if (Problem problem = read_time(settings, "reply-time", serve.reply_time)) return problem;
   if (Problem problem = read_max_ttl(settings, serve.max_ttl)) return problem;

@@ -100,7 +100,6 @@ struct ServeOptions {
     bool is_flag;
   };
   std::vector<net::Address> listen;  // empty: as a node's default
-  std::optional<net::Address> http;  // of metrics; nullopt: nowhere
   Duration acquire_time = 500ms;     // B of rule D2
   Duration reply_time = 1s;          // R
   std::optional<Duration> max_ttl;   // nullopt: as long as the nodes allow
@@ -126,7 +125,9 @@ struct Options {
   bool verbose = false;                        // the same: every attempt and every missing node
 
   RunOptions run;
-  bool watch = false;  // status
+  bool watch = false;                // status
+  std::optional<net::Address> http;  // status: where it is shown as a page; serve: with metrics
+  std::string http_names;            // no, hash or yes; empty: by the address
   AdmitOptions admit;
   GroupCommandOptions group;
   BenchOptions bench;

@@ -21,8 +21,8 @@ namespace redlock::coordinator {
 namespace {
 
 // The log, the loop, timers and signals, a connection to each node, and one more while it is
-// dialed; those who collect metrics.
-constexpr std::uint32_t kOwnDescriptors = 96 + server::MetricsPort::kDescriptorsOfPlace;
+// dialed; the same once more for the page; those who look at it, and who collect metrics.
+constexpr std::uint32_t kOwnDescriptors = 192 + server::MetricsPort::kDescriptorsOfPlace;
 
 net::LogFile* log_of_process = nullptr;
 
@@ -107,16 +107,24 @@ int read_sessions(const ServeOptions& options, server::Settings& settings) {
 
 }  // namespace
 
+// The page asks for no password: what clients give one for it keeps to itself, unless it is told.
+StatusPage::Names page_names(const Options& options, const server::Settings& sessions) {
+  const bool hides = options.http_names.empty() && !sessions.requirepass.empty();
+  return StatusPage::names_at(*options.http, hides ? "no" : options.http_names);
+}
+
 int command_serve(const Options& options) {
   DoorSettings settings;
   settings.listen = options.serve.listen;
-  settings.http = options.serve.http;
+  settings.http = options.http;
+  settings.page_client = options.client;
   settings.door.times = {.acquire_time = options.serve.acquire_time,
                          .reply_time = options.serve.reply_time,
                          .clock_drift = options.client.clock_drift};
   settings.door.max_ttl = options.serve.max_ttl;
   server::Settings& sessions = settings.door.settings;
   if (const int mistake = read_sessions(options.serve, sessions); mistake != 0) return mistake;
+  if (options.http) settings.names = page_names(options, sessions);
   auto nodes = ParsedOptions::read(options.client);
   if (!nodes) {
     complain(nodes.error().text);

@@ -1,12 +1,14 @@
 // redlock status: a table of the nodes, from what they tell of themselves, what is wrong, and a
-// verdict; once, or again each second until q.
+// verdict; once, or again each second until q, or as a page for browsers.
 #include "base/net/terminal_keys.h"
 #include "base/net/turn/clock.h"
 #include "base/net/turn/timer.h"
+#include "coordinator/cli/node_report.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
 #include "coordinator/health/group_verdict.h"
 #include "coordinator/health/status_table.h"
+#include "coordinator/page/status_page.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -115,7 +117,9 @@ class StatusCommand {
     const GroupVerdict verdict = judge_group(states, options_.client.unsafe_members);
     last_ = exit_code_of(verdict.level);
     if (options_.json) {
-      fmt::print("{}", status_json(states, verdict, last_));
+      JsonObject told = status_object(states, verdict);
+      told.add("exit_code", last_);
+      fmt::print("{}\n", told.text());
     } else if (!options_.watch) {
       fmt::print("{}", text_of(states, verdict));
     } else {
@@ -132,9 +136,29 @@ class StatusCommand {
   int last_ = exit_code::kGroupDown;
 };
 
+int serve_page(const Options& options, CommandSession& session) {
+  StatusPage page(session.loop(),
+                  {.client = [&session] { return &session.client(); },
+                   .unsafe_members = options.client.unsafe_members,
+                   .names = StatusPage::names_at(*options.http, options.http_names)});
+  auto server =
+      net::HttpServer::listen(session.loop(), *options.http, [&page](std::string_view path) {
+        return page.answer(path).value_or(net::HttpResponse::not_found());
+      });
+  if (!server) {
+    complain(server.error().text);
+    return exit_code::kNo;
+  }
+  session.on_interrupt([&session](int number) { session.finish(exit_code::of_signal(number)); });
+  fmt::print("the group is shown at http://{}/ until Ctrl-C\n", server.value()->local().text());
+  std::fflush(stdout);
+  return session.run([] {});
+}
+
 }  // namespace
 
 int command_status(const Options& options, CommandSession& session) {
+  if (options.http) return serve_page(options, session);
   StatusCommand status(options, session);
   return status.run();
 }

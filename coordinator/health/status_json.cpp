@@ -63,26 +63,23 @@ JsonObject json_of(const NodeState& node) {
 
 }  // namespace
 
-std::string status_json(const std::vector<NodeState>& states, const GroupVerdict& verdict,
-                        int exit_code) {
+JsonObject status_object(const std::vector<NodeState>& states, const GroupVerdict& verdict) {
   std::vector<JsonObject> nodes;
   for (const NodeState& node : states) nodes.push_back(json_of(node));
   for (const FarCounter& one : far_counters(states)) {
     nodes[one.node].add("counter_is_far", one.side == FarCounter::Side::above ? "above" : "below");
   }
-  const JsonObject all = {{"exit_code", exit_code},
-                          {"level", level_name(verdict.level)},
-                          {"verdict", verdict.text},
-                          {"notes", verdict.notes},
-                          {"quorum_grants", verdict.gives_locks},
-                          {"quorum_fenced", verdict.gives_tokens},
-                          {"nodes_granting", verdict.granting},
-                          {"nodes_fenced", verdict.fenced},
-                          {"may_fail", verdict.may_fail},
-                          {"roster_epoch", newest(states).epoch},
-                          {"group", roster_note(states)},
-                          {"nodes", nodes}};
-  return all.text() + "\n";
+  return {{"level", level_name(verdict.level)},
+          {"verdict", verdict.text},
+          {"notes", verdict.notes},
+          {"quorum_grants", verdict.gives_locks},
+          {"quorum_fenced", verdict.gives_tokens},
+          {"nodes_granting", verdict.granting},
+          {"nodes_fenced", verdict.fenced},
+          {"may_fail", verdict.may_fail},
+          {"roster_epoch", newest(states).epoch},
+          {"group", roster_note(states)},
+          {"nodes", nodes}};
 }
 
 }  // namespace redlock::coordinator

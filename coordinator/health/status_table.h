@@ -2,6 +2,7 @@
 // names allow that.
 #pragma once
 
+#include "base/text/json.h"
 #include "coordinator/health/group_verdict.h"
 #include <redlock/client.h>
 
@@ -15,7 +16,6 @@ namespace redlock::coordinator {
 std::string status_table(const std::vector<NodeState>& states, bool with_colours);
 
 // What programs read: the same facts, under the names of the metrics.
-std::string status_json(const std::vector<NodeState>& states, const GroupVerdict& verdict,
-                        int exit_code);
+JsonObject status_object(const std::vector<NodeState>& states, const GroupVerdict& verdict);
 
 }  // namespace redlock::coordinator

@@ -52,14 +52,53 @@ Status DoorRun::open() {
   auto listeners = server::Listeners::open(loop_, places_of(settings_), settings_.door.settings);
   if (!listeners) return listeners.error();
   listeners_ = std::move(listeners).value();
-  if (!settings_.http) return Done{};
-  auto metrics = server::MetricsPort::open(loop_, {{*settings_.http}}, [this] {
-    return door_metrics(*door_, sockets_->group(), net::read_now());
+  return settings_.http ? open_page() : Done{};
+}
+
+Status DoorRun::open_page() {
+  page_.emplace(loop_, StatusPage::Options{.client = [this] { return client_of_page(); },
+                                           .unsafe_members = settings_.page_client.unsafe_members,
+                                           .names = settings_.names,
+                                           .title = "front door " + listeners_->addresses(),
+                                           .door = [this] { return figures(); }});
+  auto http = server::MetricsPort::open(loop_, {{*settings_.http}}, [this](std::string_view path) {
+    if (path != "/metrics") {
+      return page_->answer(path).value_or(net::HttpResponse::not_found());
+    }
+    return server::MetricsPort::metrics(door_metrics(*door_, sockets_->group(), net::read_now()));
   });
-  if (!metrics) return metrics.error();
-  metrics_ = std::move(metrics).value();
-  log_.log(LogLevel::notice, metrics_.note());
+  if (!http) return http.error();
+  http_ = std::move(http).value();
+  log_.log(LogLevel::notice, http_.note());
   return Done{};
+}
+
+// With connections of its own, so that the page is in no client's way: from when somebody looks.
+Client* DoorRun::client_of_page() {
+  if (page_client_) return &*page_client_;
+  ClientOptions options = settings_.page_client;
+  options.hear_everyone = true;
+  options.admit_unfenced = false;
+  options.unsafe_members = true;  // it wants no votes
+  auto client = Client::start_on(loop_.raw(), options);
+  if (!client) {
+    log_.log(LogLevel::warning, "the page cannot ask the nodes: " + client.error().text);
+    return nullptr;
+  }
+  return &page_client_.emplace(std::move(client).value());
+}
+
+JsonObject DoorRun::figures() const {
+  const DoorStats& stats = door_->stats();
+  return {{"clients", door_->node().sessions().all().size()},
+          {"commands_under_way", door_->commands_under_way()},
+          {"waiters", door_->waiters()},
+          {"granted", stats.granted},
+          {"extended", stats.extended},
+          {"released", stats.released},
+          {"refused_held", stats.refused_held},
+          {"no_quorum", stats.no_quorum},
+          {"undone_late", stats.undone_late}};
 }
 
 // The group's answers come before `before_output` of their turn, so what they bring about is

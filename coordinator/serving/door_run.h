@@ -17,10 +17,12 @@
 #include "coordinator/client/group_sockets.h"
 #include "coordinator/client/parsed_options.h"
 #include "coordinator/front_door/front_door.h"
+#include "coordinator/page/status_page.h"
 #include "server/metrics/metrics_port.h"
 #include "server/shell/script_watchdog.h"
 #include "server/sockets/listeners.h"
 #include "server/sockets/session_server.h"
+#include <redlock/client.h>
 #include <redlock/result.h>
 
 #include <functional>
@@ -32,8 +34,10 @@
 namespace redlock::coordinator {
 
 struct DoorSettings {
-  std::vector<net::Address> listen = {};  // empty: the places of door.settings
-  std::optional<net::Address> http = {};  // /metrics; nullopt: nowhere
+  std::vector<net::Address> listen = {};            // empty: the places of door.settings
+  std::optional<net::Address> http = {};            // a page, and /metrics; nullopt: nowhere
+  StatusPage::Names names = StatusPage::Names::no;  // of locks, on the page
+  ClientOptions page_client = {};  // what the page asks the nodes by, while somebody looks at it
   FrontDoor::Options door = {};
   std::string config_file = {};  // for INFO
 };
@@ -62,6 +66,9 @@ class DoorRun {
   std::string addresses() const { return listeners_->addresses(); }
 
  private:
+  Status open_page();
+  Client* client_of_page();
+  JsonObject figures() const;
   void tell_met();
 
   net::Loop& loop_;
@@ -75,7 +82,9 @@ class DoorRun {
   std::optional<GroupSockets> sockets_;
   std::optional<FrontDoor> door_;
   std::optional<server::SessionServer> server_;
-  server::MetricsPort metrics_;  // ends before what it tells of
+  std::optional<Client> page_client_;
+  std::optional<StatusPage> page_;
+  server::MetricsPort http_;  // ends before what it tells of
 };
 
 }  // namespace redlock::coordinator

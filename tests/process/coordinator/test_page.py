@@ -1,0 +1,240 @@
+"""The page of `redlock status --http` and of a front door: what it tells, to whom, and what not."""
+
+import http.client
+import json
+import re
+import signal
+import socket
+import subprocess
+import time
+import unittest
+import urllib.error
+import urllib.request
+
+from group import PATIENCE_S, GroupTest, ask, reserve_ports, wait_until
+
+
+def get(port, path="/", host=None):
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}")
+    if host:
+        request.add_header("Host", host)
+    with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+        return answer.headers, answer.read().decode()
+
+
+class Listener:
+    """Somebody who looks at the page."""
+
+    def __init__(self, port):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+        self.connection.request("GET", "/events")
+        self.answer = self.connection.getresponse()
+
+    def next(self):
+        line = self.answer.readline().decode()
+        assert line.startswith("data: ") and self.answer.readline() == b"\n", line
+        return json.loads(line[6:])
+
+    def close(self):
+        self.connection.close()
+
+
+class PageTest(GroupTest):
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.drop_group)
+        [self.port] = reserve_ports(1)
+
+    def show(self, *words):
+        page = self.start_redlock("status", "--http", f"127.0.0.1:{self.port}", *words)
+        self.assertEqual(page.stdout.readline(),
+                         f"the group is shown at http://127.0.0.1:{self.port}/ until Ctrl-C\n")
+        return page
+
+    def listen(self, port=None):
+        listener = Listener(port or self.port)
+        self.addCleanup(listener.close)
+        return listener
+
+    def hold(self, name, **options):
+        return self.start_job(name, "sleep 60", "--label", f"who holds {name}", **options)
+
+
+class Status(PageTest):
+    def test_the_page_loads_nothing_from_elsewhere(self):
+        self.show()
+        headers, page = get(self.port)
+        self.assertEqual(headers["Content-Type"], "text/html; charset=utf-8")
+        self.assertIn("default-src 'none'; script-src 'self'", headers["Content-Security-Policy"])
+        for path in ("/page.js", "/page.css"):
+            self.assertIn(path[1:], page)
+            self.assertNotIn("http://", get(self.port, path)[1].replace(
+                "http://www.w3.org/2000/svg", ""))
+        for path in ("/other", "/metrics", "/page.html"):
+            with self.assertRaisesRegex(urllib.error.HTTPError, "404"):
+                get(self.port, path)
+        with self.assertRaisesRegex(urllib.error.HTTPError, "421"):
+            get(self.port, "/status.json", host="evil.example")
+
+    def test_a_killed_node_is_seen_within_two_seconds_and_one_that_recovers_counts_down(self):
+        self.show()
+        listener = self.listen()
+        first = listener.next()
+        self.assertEqual(first["status"]["level"], "well")
+        self.assertEqual(first["title"], "redlock status")
+        node = self.group.nodes[2]
+        node.kill()
+        killed = time.monotonic()
+        while listener.next()["status"]["nodes"][2]["up"]:
+            pass
+        self.assertLess(time.monotonic() - killed, 2)
+        node.folder += "-new"  # without its ledger it waits for the longest TTL
+        node.start()
+        node.await_begun()
+        while (told := listener.next()["status"]["nodes"][2])["state"] != "recovering":
+            pass
+        self.assertLess(listener.next()["status"]["nodes"][2]["delay_left_seconds"],
+                        told["delay_left_seconds"])
+
+    def test_locks_are_told_with_their_holders_and_never_with_their_values(self):
+        self.show()
+        job = self.hold("payroll")
+        ask(self.group.nodes[0].port, "SET", "no-quorums", "x", "PX", "5000")
+        listener = self.listen()
+        while not (told := listener.next())["locks"]:
+            pass
+        [lock] = told["locks"]
+        self.assertEqual((lock["name"], lock["label"], lock["nodes"]),
+                         ("payroll", "who holds payroll", 5))
+        self.assertLess(0, lock["left_ms"])
+        self.assertNotIn("value", lock)
+        job.send_signal(signal.SIGTERM)
+        job.wait(PATIENCE_S)
+        while listener.next()["locks"]:
+            pass
+
+    def test_names_are_hidden_as_is_wished(self):
+        self.show("--http-names", "hash")
+        self.hold("payroll")
+        listener = self.listen()
+        while not (told := listener.next())["locks"]:
+            pass
+        self.assertRegex(told["locks"][0]["name"], "^#[0-9a-f]{16}$")
+        self.assertEqual(told["locks"][0]["name"], listener.next()["locks"][0]["name"])
+
+    def test_no_names_are_no_list(self):
+        self.show("--http-names", "no")
+        self.hold("payroll")
+        told = self.listen().next()
+        self.assertEqual((told["locks"], told["why_no_locks"]), (None, "names are not shown"))
+
+    def test_so_many_locks_are_counted_alone(self):
+        self.show()
+        many = [("SET", f"lock {number}", "x", "PX", "20000") for number in range(1001)]
+        for node in self.group.nodes[:3]:
+            for words in many:
+                ask(node.port, *words)
+        listener = self.listen()
+        while (told := listener.next())["locks"] is not None:
+            pass
+        self.assertEqual(told["why_no_locks"], "1001, more than are listed here")
+
+    def test_what_no_quorum_tells_is_not_told_as_free(self):
+        self.show()
+        self.group.kill(0, 1, 2)
+        listener = self.listen()
+        while (told := listener.next())["locks"] is not None:
+            pass
+        self.assertEqual(told["why_no_locks"], "no quorum tells of them")
+
+    def test_the_nodes_are_asked_while_somebody_looks_and_no_longer(self):
+        self.show("--http-names", "no")
+        port = self.group.nodes[0].port
+
+        def questions():
+            with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as link:
+                link.sendall(b"INFO commandstats\r\nQUIT\r\n")
+                found = re.search(r"^cmdstat_lock.status:calls=(\d+)", link.makefile().read(), re.M)
+            return int(found[1]) if found else 0
+
+        def still():
+            before = questions()
+            time.sleep(1.5)
+            return questions() == before
+
+        self.assertTrue(still())
+        listener = self.listen()
+        listener.next()
+        self.assertFalse(still())
+        listener.close()
+        listener.answer.close()
+        wait_until(still, "nobody looks, and the nodes are asked no more")
+
+    def test_status_json_is_there_for_programs_that_ask_again(self):
+        self.show()
+        def told():
+            try:
+                return json.loads(get(self.port, "/status.json")[1])
+            except urllib.error.HTTPError as error:
+                self.assertEqual(error.code, 503)
+                return None
+        wait_until(told, "the nodes were asked")
+        self.assertEqual(told()["status"]["verdict"],
+                         "5 of 5 grant, all of them fenced: all is well; 2 may fail")
+
+    def test_bad_words_are_told_and_a_taken_address_too(self):
+        for words in (("--http", "here"), ("--http", "/a.sock"), ("--http", "localhost:80"),
+                      ("--http", "127.0.0.1:1", "--watch"), ("--http-names", "some")):
+            self.assertExit(64, self.redlock("status", *words))
+        taken = self.redlock("status", "--http", f"127.0.0.1:{self.group.nodes[0].port}")
+        self.assertExit(1, taken)
+        self.assertIn("address already in use", taken.stderr)
+
+    def test_ctrl_c_ends_it_also_while_somebody_looks(self):
+        page = self.show()
+        self.listen().next()
+        page.send_signal(signal.SIGINT)
+        self.assertEqual(page.wait(PATIENCE_S), 130)
+
+
+class Door(PageTest):
+    def serve(self, *words):
+        [port] = reserve_ports(1)
+        self.door = self.start_redlock(
+            "serve", "--listen", f"127.0.0.1:{port}", "--http", f"127.0.0.1:{self.port}", *words,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_until(lambda: is_shown(self.port), "the door shows a page")
+        return port
+
+    def test_it_shows_the_group_its_clients_and_who_holds_what(self):
+        port = self.serve()
+        self.assertEqual(ask(port, "SET", "payroll", "a secret", "NX", "PX", "20000"), "+OK")
+        listener = self.listen()
+        while not (told := listener.next())["locks"]:
+            pass
+        self.assertEqual(told["title"], f"front door 127.0.0.1:{port}")
+        self.assertEqual(told["locks"][0]["name"], "payroll")
+        self.assertEqual((told["door"]["granted"], told["door"]["waiters"]), (1, 0))
+        self.assertNotIn("a secret", json.dumps(told))
+
+    def test_with_a_password_names_are_told_only_as_is_wished(self):
+        self.serve("--requirepass", "secret")
+        told = self.listen().next()
+        self.assertEqual((told["locks"], told["why_no_locks"]), (None, "names are not shown"))
+
+    def test_a_door_is_ended_while_somebody_looks(self):
+        self.serve()
+        self.listen().next()
+        self.door.send_signal(signal.SIGTERM)
+        self.assertEqual(self.door.wait(PATIENCE_S), 0)
+
+
+def is_shown(port):
+    try:
+        return get(port)
+    except OSError:
+        return None
+
+
+if __name__ == "__main__":
+    unittest.main()
