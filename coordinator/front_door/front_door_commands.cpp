@@ -66,14 +66,16 @@ struct AcquireOptions {
   std::optional<Duration> wait = {};
 };
 
-// [LABEL text] [WAIT ms], in any order.
+// [LABEL text] [WAIT ms], in any order, each once.
 Refusal read_options(const Call& call, AcquireOptions& options) {
+  bool has_label = false;
   for (std::size_t at = 5; at < call.words.size(); at += 2) {
-    if (at + 1 == call.words.size()) return Reply::error_view(protocol::kSyntaxError);
-    if (!equals_ignoring_case(call.word(at), "WAIT")) {
-      if (Refusal no = server::read_label(call.word(at), call.word(at + 1), options.label)) {
-        return no;
-      }
+    const bool is_wait = equals_ignoring_case(call.word(at), "WAIT");
+    const bool is_second = is_wait ? options.wait.has_value() : std::exchange(has_label, true);
+    if (is_second || at + 1 == call.words.size()) return Reply::error_view(protocol::kSyntaxError);
+    if (!is_wait) {
+      Refusal no = server::read_label(call.word(at), call.word(at + 1), options.label);
+      if (no) return no;
       continue;
     }
     server::WaitReading wait = server::read_wait(call.word(at + 1));

@@ -197,6 +197,8 @@ TEST_CASE("options of LOCK.ACQUIRE that are none, or too long, are refused and t
   DoorWorld world;
   DoorClient alice = world.connect();
   CHECK(alice("LOCK.ACQUIRE printer a PX 10000 LABEL") == "-ERR syntax error");
+  CHECK(alice("LOCK.ACQUIRE printer a PX 10000 LABEL a LABEL b") == "-ERR syntax error");
+  CHECK(alice("LOCK.ACQUIRE printer a PX 10000 WAIT 1 WAIT 2") == "-ERR syntax error");
   CHECK(alice("LOCK.ACQUIRE printer a PX 10000 NAME alice") == "-ERR syntax error");
   CHECK(alice("LOCK.ACQUIRE printer a PX 10000 LABEL " + std::string(129, 'x'))
             .starts_with("-ERR a label of 129 bytes is longer than this node takes"));
