@@ -25,7 +25,7 @@ Grants::Grants(Parts parts)
       events_(parts.events),
       stats_(parts.stats),
       table_(start_.hash_seed, settings_.max_ttl),
-      marks_(start_.hash_seed),
+      marks_(start_.hash_seed, start_.release_marks),
       fence_(start_.fence),
       grant_from_(start_.grant_from),
       admit_from_(start_.admit_from),

@@ -3,6 +3,7 @@
 
 #include "base/time.h"
 #include "server/locks/fence.h"
+#include "server/locks/release_marks.h"
 #include "server/recovery/ledger_keeper.h"
 
 #include <cstdint>
@@ -15,6 +16,7 @@ struct NodeStart {
   std::string run_id;  // 40 hex digits, new at each start; coordinators count nodes by it (rule Q5)
   std::uint64_t run = 0;
   std::uint64_t hash_seed = 0;
+  ReleaseMarks::Limits release_marks = {};
 
   Instant started_at{};
   std::string cause;        // INFO's word: what the start found

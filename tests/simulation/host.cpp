@@ -13,6 +13,8 @@ namespace {
 
 // A new boot's clock begins near zero, the first one shows that the machine ran for a while.
 constexpr Instant kFirstReading{std::chrono::hours(1)};
+// More than a run has of them at once; those that ship touch a page of memory each.
+constexpr server::ReleaseMarks::Limits kReleaseMarks = {.mark_bits = 12, .block_bits = 6};
 constexpr Instant kBootReading{std::chrono::seconds(5)};
 constexpr WallTime kFirstWallTime{std::chrono::seconds(1'700'000'000)};
 constexpr Duration kRetryStart = 500ms;  // of a node that could not write its ledger
@@ -118,6 +120,7 @@ void Host::start() {
   server::NodeStart facts =
       server::node_start(process.decision, process.settings, start,
                          fmt::format("{:039x}{:x}", process.number, number_), random_());
+  facts.release_marks = kReleaseMarks;
   if (world_.scenario.ttl_window > 0ns) facts.ledger.ttl_window = world_.scenario.ttl_window;
   process.node.emplace(
       families(world_.scenario), process.settings, std::move(facts),
