@@ -88,8 +88,8 @@ class Process {
     if (const Status written = write_pidfile(settings_.pidfile); !written) {
       return give_up(written.error().text);
     }
-    if (const std::string note = metrics.value().note(); !note.empty()) {
-      log_.log(LogLevel::notice, note);
+    if (const std::string at = metrics.value().addresses(); !at.empty()) {
+      log_.log(LogLevel::notice, fmt::format("metrics are at {}, path /metrics", at));
     }
     const net::Signal on_term(loop_, SIGTERM, [this] { run_.stop(); });
     const net::Signal on_int(loop_, SIGINT, [this] { run_.stop(); });
@@ -111,8 +111,10 @@ class Process {
       return MetricsPort::metrics(metrics_text(run_.node(), run_.ledger_writes(), now));
     }
     if (path != "/ready") return net::HttpResponse::not_found();
-    const bool grants = !run_.node().grants().is_recovering(now.monotonic);
-    return {.status = grants ? 200 : 503, .body = grants ? "it grants locks\n" : "it recovers\n"};
+    const Grants& grants = run_.node().grants();
+    if (grants.may_grant(now.monotonic)) return {.body = "it grants locks\n"};
+    const bool recovers = grants.is_recovering(now.monotonic);
+    return {.status = 503, .body = recovers ? "it recovers\n" : "its clock is not sound\n"};
   }
 
   int give_up(std::string_view text) {

@@ -160,16 +160,18 @@ void add_status(CLI::App& app, Flags& flags, Options& options) {
     options.http = page_address(text);
     return options.http ? std::string() : fmt::format("'{}': {}", text, kPagePlace);
   };
-  subcommand.add_option("--http", flags.page, "show it to browsers at host:port, until Ctrl-C")
-      ->type_name("ADDRESS")
-      ->check(CLI::Validator(read_page, ""))
-      ->excludes(watch);
+  CLI::Option* const page =
+      subcommand.add_option("--http", flags.page, "show it to browsers at host:port, until Ctrl-C")
+          ->type_name("ADDRESS")
+          ->check(CLI::Validator(read_page, ""))
+          ->excludes(watch);
   subcommand
       .add_option("--http-names", options.http_names,
                   "whether the page names locks: no, hash, yes (yes at this machine's address, "
                   "hash at others)")
       ->type_name("WORD")
-      ->check(CLI::IsMember({"no", "hash", "yes"}));
+      ->check(CLI::IsMember({"no", "hash", "yes"}))
+      ->needs(page);
 }
 
 Problem read_serve(const GivenSettings& settings, Options& options) {

@@ -137,10 +137,13 @@ class StatusCommand {
 };
 
 int serve_page(const Options& options, CommandSession& session) {
-  StatusPage page(session.loop(),
-                  {.client = [&session] { return &session.client(); },
-                   .unsafe_members = options.client.unsafe_members,
-                   .names = StatusPage::names_at(*options.http, options.http_names)});
+  if (options.json) {
+    complain("a page is shown, or JSON is printed; the page's /status.json has the same");
+    return exit_code::kUsage;
+  }
+  StatusPage page(
+      session.loop(),
+      {.client = options.client, .names = StatusPage::names_at(*options.http, options.http_names)});
   auto server =
       net::HttpServer::listen(session.loop(), *options.http, [&page](std::string_view path) {
         return page.answer(path).value_or(net::HttpResponse::not_found());

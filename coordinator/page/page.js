@@ -141,8 +141,16 @@
     if (isLost) byId("verdict").className = "unknown";
   }
 
-  const events = new EventSource("events");
-  events.onmessage = (event) => {
+  // It comes back by itself, unless it was told that too many look already.
+  function listen() {
+    const events = new EventSource("events");
+    events.onmessage = hear;
+    events.onerror = () => {
+      if (events.readyState === EventSource.CLOSED) setTimeout(listen, 3000);
+    };
+  }
+
+  function hear(event) {
     told = JSON.parse(event.data);
     heardAt = performance.now();
     byId("title").textContent = told.title;
@@ -151,6 +159,8 @@
     showVerdict(told.status);
     showDoor();
     show();
-  };
+  }
+
+  listen();
   setInterval(show, 250);
 })();

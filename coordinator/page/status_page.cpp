@@ -47,8 +47,14 @@ StatusPage::Names StatusPage::names_at(const net::Address& address, std::string_
 StatusPage::StatusPage(net::Loop& loop, Options options)
     : options_(std::move(options)),
       hash_seed_(net::system_random_seed()),
-      again_(loop, net::ClockKind::monotonic, [this] { look(); }) {
+      again_(loop, net::ClockKind::monotonic, [this] { look(); }),
+      mailbox_(loop) {
   again_.keep_loop_alive(false);
+}
+
+StatusPage::~StatusPage() {
+  client_.reset();
+  mailbox_.close();
 }
 
 std::optional<net::HttpResponse> StatusPage::answer(std::string_view path) {
@@ -59,65 +65,89 @@ std::optional<net::HttpResponse> StatusPage::answer(std::string_view path) {
   if (!is_events && path != "/status.json") return std::nullopt;
   const bool was_looked_at = is_looked_at(now());
   looked_at_until_ = later(now(), kLookedAtTime);
-  if (!is_asking_ && (is_events || !was_looked_at)) again_.set(now());
+  if (!is_asking_ && !was_looked_at) again_.set(std::max(now(), later(looked_at_, kInterval)));
   if (is_events) return net::HttpResponse::listen_to(events_);
   if (!was_looked_at || last_.empty()) return net::HttpResponse::failure(503);  // in a moment
   return file("application/json", last_ + "\n");
 }
 
-// A client that ends after the page answers what is under way with an error: nobody looks at that.
 void StatusPage::look() {
   if (is_asking_ || !is_looked_at(now())) return;
-  Client* client = options_.client();
-  if (client == nullptr) return again_.set(later(now(), kInterval));
-  is_asking_ = true;
-  client->status([this, client](const Result<States, Error>& result) {
-    if (result) note_states(*client, result.value());
-  });
-}
-
-void StatusPage::note_states(Client& client, const States& states) {
-  const GroupVerdict verdict = judge_group(states, options_.unsafe_members);
-  status_ = status_object(states, verdict).text();
-  if (options_.names == Names::no) return tell(std::nullopt, "names are not shown");
-  if (const std::int64_t most = most_locks(states); most > kListedMax) {
-    return tell(std::nullopt, fmt::format("{}, more than are listed here", most));
+  looked_at_ = now();
+  if (!client_) {
+    ClientOptions options = options_.client;
+    options.hear_everyone = true;
+    options.admit_unfenced = false;
+    options.unsafe_members = true;  // it wants no votes
+    auto client = Client::start(options);
+    if (!client) return again_.set(later(now(), kInterval));
+    client_.emplace(std::move(client).value());
   }
-  client.list("*", [this](const Result<std::vector<ListedLock>, Error>& result) {
-    if (result) return note_locks(result.value());
-    if (result.error().code != ErrorCode::stopped) tell(std::nullopt, "no quorum tells of them");
+  is_asking_ = true;
+  client_->status([this](const Result<States, Error>& result) {
+    if (result) return note_states(result.value());
+    post(std::nullopt);
   });
 }
 
-void StatusPage::note_locks(const std::vector<ListedLock>& locks) {
-  JsonArray told;
+void StatusPage::note_states(const States& states) {
+  const GroupVerdict verdict = judge_group(states, options_.client.unsafe_members);
+  Told told{.status = status_object(states, verdict).text()};
+  const std::int64_t most = most_locks(states);
+  if (options_.names == Names::no) {
+    told.why_no_locks = "names are not shown";
+  } else if (most > kListedMax) {
+    told.why_no_locks = fmt::format("{}, more than are listed here", most);
+  }
+  if (!told.why_no_locks.empty()) return post(std::move(told));
+  client_->list("*", [this, told = std::move(told)](
+                         const Result<std::vector<ListedLock>, Error>& result) mutable {
+    if (result) {
+      told.locks = json_of(result.value());
+    } else {
+      told.why_no_locks = "no quorum tells of them";
+    }
+    post(std::move(told));
+  });
+}
+
+std::string StatusPage::json_of(const std::vector<ListedLock>& locks) const {
+  JsonArray all;
   for (const ListedLock& lock : locks) {
     const Holder& holder = lock.holder;
-    JsonObject one = {{"name", shown(lock.name)},
-                      {"left_ms", left_ms(holder)},
-                      {"token", holder.token == 0 ? std::nullopt : std::optional(holder.token)},
-                      {"nodes", holder.nodes}};
-    if (!holder.label.empty()) {
-      one.add("label", holder.label);
-      one.add("held_ms", floor_ms(holder.held));
+    JsonObject told = {{"name", shown(lock.name)},
+                       {"left_ms", left_ms(holder)},
+                       {"token", holder.token == 0 ? std::nullopt : std::optional(holder.token)},
+                       {"nodes", holder.nodes}};
+    if (!holder.label.empty() && options_.names == Names::yes) {
+      told.add("label", holder.label);
+      told.add("held_ms", floor_ms(holder.held));
     }
-    told.add(one);
+    all.add(told);
   }
-  tell(told, "");
+  return all.text();
 }
 
 std::string StatusPage::shown(const std::string& name) const {
-  if (options_.names == Names::yes) return printable(name);
-  return fmt::format("#{:016x}", keyed_hash(name, hash_seed_));
+  if (options_.names != Names::yes) return fmt::format("#{:016x}", keyed_hash(name, hash_seed_));
+  if (name.size() <= kNameMax) return printable(name);
+  return printable(name.substr(0, kNameMax)) + "…";
 }
 
-void StatusPage::tell(const std::optional<JsonArray>& locks, std::string_view why_not) {
+void StatusPage::post(std::optional<Told> told) {
+  mailbox_.post([this, told = std::move(told)] { end_look(told); });
+}
+
+void StatusPage::end_look(const std::optional<Told>& told) {
   is_asking_ = false;
-  last_ = fmt::format(R"({{"title":{},"status":{},"locks":{},"why_no_locks":{},"door":{}}})",
-                      Json(options_.title).text(), status_, Json(locks).text(),
-                      Json(why_not).text(), options_.door ? options_.door().text() : "null");
+  const Duration pause = std::max<Duration>(kInterval, kPauses * (now() - looked_at_));
+  again_.set(later(looked_at_, pause));
+  if (!told) return;
+  last_ =
+      fmt::format(R"({{"title":{},"status":{},"locks":{},"why_no_locks":{},"door":{}}})",
+                  Json(options_.title).text(), told->status, told->locks,
+                  Json(told->why_no_locks).text(), options_.door ? options_.door().text() : "null");
   events_.send(last_);
-  again_.set(later(now(), kInterval));
 }
 
 }  // namespace redlock::coordinator

@@ -56,8 +56,7 @@ Status DoorRun::open() {
 }
 
 Status DoorRun::open_page() {
-  page_.emplace(loop_, StatusPage::Options{.client = [this] { return client_of_page(); },
-                                           .unsafe_members = settings_.page_client.unsafe_members,
+  page_.emplace(loop_, StatusPage::Options{.client = settings_.page_client,
                                            .names = settings_.names,
                                            .title = "front door " + listeners_->addresses(),
                                            .door = [this] { return figures(); }});
@@ -69,23 +68,10 @@ Status DoorRun::open_page() {
   });
   if (!http) return http.error();
   http_ = std::move(http).value();
-  log_.log(LogLevel::notice, http_.note());
+  log_.log(
+      LogLevel::notice,
+      fmt::format("a page for browsers is at http://{}/, metrics at /metrics", http_.addresses()));
   return Done{};
-}
-
-// With connections of its own, so that the page is in no client's way: from when somebody looks.
-Client* DoorRun::client_of_page() {
-  if (page_client_) return &*page_client_;
-  ClientOptions options = settings_.page_client;
-  options.hear_everyone = true;
-  options.admit_unfenced = false;
-  options.unsafe_members = true;  // it wants no votes
-  auto client = Client::start_on(loop_.raw(), options);
-  if (!client) {
-    log_.log(LogLevel::warning, "the page cannot ask the nodes: " + client.error().text);
-    return nullptr;
-  }
-  return &page_client_.emplace(std::move(client).value());
 }
 
 JsonObject DoorRun::figures() const {

@@ -67,7 +67,6 @@ class DoorRun {
 
  private:
   Status open_page();
-  Client* client_of_page();
   JsonObject figures() const;
   void tell_met();
 
@@ -82,7 +81,6 @@ class DoorRun {
   std::optional<GroupSockets> sockets_;
   std::optional<FrontDoor> door_;
   std::optional<server::SessionServer> server_;
-  std::optional<Client> page_client_;
   std::optional<StatusPage> page_;
   server::MetricsPort http_;  // ends before what it tells of
 };

@@ -62,6 +62,8 @@ class Grants {
   // a deadline asks.
   protocol::Refusal refuse(Instant now);
   bool is_recovering(Instant now) const { return now < grant_from_; }
+  // It does not recover, and its clock is sound.
+  bool may_grant(Instant now) const;
   Duration delay_left(Instant now) const;
   // Before it the node is recovering; is not admitted, if it is unfenced (rule F7); and leaves no
   // snapshot when it stops (rule R3).
@@ -191,7 +193,6 @@ class Grants {
   const ClockWatch& clock() const { return clock_; }
 
  private:
-  bool may_grant(Instant now) const;
   const Lock* grant_hash(std::string_view key, std::string_view packed, Instant deadline,
                          Instant now);
   // lock: nullptr when there was no memory for it.

@@ -28,12 +28,12 @@ Result<MetricsPort> MetricsPort::open(net::Loop& loop, const Places& places, con
   return opened;
 }
 
-std::string MetricsPort::note() const {
+std::string MetricsPort::addresses() const {
   std::string addresses;
   for (const auto& server : servers_) {
     addresses += (addresses.empty() ? "" : ", ") + server->local().text();
   }
-  return addresses.empty() ? "" : "metrics are at " + addresses + ", path /metrics";
+  return addresses;
 }
 
 }  // namespace redlock::server

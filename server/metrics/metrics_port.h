@@ -32,8 +32,8 @@ class MetricsPort {
   // The page of collectors.
   static net::HttpResponse metrics(std::string text);
 
-  // A line for the log; empty: it listens nowhere.
-  std::string note() const;
+  // Of people; empty: it listens nowhere.
+  std::string addresses() const;
 
  private:
   std::vector<std::unique_ptr<net::HttpServer>> servers_;

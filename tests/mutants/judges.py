@@ -34,11 +34,13 @@ SEEDS_OF_ANY = 20   # of a mutant that no single seed is known to meet
 ROOMS = {"server/recovery/": ("recovery_test", "node_test"),
          "server/locks/": ("lock_table_test", "node_test"),
          "server/": ("node_test",),
+         "coordinator/front_door/": ("front_door_test",),
+         "coordinator/group/door/": ("door_operations_test", "front_door_test"),
          "coordinator/": ("coordinator_test", "waiting_test")}
 SIMULATOR = "redlock-sim-mutants"
 
 # Rows of simulated.cpp, each over so many of the range's seeds.
-MIXES = (1.0, 0.5, 0.5, 0.5, 0.5, 0.3)
+MIXES = (1.0, 0.5, 0.5, 0.5, 0.5, 0.3, 1.0)
 
 
 def unit_tests(file):

@@ -44,11 +44,17 @@ FILES = ("server/recovery/recovery.cpp", "server/recovery/ledger.cpp",
          "coordinator/quorum/extension.cpp", "coordinator/quorum/release.cpp",
          "coordinator/quorum/admission.cpp", "coordinator/quorum/answer.cpp",
          "coordinator/quorum/ballot.cpp", "coordinator/quorum/floor.cpp",
-         "coordinator/quorum/tally.cpp", "coordinator/roster/rosters.cpp",
+         "coordinator/quorum/quorum_read.cpp", "coordinator/quorum/tally.cpp",
+         "coordinator/roster/rosters.cpp",
          "coordinator/roster/roster_change.cpp", "coordinator/group/group.cpp",
          "coordinator/group/group_operations.cpp", "coordinator/group/group_roster.cpp",
          "coordinator/group/operation.cpp", "coordinator/group/admission_schedule.cpp",
-         "coordinator/group/admit_operation.cpp", "coordinator/group/keeper.cpp")
+         "coordinator/group/admit_operation.cpp", "coordinator/group/keeper.cpp",
+         "coordinator/group/door/deadline_operation.cpp",
+         "coordinator/group/door/read_operation.cpp",
+         "coordinator/front_door/served/commit.cpp",
+         "coordinator/front_door/served/served_command.cpp",
+         "coordinator/front_door/served/served_command_nodes.cpp")
 
 NETS = ("unit", "simulator")
 SEEDS = 1000  # of the simulator's first mix, and of the others in proportion

@@ -47,6 +47,9 @@ Mix mix_of(std::size_t row) {
     case 5:
       mix.rosters = true;
       break;
+    case 6:
+      mix.doors = true;
+      break;
     default:
       fmt::print(stderr, "there is no mix {}\n", row);
       std::exit(64);

@@ -5,9 +5,11 @@
 //   … return HttpResponse::listen_to(events);   // the answer to a GET; it ends with the connection
 //   events.send(json);
 //
-// A listener that does not read what it is sent is dropped; a browser comes back by itself.
-// Thread safety: none, as Loop. It outlives the servers that answer with it.
+// A listener that does not read what it is sent, or is behind for long, is dropped; a browser comes
+// back by itself. Thread safety: none, as Loop. It outlives the servers that answer with it.
 #pragma once
+
+#include "base/time.h"
 
 #include <cstddef>
 #include <string_view>
@@ -19,8 +21,11 @@ class HttpEvents {
  public:
   // Browsers that look at one program at a time.
   static constexpr std::size_t kListenersMax = 16;
-  // Of one listener: some events of a large group.
+  // Of one listener, beside the event that comes: with what the system keeps, some seconds of a
+  // large group.
   static constexpr std::size_t kUnreadBytesMax = 512 * 1024;
+  // It has not read all that it was sent.
+  static constexpr Duration kBehindMax = 10s;
 
   class Listener {
    public:

@@ -61,13 +61,14 @@ class HttpReader::Parser {
     return 0;
   }
   int on_name(const char* at, std::size_t size) {
-    if (has_value_) end_field();
+    if (has_value_ && end_field() != 0) return -1;
     return append(name_, at, size);
   }
+  // Two hosts are two meanings of one request (RFC 9112 §3.2).
   int end_field() {
     if (equals_ignoring_case(name_, "Host")) {
-      ++hosts_;
-      request_.host = hosts_ == 1 ? value_ : std::string();
+      if (++hosts_ > 1) return -1;  // 1 says something of the body there
+      request_.host = value_;
     }
     name_.clear();
     value_.clear();

@@ -16,7 +16,7 @@ namespace redlock::net {
 struct HttpRequest {
   std::string method;  // as the library knows it: "GET"
   std::string path;    // of the target, without its query
-  std::string host;    // the Host field; empty: none, or more than one
+  std::string host;    // the Host field; empty: none
   bool keeps_alive = false;
 };
 

@@ -77,6 +77,7 @@ class HttpServer::Connection final : public Stream::User, private HttpEvents::Li
   }
 
   Instant silent_since() const { return silent_since_; }
+  bool is_listening() const { return events_ != nullptr; }
 
   // While an answer is on its way nothing more is read, so that what is kept stays bounded.
   void on_bytes(std::string_view bytes) override {
@@ -131,8 +132,11 @@ class HttpServer::Connection final : public Stream::User, private HttpEvents::Li
 
   // HttpEvents::Listener
   void send(std::string_view bytes) override {
-    if (stream_->queued_bytes() > HttpEvents::kUnreadBytesMax) return server_.forget(*this);
-    silent_since_ = now();
+    const std::size_t unread = stream_->queued_bytes();
+    if (unread == 0) silent_since_ = now();
+    const bool is_behind = now() - silent_since_ >= HttpEvents::kBehindMax;
+    const bool is_too_much = unread > 0 && unread + bytes.size() > HttpEvents::kUnreadBytesMax;
+    if (is_behind || is_too_much) return server_.forget(*this);
     stream_->write(bytes);
   }
 
@@ -182,9 +186,12 @@ Result<std::unique_ptr<HttpServer>> HttpServer::listen(Loop& loop, const Address
 
 void HttpServer::accept(std::unique_ptr<Stream> stream) {
   if (connections_.size() >= kConnectionsMax) {
-    const auto longest = std::min_element(
-        connections_.begin(), connections_.end(),
-        [](const auto& a, const auto& b) { return a->silent_since() < b->silent_since(); });
+    // Who listens says nothing, and is heard of at each event.
+    const auto longest = std::min_element(connections_.begin(), connections_.end(),
+                                          [](const auto& a, const auto& b) {
+                                            return std::pair(a->is_listening(), a->silent_since()) <
+                                                   std::pair(b->is_listening(), b->silent_since());
+                                          });
     forget(**longest);
   }
   connections_.push_back(std::make_unique<Connection>(*this, std::move(stream)));
