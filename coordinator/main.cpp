@@ -54,6 +54,7 @@ int run_subcommand(Subcommand subcommand, const Options& options) {
     case Subcommand::list:
       return run_over_nodes(command_list, options, Admits::no);
     case Subcommand::status:
+      if (options.http) return command_page(options);
       return run_over_nodes(command_status, options, Admits::no);
     case Subcommand::admit:
       return run_over_nodes(command_admit, options, Admits::no);

@@ -12,12 +12,12 @@ _redlock_options_of() {
     acquire) echo "$common --ttl --no-wait --wait --no-fence --label --quiet --verbose" ;;
     extend) echo "$common --value --ttl" ;;
     release) echo "$common --value" ;;
-    status) echo "$common --watch" ;;
+    status) echo "$common --watch --http --http-names" ;;
     "group rescue") echo "$common --gone --floor" ;;
     admit) echo "$common --new-group --floor" ;;
     up) echo "$common --count --port --dir --node-binary --door-port --no-door" ;;
     serve)
-      echo "$common --listen --http --acquire-time --reply-time --max-ttl --require-quorum" \
+      echo "$common --listen --http --http-names --acquire-time --reply-time --max-ttl --require-quorum" \
         "--requirepass --protected-mode --maxclients --timeout --unixsocketperm --logfile --loglevel"
       ;;
     bench) echo "$common --for --in-flight --ttl --no-fence" ;;

@@ -135,9 +135,7 @@ void add_serve(CLI::App& app, Flags& flags, Options& options) {
   add_setting(subcommand, flags, "--http", "http",
               "where a page and /metrics are: host:port (nowhere)", "ADDRESS");
   add_setting(subcommand, flags, "--http-names", "http-names",
-              "whether the page names locks: no, hash, yes (no with a requirepass; else yes at "
-              "this machine's address, hash at others)",
-              "WORD");
+              "whether the page names locks: no, hash, yes (by the address)", "WORD");
   add_setting(subcommand, flags, "--acquire-time", "acquire-time",
               "how long the nodes may take for a lock (500ms)", "D");
   add_setting(subcommand, flags, "--reply-time", "reply-time",
@@ -167,8 +165,7 @@ void add_status(CLI::App& app, Flags& flags, Options& options) {
           ->excludes(watch);
   subcommand
       .add_option("--http-names", options.http_names,
-                  "whether the page names locks: no, hash, yes (yes at this machine's address, "
-                  "hash at others)")
+                  "whether the page names locks: no, hash, yes (by the address)")
       ->type_name("WORD")
       ->check(CLI::IsMember({"no", "hash", "yes"}))
       ->needs(page);

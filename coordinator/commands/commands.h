@@ -21,5 +21,6 @@ int command_group(const Options& options);
 int command_up(const Options& options);
 int command_drill(const Options& options);
 int command_serve(const Options& options);
+int command_page(const Options& options);
 
 }  // namespace redlock::coordinator

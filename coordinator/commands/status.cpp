@@ -1,14 +1,12 @@
 // redlock status: a table of the nodes, from what they tell of themselves, what is wrong, and a
-// verdict; once, or again each second until q, or as a page for browsers.
+// verdict; once, or again each second until q.
 #include "base/net/terminal_keys.h"
 #include "base/net/turn/clock.h"
 #include "base/net/turn/timer.h"
-#include "coordinator/cli/node_report.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
 #include "coordinator/health/group_verdict.h"
 #include "coordinator/health/status_table.h"
-#include "coordinator/page/status_page.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -136,32 +134,9 @@ class StatusCommand {
   int last_ = exit_code::kGroupDown;
 };
 
-int serve_page(const Options& options, CommandSession& session) {
-  if (options.json) {
-    complain("a page is shown, or JSON is printed; the page's /status.json has the same");
-    return exit_code::kUsage;
-  }
-  StatusPage page(
-      session.loop(),
-      {.client = options.client, .names = StatusPage::names_at(*options.http, options.http_names)});
-  auto server =
-      net::HttpServer::listen(session.loop(), *options.http, [&page](std::string_view path) {
-        return page.answer(path).value_or(net::HttpResponse::not_found());
-      });
-  if (!server) {
-    complain(server.error().text);
-    return exit_code::kNo;
-  }
-  session.on_interrupt([&session](int number) { session.finish(exit_code::of_signal(number)); });
-  fmt::print("the group is shown at http://{}/ until Ctrl-C\n", server.value()->local().text());
-  std::fflush(stdout);
-  return session.run([] {});
-}
-
 }  // namespace
 
 int command_status(const Options& options, CommandSession& session) {
-  if (options.http) return serve_page(options, session);
   StatusCommand status(options, session);
   return status.run();
 }

@@ -77,7 +77,7 @@
       trace.append(drawn(traces.get(node.node) ?? []));
       row.append(element("td", node.node, "name"), stateOf(node, passed),
         element("td", node.locks ?? "–", "number"), element("td", tokensOf(node), "extra"),
-        element("td", ttl, "number", "extra"), element("td", trip, "number"), trace);
+        element("td", ttl, "number", "extra"), element("td", trip, "number", "extra"), trace);
       return row;
     });
     byId("nodes").replaceChildren(...rows);
@@ -108,8 +108,9 @@
       const held = lock.held_ms === undefined ? "–" : spoken(lock.held_ms / 1000 + passed);
       const name = element("td", lock.name, "name");
       name.title = lock.name;
-      row.append(name, element("td", lock.label ?? "–", "name"), element("td", held, "number"),
-        element("td", left, "number"), element("td", lock.token ?? "–", "number", "extra"),
+      row.append(name, element("td", lock.label ?? "–", "name"),
+        element("td", held, "number", "extra"), element("td", left, "number"),
+        element("td", lock.token ?? "–", "number", "extra"),
         element("td", `${lock.nodes} of ${told.status.nodes.length}`, "number", "extra"));
       return row;
     });
