@@ -104,6 +104,7 @@ void StatusPage::note_states(const States& states) {
                          const Result<std::vector<ListedLock>, Error>& result) mutable {
     if (result) {
       told.locks = json_of(result.value());
+      for (const ListedLock& lock : result.value()) told.name_bytes += lock.name.size();
     } else {
       told.why_no_locks = "no quorum tells of them";
     }
@@ -140,8 +141,8 @@ void StatusPage::post(std::optional<Told> told) {
 
 void StatusPage::end_look(const std::optional<Told>& told) {
   is_asking_ = false;
-  const Duration pause = std::max<Duration>(kInterval, kPauses * (now() - looked_at_));
-  again_.set(later(looked_at_, pause));
+  const std::size_t more = told ? told->name_bytes / kNameBytesASecond : 0;
+  again_.set(later(looked_at_, kInterval + std::chrono::seconds(more)));
   if (!told) return;
   last_ =
       fmt::format(R"({{"title":{},"status":{},"locks":{},"why_no_locks":{},"door":{}}})",

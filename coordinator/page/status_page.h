@@ -36,8 +36,8 @@ namespace redlock::coordinator {
 class StatusPage {
  public:
   static constexpr Duration kInterval = 1s;
-  // A look that took long, as for names of many KB, is followed by a pause of so many times that.
-  static constexpr int kPauses = 20;
+  // Of names: for each so many bytes that a look has read, the next one waits a second longer.
+  static constexpr std::size_t kNameBytesASecond = 1024 * 1024;
   // Who asks for /status.json again within this time is taken for somebody who looks.
   static constexpr Duration kLookedAtTime = 5s;
   // With more locks than this at a node none are listed: to read them all each second would cost
@@ -77,6 +77,7 @@ class StatusPage {
     std::string status = {};
     std::string locks = "null";
     std::string why_no_locks = {};
+    std::size_t name_bytes = 0;  // that were read
   };
 
   bool is_looked_at(Instant now) const { return events_.listeners() > 0 || now < looked_at_until_; }

@@ -104,6 +104,17 @@ class Status(PageTest):
         self.assertLess(listener.next()["status"]["nodes"][2]["delay_left_seconds"],
                         told["delay_left_seconds"])
 
+    def test_hung_nodes_do_not_slow_it(self):
+        self.show()
+        listener = self.listen()
+        self.group.signal((0, 1), signal.SIGSTOP)
+        while listener.next()["status"]["nodes_granting"] != 3:
+            pass
+        began = time.monotonic()
+        for _ in range(3):
+            listener.next()
+        self.assertLess(time.monotonic() - began, 3 * 3)  # a second, or two node timeouts
+
     def test_locks_are_told_with_their_holders_and_never_with_their_values(self):
         self.show()
         job = self.hold("payroll")
