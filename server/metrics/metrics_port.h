@@ -32,7 +32,7 @@ class MetricsPort {
   // The page of collectors.
   static net::HttpResponse metrics(std::string text);
 
-  // Of people; empty: it listens nowhere.
+  // Where it listens, separated by commas; empty: nowhere.
   std::string addresses() const;
 
  private:

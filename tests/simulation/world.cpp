@@ -149,8 +149,8 @@ void World::look_for_debts() {
   const Duration time = kReleaseTime + 10 * scenario_.delay_max + 8 * scenario_.disk_sync_max +
                         40 * scenario_.turn_max;
   for (unsigned node = 1; node <= scenario_.nodes; ++node) {
-    for (std::string& value : hosts_[node - 1]->values()) {
-      all_values.push_back(value);
+    for (const std::string& value : hosts_[node - 1]->values()) {
+      if (front_) all_values.push_back(value);
       const auto debt = referee_.debt(value, node);
       if (!debt || !group_.is_member_for_good(node)) continue;
       const TrueTime trouble = std::max(trouble_until_[{debt->client, node}],

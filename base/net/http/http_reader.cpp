@@ -67,7 +67,7 @@ class HttpReader::Parser {
   // Two hosts are two meanings of one request (RFC 9112 §3.2).
   int end_field() {
     if (equals_ignoring_case(name_, "Host")) {
-      if (++hosts_ > 1) return -1;  // 1 says something of the body there
+      if (++hosts_ > 1) return -1;  // at the end of all fields 1 would mean: no body follows
       request_.host = value_;
     }
     name_.clear();

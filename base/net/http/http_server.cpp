@@ -123,9 +123,9 @@ class HttpServer::Connection final : public Stream::User, private HttpEvents::Li
     const bool has_body = !is_whole || request.method != "HEAD";
     silent_since_ = now();
     stream_->write(bytes_of(response, has_body, keeps_alive));
-    is_ending_ = !keeps_alive;
-    if (response.events == nullptr || !has_body) return;
-    is_ending_ = false;
+    const bool listens = response.events != nullptr && has_body;
+    is_ending_ = !keeps_alive && !listens;
+    if (!listens) return;
     events_ = response.events;
     events_->add(*this);
   }
@@ -186,7 +186,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::listen(Loop& loop, const Address
 
 void HttpServer::accept(std::unique_ptr<Stream> stream) {
   if (connections_.size() >= kConnectionsMax) {
-    // Who listens says nothing, and is heard of at each event.
+    // Who listens has nothing more to say, and goes after all others.
     const auto longest = std::min_element(connections_.begin(), connections_.end(),
                                           [](const auto& a, const auto& b) {
                                             return std::pair(a->is_listening(), a->silent_since()) <
