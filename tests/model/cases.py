@@ -45,6 +45,12 @@ def rosters(*sets, **more):
             **{f"ROSTER_{epoch}": nodes for epoch, nodes in enumerate(sets)}}
 
 
+def replaced(writers, extensions=0, crashes=0, readings=1, expiries=0, **more):
+    """A lock's value, at three nodes if nothing else is told."""
+    return {"WRITERS": writers, "READINGS": readings, "EXTENSIONS": extensions,
+            "CRASHES": crashes, "EXPIRIES": expiries, **more}
+
+
 REPLACED_TWICE = rosters(0b00111, 0b01110, 0b11100)
 
 # What an assertion says when it fails, by a piece of its text.
@@ -52,10 +58,14 @@ FAILURES = {
     ".t!=": "two acquisitions have the same token",
     ".floor": "it started after a larger token was given",
     "validity==0": "two hold the lock at once",
-    "newest": "somebody else held the lock in between",
+    "newest==": "somebody else held the lock in between",
     "is_chosen[": "two first rosters that share a node are chosen",
     "chosen[": "two rosters of one epoch are chosen",
     ".phase": "two hold the lock at once",
+    ".number!=": "two values of one number are chosen",
+    "newest)&1": "an older value is read after a newer one was chosen",
+    "extended_after)&1": "an older value is extended after a newer one was chosen",
+    ".line>>": "a value that was chosen is lost",
 }
 
 CLAIMS = [
@@ -86,6 +96,14 @@ CLAIMS = [
     Case("floor-replaced-2", "floor.pml", {**REPLACED_TWICE, "CHANGERS": 2}),
     Case("floor-grows", "floor.pml", rosters(0b00111, 0b01111, 0b11111)),
     Case("floor-shrinks", "floor.pml", rosters(0b11111, 0b11110, 0b11100)),
+    Case("replace-2", "replace.pml", replaced(2), is_small=True),
+    Case("replace-extended", "replace.pml", replaced(1, extensions=1, crashes=2), is_small=True),
+    Case("replace-expired", "replace.pml", replaced(1, extensions=1, expiries=2), is_small=True),
+    Case("replace-3", "replace.pml", replaced(3)),
+    Case("replace-five", "replace.pml", replaced(2, NODES=5)),
+    Case("replace-readings", "replace.pml", replaced(2, readings=2)),
+    Case("replace-expired-2", "replace.pml", replaced(2, extensions=1, expiries=1)),
+    Case("replace-extended-2", "replace.pml", replaced(2, extensions=1, crashes=1)),
 ]
 
 
@@ -107,6 +125,10 @@ def of_first_roster(name, text, bound):
 
 def of_floor(name, text):
     return Twin(name, "floor.pml", REPLACED_TWICE, rule="F9", text=text)
+
+
+def of_replace(rule, name, text, bound=replaced(1, extensions=1, crashes=1)):
+    return Twin(name, "replace.pml", bound, rule=rule, text=text)
 
 
 TWINS = [
@@ -180,4 +202,17 @@ TWINS = [
     of_floor("FLOOR_OF_THE_PROMISES", "it is read before they have accepted"),
     of_floor("ONE_COUNTER_TOO_LOW", "it is read one counter too low"),
     of_floor("VOTES_FOR_THE_FORMER", "who has accepted votes on"),
+    of_replace("D8", "TOP_UPS_COUNT", "a node that is topped up counts for the extension"),
+    of_replace("D8", "TOP_UP_OVER_ANY_CONNECTION", "a top-up reaches a node's next life"),
+    of_replace("D8", "TOP_UP_OF_ANY_NO", "who held another value is topped up",
+               replaced(1, extensions=1, expiries=1)),
+    of_replace("D9", "REPLACE_FROM_UNCONFIRMED", "a writer starts from what one node told",
+               replaced(3)),
+    of_replace("D9", "SECOND_VOTE_FOR_A_NUMBER", "a replacement does not look at the bytes",
+               replaced(2)),
+    of_replace("D9", "ROLL_FORWARD_BY_INCARNATION", "rolling forward does not look at the bytes",
+               replaced(2)),
+    of_replace("D9", "READ_IN_THE_LAST_MOMENT", "a reading counts what is about to run out"),
+    of_replace("R", "NO_DELAY_OF_START", "a restarted node says at once what it lacks"),
+    of_replace("R", "DELAY_OF_ONE", "its delay covers only what it voted in"),
 ]
