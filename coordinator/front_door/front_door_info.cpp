@@ -78,6 +78,7 @@ std::string FrontDoor::locks_section() const {
       .field("refused_held", stats_.refused_held)
       .field("extended", stats_.extended)
       .field("shortened", stats_.shortened)
+      .field("replaced", stats_.replaced)
       .field("released", stats_.released)
       .field("released_late", stats_.released_late)
       .field("topped_up", group_.figures().top_ups)

@@ -83,7 +83,7 @@ std::optional<NodeRequest> LateAnswers::top_up_late(NodeIndex node, const Comple
   const auto found = lacks_.find(completion.operation);
   if (found == lacks_.end() || !found->second.missing.test(node)) return std::nullopt;
   std::optional<NodeRequest> request;
-  if (completion.answer.kind == AnswerKind::no) {
+  if (completion.answer.is_lacking && now < found->second.top_up.asked_by) {
     request = found->second.top_up.request(completion.answer.from, now);
   }
   found->second.missing.reset(node);

@@ -31,7 +31,8 @@ namespace redlock::coordinator {
 struct TopUp {
   SharedClaim claim;
   Token token;
-  Instant ends_at;  // as the extension's quorum was told
+  Instant ends_at;   // as the extension's quorum was told
+  Instant asked_by;  // nodes that answer later than that are not topped up
 
   // nullopt: it is over.
   std::optional<NodeRequest> request(NodeIdentity node, Instant now) const;

@@ -53,10 +53,16 @@ struct ExtendResult {
   bool keeps_later = false;
 };
 
+// For how long nodes are to keep a value that replaced another, or one that will be replaced (rule
+// D9): until the attempt that asks for it is over, and whatever began before that is.
+constexpr Duration least_time_to_replace(Duration node_timeout) {
+  return 2 * node_timeout;
+}
+
 // Another deadline for whoever holds exactly this value, by somebody who does not know its validity
-// and is not the only one to act on it (rule D8). It counts where nodes still held it, and nowhere
-// else: a quorum of `yes`. Of the other nodes, those that answer `no` are topped up once it has
-// succeeded, counted by nobody.
+// and is not the only one to act on it (rule D8), and perhaps another value (rule D9). It counts
+// where nodes still held the value, and nowhere else: a quorum of `yes`. Of the other nodes, those
+// that answer `no` are topped up once it has succeeded, counted by nobody.
 struct ExtendRequest {
   std::string name;
   std::string value;
@@ -64,6 +70,10 @@ struct ExtendRequest {
   // The deadline is set, also to an earlier one; nothing is topped up. Otherwise it is never
   // brought forward.
   bool shortens = false;
+  // The value that it gets. REQUIRES: never sent before; a quorum is known to hold the one before.
+  std::optional<std::string> replacement = std::nullopt;
+  // With a replacement: the deadline stays as it is. ttl: what is left of it.
+  bool keeps_deadline = false;
 };
 
 struct ReleaseResult {
@@ -74,12 +84,12 @@ struct ReleaseResult {
 // Who holds a lock, by a quorum's word (quorum_read.h).
 struct ReadRequest {
   std::string name;
-  HolderOf holder_of = {};   // the part of a value that tells its holder; null: all of it
+  HeldByOf held_by = {};     // what a value tells of its holder; null: each is one's own
   bool wants_token = false;  // a held lock is told as soon as its token is settled
 };
 
 struct ReadResult {
-  ReadVerdict verdict;
+  ReadVerdict verdict;  // not unsettled: what is so was finished, or is possible
   // Of verdicts held and possible: see QuorumRead.
   std::string value = {};
   Duration left = 0ns;  // from `began` on

@@ -79,18 +79,24 @@ Answer classify_grant(const Reply& reply) {
   return answer;
 }
 
-// LOCK.EXTEND: [1 or 2, stored token, ms left] or [0]; a script: 0, 1 or 2.
+// LOCK.EXTEND and LOCK.REPLACE: [1 or 2, stored token, ms left], [0] of what is free, [0, ms] of
+// what is another's; a script: 0, 1 or 2.
 Answer classify_extension(const Reply& reply, int most) {
-  if (!reply.is(Reply::Kind::array)) return classify_count(reply, reply, most);
+  if (!reply.is(Reply::Kind::array)) {
+    Answer answer = classify_count(reply, reply, most);
+    answer.is_lacking = answer.kind == AnswerKind::no;  // or another's: a plain Redis does not tell
+    return answer;
+  }
   const auto& items = reply.items();
   if (items.empty()) return unexpected(reply);
   Answer answer = classify_count(reply, items[0], most);
   const bool is_extended = answer.kind == AnswerKind::yes;
   const bool has_shape = is_extended
                              ? items.size() == 3 && is_token(items[1]) && is_time_left(items[2])
-                             : items.size() == 1;
+                             : items.size() == 1 || (items.size() == 2 && is_time_left(items[1]));
   if (answer.is_vote() && !has_shape) return unexpected(reply);
   if (is_extended) answer.token = static_cast<Token>(items[1].integer());
+  answer.is_lacking = answer.kind == AnswerKind::no && items.size() == 1;
   return answer;
 }
 
@@ -156,6 +162,8 @@ Answer classify(RequestKind kind, const Reply& reply, bool may_top_up) {
       return classify_grant(reply);
     case RequestKind::extend:
       return classify_extension(reply, may_top_up ? 2 : 1);
+    case RequestKind::replace:
+      return classify_extension(reply, 1);
     case RequestKind::release:
     case RequestKind::confirm:
       return classify_count(reply, reply, 1);

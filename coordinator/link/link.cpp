@@ -18,19 +18,6 @@ bool is_unknown_script(const Reply& reply) {
   return reply.is_error() && reply.text().starts_with("NOSCRIPT");
 }
 
-bool is_vote(RequestKind kind) {
-  switch (kind) {
-    case RequestKind::acquire:
-    case RequestKind::extend:
-    case RequestKind::shorten:
-    case RequestKind::confirm:
-    case RequestKind::read:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Of the same lock, one to make it and one to end it.
 bool are_opposed(const NodeRequest& one, const NodeRequest& other) {
   const bool is_pair = (one.tops_up && other.kind == RequestKind::release) ||

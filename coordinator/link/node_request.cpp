@@ -68,6 +68,14 @@ void write_grant(const NodeRequest& request, OutputBuffer& out) {
   write_request(protocol::Request(words.data(), count), out);
 }
 
+void write_replacement(const NodeRequest& request, OutputBuffer& out) {
+  const Claim& claim = *request.claim;
+  const Number ttl(ceil_ms(request.ttl));
+  const std::array<std::string_view, 7> words = {
+      "LOCK.REPLACE", claim.name, claim.value, claim.next, "PX", ttl.view(), "SHORTEN"};
+  write_request(protocol::Request(words).first(request.shortens ? 7 : 6), out);
+}
+
 void write_release(const Claim& claim, ReleaseKind kind, OutputBuffer& out) {
   switch (kind) {
     case ReleaseKind::plain:
@@ -90,6 +98,8 @@ void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
       return write_grant(request, out);
     case RequestKind::shorten:
       return write({"SET", claim->name, claim->value, "IFEQ", claim->value, "PX", ttl.view()}, out);
+    case RequestKind::replace:
+      return write_replacement(request, out);
     case RequestKind::release:
       return write_release(*claim, request.release, out);
     case RequestKind::confirm:
@@ -130,6 +140,13 @@ void write_for_plain_redis(const NodeRequest& request, ScriptForm form, OutputBu
     case RequestKind::shorten: {
       const ScriptCall call(kShortenScript, form);
       return write({call.command, call.script, "1", claim->name, claim->value, ttl.view()}, out);
+    }
+    case RequestKind::replace: {
+      const ScriptCall call(kReplaceScript, form);
+      const std::string_view shortens = request.shortens ? "1" : "0";
+      return write({call.command, call.script, "1", claim->name, claim->value, claim->next,
+                    ttl.view(), shortens},
+                   out);
     }
     case RequestKind::release: {
       const ScriptCall call(kReleaseScript, form);
@@ -191,6 +208,20 @@ bool can_ask(RequestKind request, NodeKind node) {
       return node == NodeKind::redlock_node;
     default:
       return true;
+  }
+}
+
+bool is_vote(RequestKind kind) {
+  switch (kind) {
+    case RequestKind::acquire:
+    case RequestKind::extend:
+    case RequestKind::shorten:
+    case RequestKind::replace:
+    case RequestKind::confirm:
+    case RequestKind::read:
+      return true;
+    default:
+      return false;
   }
 }
 

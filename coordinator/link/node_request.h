@@ -21,6 +21,7 @@ enum class RequestKind : std::uint8_t {
   acquire,      // LOCK.ACQUIRE; SET name value NX PX ttl
   extend,       // LOCK.EXTEND; the extension script, or the top-up script
   shorten,      // SET name value IFEQ value PX ttl; the shortening script
+  replace,      // LOCK.REPLACE; the replacing script
   release,      // LOCK.RELEASE; the release script
   confirm,      // LOCK.CONFIRM; a plain Redis has no fencing tokens
   wait,         // LOCK.WAIT … PUSH; a plain Redis tells nobody
@@ -41,6 +42,7 @@ struct Claim {
   std::string name;
   std::string value;
   std::string label = {};  // who the holder says it is; empty: not told
+  std::string next = {};   // replace: the value that comes in place of `value`
 };
 using SharedClaim = std::shared_ptr<const Claim>;
 
@@ -81,9 +83,10 @@ struct NodeRequest {
   OperationId operation = kNobody;
   RequestKind kind = RequestKind::info;
   SharedClaim claim = {};        // null for what asks the node of itself
-  Duration ttl = 0ns;            // acquire, extend, shorten; wait: its timeout, 0 cancels
+  Duration ttl = 0ns;            // acquire, extend, shorten, replace; wait: its timeout, 0 cancels
   Instant worth_until = kNever;  // release: from here on the lock has run out by itself
   bool tops_up = false;          // extend: makes the lock where it is missing (rule Q4)
+  bool shortens = false;         // replace: the deadline may be brought forward
   // release; of what takes a lock: how it is undone
   ReleaseKind release = ReleaseKind::plain;
   // confirm; extend that tops up; fence_admit: the floor, BEYOND any bound, as it was read as rule
@@ -110,6 +113,9 @@ enum class ScriptForm : std::uint8_t { by_sha, in_full };
 // Whether a node of this kind can be asked this at all:
 // tokens, waits and groups are a redlock-node's.
 bool can_ask(RequestKind request, NodeKind node);
+
+// Whether its answer counts for an epoch of the group (rule G1).
+bool is_vote(RequestKind request);
 
 // In the node's dialect. REQUIRES: can_ask.
 void write_node_request(const NodeRequest& request, NodeKind node, ScriptForm form,

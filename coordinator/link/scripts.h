@@ -46,6 +46,22 @@ else
 end)",
     "1bfbb99810d66d9ea59b16336fdf07c12b8be9fc"};
 
+// Gives the key another value if it still holds this one (rule D9), and no earlier deadline unless
+// that is meant. KEYS[1], ARGV: value, new value, TTL in milliseconds, "1" to set the deadline in
+// any case, else "0". 0: not yours.
+inline constexpr NodeScript kReplaceScript = {
+    R"(if redis.call("get",KEYS[1]) ~= ARGV[1] then
+    return 0
+end
+local ttl = tonumber(ARGV[3])
+local left = redis.call("pttl",KEYS[1])
+if ARGV[4] == "0" and left > ttl then
+    ttl = left
+end
+redis.call("set",KEYS[1],ARGV[2],"PX",ttl)
+return 1)",
+    "f727e1c9cbe9d59cd0c15c5bbcad5db82df1bcbc"};
+
 // The extension script, which makes the lock where it is missing, too: a top-up
 // (rules Q4, D8).
 // KEYS[1], ARGV: value, TTL in milliseconds. 2: it was missing, and is held now.

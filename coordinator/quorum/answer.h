@@ -38,6 +38,8 @@ struct Answer {
   // other_group: the nodes that are named are not those of a group, so none is asked for its vote.
   bool is_wrong_list = false;
   bool topped_up = false;  // yes to an extension: it did not have the lock, and has it now
+  // no to an extension: nothing stands under the name, so it may be topped up (rule D8).
+  bool is_lacking = false;
   // yes to an acquisition: the node's proposal; to an extension: what it stores. 0: none.
   Token token = 0;
   NodeIdentity from = NodeIdentity::unknown;  // of a reply: who gave it (rule Q5)

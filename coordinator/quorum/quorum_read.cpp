@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <tuple>
 #include <utility>
 
 namespace redlock::coordinator {
@@ -18,8 +19,8 @@ const NodeReading* labelled(const std::vector<std::optional<NodeReading>>& readi
   return longest;
 }
 
-QuorumRead::QuorumRead(const Terms& terms, HolderOf holder_of, bool wants_token)
-    : holder_of_(std::move(holder_of)),
+QuorumRead::QuorumRead(const Terms& terms, HeldByOf held_by, bool wants_token)
+    : held_by_(std::move(held_by)),
       wants_token_(wants_token),
       hears_everyone_(terms.hear_everyone),
       node_timeout_(terms.node_timeout),
@@ -48,9 +49,20 @@ std::optional<Instant> QuorumRead::next_deadline() const {
   return ballot_.deadline();
 }
 
-std::string_view QuorumRead::holder_of(NodeIndex node) const {
+HeldBy QuorumRead::held_by(NodeIndex node) const {
   const std::string_view value = readings_[node]->value;
-  return holder_of_ ? holder_of_(value) : value;
+  return held_by_ ? held_by_(value) : HeldBy{value};
+}
+
+// REQUIRES: readings_[one].
+bool QuorumRead::is_one_holders(NodeIndex one, NodeIndex other) const {
+  return readings_[other] && held_by(one).holder == held_by(other).holder;
+}
+
+std::size_t QuorumRead::count_value(NodeIndex node) const {
+  return static_cast<std::size_t>(std::count_if(
+      readings_.begin(), readings_.end(),
+      [&](const auto& told) { return told && told->value == readings_[node]->value; }));
 }
 
 std::vector<QuorumRead::Holder> QuorumRead::holders() const {
@@ -58,7 +70,7 @@ std::vector<QuorumRead::Holder> QuorumRead::holders() const {
   for (NodeIndex node = 0; node < readings_.size(); ++node) {
     if (!readings_[node]) continue;
     const auto same = std::find_if(all.begin(), all.end(), [&](const Holder& holder) {
-      return holder_of(holder.node) == holder_of(node);
+      return is_one_holders(holder.node, node);
     });
     if (same == all.end()) {
       all.push_back({node, 1});
@@ -74,6 +86,7 @@ void QuorumRead::decide() {
   const ReadVerdict verdict = judge();
   if (verdict == ReadVerdict::held && !is_token_settled()) return;
   if (verdict == ReadVerdict::no_quorum && hears_everyone_ && votes.outstanding() > 0) return;
+  if (verdict == ReadVerdict::possible) choose_value();
   verdict_ = verdict;
 }
 
@@ -94,7 +107,7 @@ ReadVerdict QuorumRead::judge() {
   for (const Holder& holder : holders()) {
     if (holder.count >= quorum) {
       holder_ = holder.node;
-      return ReadVerdict::held;
+      return judge_values();
     }
     may_become_held |= holder.count + outstanding >= quorum;
     if (holder.count + silent + outstanding >= quorum) ++possible_at_most;
@@ -110,33 +123,64 @@ ReadVerdict QuorumRead::judge() {
   return ReadVerdict::pending;
 }
 
+// A quorum holds X. Which of its values is that of a quorum?
+ReadVerdict QuorumRead::judge_values() {
+  const std::size_t quorum = quorum_of(ballot_.nodes());
+  const std::size_t outstanding = ballot_.votes().outstanding();
+  bool may_become_settled = outstanding >= quorum;
+  for (NodeIndex node = 0; node < readings_.size(); ++node) {
+    if (!is_one_holders(holder_, node)) continue;
+    const std::size_t count = count_value(node);
+    may_become_settled |= count + outstanding >= quorum;
+    if (count < quorum) continue;
+    holder_ = node;
+    return ReadVerdict::held;
+  }
+  if (may_become_settled) return ReadVerdict::pending;
+  choose_value();
+  const bool may_be_brought = count_value(holder_) + behind().size() >= quorum;
+  return may_be_brought ? ReadVerdict::unsettled : ReadVerdict::possible;
+}
+
+// The same for whoever reads the same: the largest number, then what most have, then by its bytes.
+void QuorumRead::choose_value() {
+  const auto rank = [this](NodeIndex node) {
+    return std::tuple(held_by(node).number, count_value(node),
+                      std::string_view(readings_[node]->value));
+  };
+  for (NodeIndex node = 0; node < readings_.size(); ++node) {
+    if (is_one_holders(holder_, node) && rank(node) > rank(holder_)) holder_ = node;
+  }
+}
+
+std::vector<NodeIndex> QuorumRead::behind() const {
+  std::vector<NodeIndex> nodes;
+  for (NodeIndex node = 0; node < readings_.size(); ++node) {
+    const bool is_behind =
+        is_one_holders(holder_, node) && held_by(node).number < held_by(holder_).number;
+    if (is_behind) nodes.push_back(node);
+  }
+  return nodes;
+}
+
 std::vector<const NodeReading*> QuorumRead::readings_of_holder() const {
   std::vector<const NodeReading*> all;
   for (NodeIndex node = 0; node < readings_.size(); ++node) {
-    if (readings_[node] && holder_of(node) == holder_of(holder_)) all.push_back(&*readings_[node]);
+    if (is_one_holders(holder_, node)) all.push_back(&*readings_[node]);
   }
   return all;
 }
 
 const std::string& QuorumRead::value() const {
-  const auto all = readings_of_holder();
-  INVARIANT(!all.empty(), "the value of a lock that nobody holds");
-  const auto count = [&all](const NodeReading* reading) {
-    return std::count_if(all.begin(), all.end(), [reading](const NodeReading* other) {
-      return other->value == reading->value;
-    });
-  };
-  const auto most = std::max_element(all.begin(), all.end(),
-                                     [&count](const NodeReading* one, const NodeReading* other) {
-                                       return count(one) < count(other);
-                                     });
-  return (*most)->value;
+  INVARIANT(readings_[holder_], "the value of a lock that nobody holds");
+  return readings_[holder_]->value;
 }
 
 Duration QuorumRead::left() const {
   std::vector<Duration> left;
-  for (const NodeReading* reading : readings_of_holder()) left.push_back(reading->left);
-  INVARIANT(!left.empty(), "the time that is left of a lock that nobody holds");
+  for (const auto& told : readings_) {
+    if (told && told->value == value()) left.push_back(told->left);
+  }
   std::sort(left.begin(), left.end(), std::greater<>());
   return left[std::min(quorum_of(ballot_.nodes()), left.size()) - 1];
 }

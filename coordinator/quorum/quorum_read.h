@@ -9,9 +9,11 @@
 // A node either tells what it holds, or that it holds nothing, or is silent: down, recovering,
 // erring, too slow. With #X the nodes that hold X's value, and q a quorum:
 //
-//   held       q nodes hold X
+//   held       q nodes hold X, by one value
+//   unsettled  q nodes hold X, none of its values is at q nodes, and one can be brought to them
 //   free       q nodes answered, and #X + silent < q for every X: no X can be held by a quorum
-//   possible   q nodes answered, and one X alone can be held by a quorum
+//   possible   q nodes answered, and one X alone can be held by a quorum; or X is held, and no
+//              value of it can be that of a quorum any more
 //   no_quorum  all else: too few answered, or several could be
 //
 // Whoever relies on X got it from q nodes, and each of those holds it or is silent, as a node that
@@ -22,7 +24,11 @@
 // A reading finishes as soon as nothing that the other nodes may say changes its verdict, so a hung
 // node delays only what hangs on it.
 //
-// Two values are one holder's if `holder_of` makes the same of both; without it, if they are equal.
+// Two values are one holder's if `held_by` makes the same holder of both; without it, if they are
+// equal. A holder may replace its value by one of the next number, where a node holds exactly the
+// one before (rule D9). So at a node a holder's numbers only rise, and a value that q nodes tell is
+// no older than any that q nodes had when the reading began: one node would have told the later
+// one. Of an unsettled lock value() is the one to bring to the others; then a reading is settled.
 #pragma once
 
 #include "coordinator/quorum/ballot.h"
@@ -33,7 +39,7 @@
 
 namespace redlock::coordinator {
 
-enum class ReadVerdict : std::uint8_t { pending, held, free, possible, no_quorum };
+enum class ReadVerdict : std::uint8_t { pending, held, unsettled, free, possible, no_quorum };
 
 // What one node told of a lock that it holds.
 struct NodeReading {
@@ -51,13 +57,18 @@ struct NodeReading {
 const NodeReading* labelled(const std::vector<std::optional<NodeReading>>& readings,
                             std::string_view value);
 
-// The part of a value by which its holder is known. It must not keep the view.
-using HolderOf = std::function<std::string_view(std::string_view value)>;
+// What a value tells of its holder, and of how many values that had before.
+struct HeldBy {
+  std::string_view holder = {};
+  std::uint32_t number = 0;
+};
+// It must not keep the view.
+using HeldByOf = std::function<HeldBy(std::string_view value)>;
 
 class QuorumRead {
  public:
   // wants_token: a verdict `held` waits until the token is settled, too.
-  explicit QuorumRead(const Terms& terms, HolderOf holder_of = {}, bool wants_token = false);
+  explicit QuorumRead(const Terms& terms, HeldByOf held_by = {}, bool wants_token = false);
 
   void start(Instant now, Actions& actions);
   // answer: of kind yes when the node told; then `told` is what it holds, or nullopt: nothing.
@@ -73,13 +84,16 @@ class QuorumRead {
   // By node; nullopt: it holds nothing, or is silent (answers() tells which).
   const std::vector<std::optional<NodeReading>>& readings() const { return readings_; }
 
-  // --- of verdicts held and possible
+  // --- of verdicts held, unsettled and possible
 
-  // X's value, as most of those that hold X have it.
+  // Held: X's value at a quorum. Unsettled: of those with X's largest number the one to bring to
+  // the others. Possible: of these the one that most of those that hold X have.
   const std::string& value() const;
-  // How long a quorum holds X at least, from start() on: the q-th largest of the times that were
-  // told. Of a possible X the least of them.
+  // How long a quorum holds X's value at least, from start() on: the q-th largest of the times that
+  // were told. Of an unsettled or possible X the least of those told with the value.
   Duration left() const;
+  // Unsettled: the nodes that hold a value of X with a smaller number, to be brought this one.
+  std::vector<NodeIndex> behind() const;
   // What a quorum stores with X; 0: no quorum stores the same.
   Token token() const;
 
@@ -89,22 +103,27 @@ class QuorumRead {
     std::size_t count;  // #X
   };
 
-  std::string_view holder_of(NodeIndex node) const;
+  HeldBy held_by(NodeIndex node) const;
+  bool is_one_holders(NodeIndex one, NodeIndex other) const;
   std::vector<Holder> holders() const;
+  std::size_t count_value(NodeIndex node) const;  // nodes that hold the same value
   std::vector<const NodeReading*> readings_of_holder() const;
   void decide();
   ReadVerdict judge();
+  ReadVerdict judge_values();
+  void choose_value();
   Token token_at(std::size_t nodes) const;  // stored with X by so many
   bool is_token_settled() const;
 
-  HolderOf holder_of_;
+  HeldByOf held_by_;
   bool wants_token_;
   bool hears_everyone_;
   Duration node_timeout_;
   Ballot ballot_;
   std::vector<std::optional<NodeReading>> readings_;
   ReadVerdict verdict_ = ReadVerdict::pending;
-  NodeIndex holder_ = 0;  // of held and possible: a node that holds X
+  // Of held, unsettled and possible: a node that holds X, and from choose_value() on by value().
+  NodeIndex holder_ = 0;
 };
 
 }  // namespace redlock::coordinator

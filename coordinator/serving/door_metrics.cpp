@@ -58,6 +58,7 @@ void tell_locks(MetricsText& text, const DoorStats& stats, const GroupFigures& f
   text.sample({{"outcome", "client_gone"}}, stats.undone_gone);
   text.counter("extended_total", "Locks that were extended.", stats.extended);
   text.counter("shortened_total", "Locks that got an earlier end.", stats.shortened);
+  text.counter("replaced_total", "Locks whose value was replaced.", stats.replaced);
   text.counter("released_total", "Locks that were released.", stats.released);
   text.counter("released_late_total",
                "Of them, those with less than a fifth of their TTL left, as far as it is known.",

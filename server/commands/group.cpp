@@ -16,14 +16,19 @@
 // A step that the node does not take is answered by why, for the proposer to go on from: ["behind",
 // ballot promised], ["epoch", its roster, the longest TTL and the floor before that], ["early", ms
 // until it may], ["outside"].
+//
+// LOCK.STATUS: a map of what the node is, and of what the members of a group agree on.
 #include "base/text/number.h"
+#include "base/version.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
 #include "server/commands/replies.h"
 #include "server/group/membership.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
+#include "server/settings/setting_values.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -194,10 +199,57 @@ Reply learn(Call& call) {
   return Reply::ok();
 }
 
+// What the members of a group agree on, or differ in (rule G6).
+void add_group(const Call& call, Reply& map) {
+  const Membership& membership = call.node.membership();
+  const Settings& settings = call.node.settings();
+  const std::string standing(Membership::standing_name(membership.standing()));
+  map.add_field("ledger_id", Reply::bulk(call.node.ledger().record().ledger_id()))
+      .add_field("epoch", number_reply(membership.record().current.epoch))
+      .add_field("standing", Reply::bulk(standing))
+      .add_field("roster", Reply::bulk(roster_text(membership.record().current)))
+      .add_field("accepted", Reply::bulk(roster_text(membership.record().accepted)))
+      .add_field("former_longest_ttl_ms", Reply::integer(ceil_ms(membership.record().longest)))
+      .add_field("former_floor", number_reply(membership.record().floor))
+      .add_field("clock_drift", Reply::bulk(fmt::format("{}", settings.clock_drift)))
+      .add_field("restart_delay", Reply::bulk(restart_delay_text(settings.restart_delay)))
+      .add_field("warning", Reply::bulk_view(call.node.start().warning));
+}
+
+Reply status(Call& call) {
+  Node& node = call.node;
+  const Grants& grants = node.grants();
+  const Fence& fence = grants.fence();
+  const NodeStart& start = node.start();
+  const Instant now = call.instant();
+  const auto ms_until = [&](Instant when) {
+    return Reply::integer(std::max<std::int64_t>(ceil_ms(when - now), 0));
+  };
+  Reply map = Reply::map({});
+  map.add_field("node_id", Reply::bulk_view(start.node_id))
+      .add_field("state", Reply::bulk_view(grants.is_recovering(now) ? "recovering" : "serving"))
+      .add_field("cause", Reply::bulk_view(start.cause))
+      .add_field("delay_left_ms", Reply::integer(ceil_ms(grants.delay_left(now))))
+      .add_field("locks", number_reply(node.locks().size()))
+      .add_field("counter", number_reply(fence.largest()))
+      .add_field("bound", number_reply(fence.bound()))
+      .add_field("fenced", Reply::integer(fence.is_fenced() ? 1 : 0))
+      .add_field("admit_in_ms", ms_until(std::max(grants.admit_from(), grants.grant_from())))
+      .add_field("max_ttl_ms", Reply::integer(ceil_ms(node.settings().max_ttl)))
+      .add_field("largest_ttl_ms", Reply::integer(ceil_ms(node.ledger().largest_ttl())))
+      .add_field("version", Reply::bulk_view(kRedlockVersion))
+      .add_field("labels", Reply::integer(1));  // a node of before has no LABEL
+  add_group(call, map);
+  return map;
+}
+
 // What waits for the ledger's disk has no place in a script or a transaction.
 constexpr std::uint32_t kStep = kAdmin | kNoScript | kNoMulti;
 
 constexpr Command kGroupCommands[] = {
+    {{"lock.status", 1, kLoading | kStale | kFast | kNoScript, 0, 0, 0, "lock", "1.0.0",
+      "Answers the state of the node.", ""},
+     status},
     {{"lock.group", -2, kAdmin | kNoScript, 0, 0, 0, "lock", "1.0.0",
       "A container for commands about the group that the node belongs to.", ""},
      nullptr},

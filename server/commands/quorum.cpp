@@ -4,7 +4,6 @@
 // LOCK.ACQUIRE finds a hash held, as any key that is there; the others are about the one value that
 // a hash does not have.
 #include "base/text/words.h"
-#include "base/version.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
 #include "server/commands/replies.h"
@@ -12,7 +11,6 @@
 #include "server/grants/grants.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
-#include "server/settings/setting_values.h"
 
 #include <algorithm>
 #include <optional>
@@ -99,6 +97,13 @@ Reply acquire(Call& call) {
               ms_left(call, *lock));
 }
 
+// Whether a node lacks a lock, or has another value under its name, tells whether it may be topped
+// up (rule D8).
+Reply not_its_own(const Call& call, const Lock* lock) {
+  if (lock == nullptr) return list(Reply::integer(0));
+  return list(Reply::integer(0), ms_left(call, *lock));
+}
+
 Reply extended(const Call& call, int how, const Lock& lock) {
   return list(Reply::integer(how), token_of(lock), ms_left(call, lock));
 }
@@ -146,7 +151,7 @@ Refusal read_token_option(const Call& call, std::optional<std::uint64_t>& token,
 }
 
 // LOCK.EXTEND key value PX ttl [TOKEN t [LABEL text]]:
-// [1, token, ms], [0], or [2, t, ms] for a top-up.
+// [1, token, ms], [2, t, ms] for a top-up; [0, ms] of a key that holds another value, [0] of none.
 Reply extend(Call& call) {
   const std::string_view key = call.word(1);
   if (Refusal no = call.node.grants().refuse_size(key)) return no;
@@ -162,7 +167,7 @@ Reply extend(Call& call) {
   if (is_hash(lock)) return Reply::error_view(kWrongType);
   const bool is_its_own = is_held_by(lock, call.word(2));
   const bool may_top_up = lock == nullptr && token && !is_released(call);
-  if (!is_its_own && !may_top_up) return list(Reply::integer(0));
+  if (!is_its_own && !may_top_up) return not_its_own(call, lock);
   const std::string_view new_value = may_top_up ? call.word(2) : std::string_view();
   if (Refusal no = node.grants().refuse_size(key, new_value)) return no;
   if (token) {
@@ -176,6 +181,32 @@ Reply extend(Call& call) {
   }
   return is_its_own ? extend_held(call, ttl.remaining, token)
                     : top_up(call, ttl.remaining, *token, label);
+}
+
+// LOCK.REPLACE key value new PX ttl [SHORTEN]: as LOCK.EXTEND. The holder has another value
+// from now on, and stays the holder: token and label are those of its grant (rule D9). As with an
+// extension the deadline is never brought forward, unless it is meant to be.
+Reply replace(Call& call) {
+  const std::string_view key = call.word(1);
+  const std::string_view value = call.word(3);
+  if (Refusal no = call.node.grants().refuse_size(key, value)) return no;
+  TtlReading ttl = read_px(call, 4);
+  if (ttl.refusal) return std::move(ttl.refusal);
+  const bool shortens = call.words.size() == 7 && equals_ignoring_case(call.word(6), "SHORTEN");
+  if (call.words.size() > 6 && !shortens) return Reply::error_view(kSyntaxError);
+  if (Refusal no = refuse_vote(call)) return no;
+  Node& node = call.node;
+  if (Refusal no = node.grants().refuse(call.instant())) return no;
+  const Lock* lock = node.locks().find(key, call.instant());
+  if (is_hash(lock)) return Reply::error_view(kWrongType);
+  const bool is_over = node.grants().is_released(key, value, call.instant());
+  if (!is_held_by(lock, call.word(2)) || is_over) return not_its_own(call, lock);
+  const Instant wanted = later(call.instant(), ttl.remaining);
+  const Instant deadline = shortens ? wanted : std::max(wanted, lock->deadline);
+  lock = node.grants().replace(key, value, deadline, call.instant());
+  if (lock == nullptr) return Reply::error_view(kNoMemory);
+  tell_of_grant(call, key);
+  return extended(call, 1, *lock);
 }
 
 // LOCK.RELEASE key value [FINAL | UNDO]. Both leave their mark also where the lock is not, or not
@@ -307,50 +338,6 @@ Reply fence_admit(Call& call) {
   return Reply::ok();
 }
 
-// What the members of a group agree on, or differ in (rule G6).
-void add_group(const Call& call, Reply& map) {
-  const Membership& membership = call.node.membership();
-  const Settings& settings = call.node.settings();
-  const std::string standing(Membership::standing_name(membership.standing()));
-  map.add_field("ledger_id", Reply::bulk(call.node.ledger().record().ledger_id()))
-      .add_field("epoch", number_reply(membership.record().current.epoch))
-      .add_field("standing", Reply::bulk(standing))
-      .add_field("roster", Reply::bulk(roster_text(membership.record().current)))
-      .add_field("accepted", Reply::bulk(roster_text(membership.record().accepted)))
-      .add_field("former_longest_ttl_ms", Reply::integer(ceil_ms(membership.record().longest)))
-      .add_field("former_floor", number_reply(membership.record().floor))
-      .add_field("clock_drift", Reply::bulk(fmt::format("{}", settings.clock_drift)))
-      .add_field("restart_delay", Reply::bulk(restart_delay_text(settings.restart_delay)))
-      .add_field("warning", Reply::bulk_view(call.node.start().warning));
-}
-
-Reply status(Call& call) {
-  Node& node = call.node;
-  const Grants& grants = node.grants();
-  const Fence& fence = grants.fence();
-  const NodeStart& start = node.start();
-  const Instant now = call.instant();
-  const auto ms_until = [&](Instant when) {
-    return Reply::integer(std::max<std::int64_t>(ceil_ms(when - now), 0));
-  };
-  Reply map = Reply::map({});
-  map.add_field("node_id", Reply::bulk_view(start.node_id))
-      .add_field("state", Reply::bulk_view(grants.is_recovering(now) ? "recovering" : "serving"))
-      .add_field("cause", Reply::bulk_view(start.cause))
-      .add_field("delay_left_ms", Reply::integer(ceil_ms(grants.delay_left(now))))
-      .add_field("locks", number_reply(node.locks().size()))
-      .add_field("counter", number_reply(fence.largest()))
-      .add_field("bound", number_reply(fence.bound()))
-      .add_field("fenced", Reply::integer(fence.is_fenced() ? 1 : 0))
-      .add_field("admit_in_ms", ms_until(std::max(grants.admit_from(), grants.grant_from())))
-      .add_field("max_ttl_ms", Reply::integer(ceil_ms(node.settings().max_ttl)))
-      .add_field("largest_ttl_ms", Reply::integer(ceil_ms(node.ledger().largest_ttl())))
-      .add_field("version", Reply::bulk_view(kRedlockVersion))
-      .add_field("labels", Reply::integer(1));  // a node of before has no LABEL
-  add_group(call, map);
-  return map;
-}
-
 // What may have to wait for the ledger's disk before it is done at all has no place in a script or
 // a transaction.
 constexpr std::uint32_t kMayBePostponed = kNoScript | kNoMulti;
@@ -364,6 +351,10 @@ constexpr Command kQuorumCommands[] = {
       "Extends a lock that holds this value.",
       "key value PX milliseconds [TOKEN token [LABEL text]]"},
      extend},
+    {{"lock.replace", -6, kWrite | kDenyOom | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
+      "Gives a lock that holds this value another one; SHORTEN: also an earlier deadline.",
+      "key value new-value PX milliseconds [SHORTEN]"},
+     replace},
     {{"lock.release", -3, kWrite | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
       "Releases a lock that holds this value; FINAL: for good; UNDO: so, unless it was extended.",
       "key value [FINAL | UNDO]"},
@@ -375,9 +366,6 @@ constexpr Command kQuorumCommands[] = {
       "Answers value, milliseconds left and token of a lock; VOTE: to this epoch's coordinators.",
       "key [VOTE]"},
      holder},
-    {{"lock.status", 1, kLoading | kStale | kFast | kNoScript, 0, 0, 0, "lock", "1.0.0",
-      "Answers the state of the node.", ""},
-     status},
     {{"lock.fence", -2, kAdmin | kNoScript, 0, 0, 0, "lock", "1.0.0",
       "A container for commands about the fencing counters.", ""},
      nullptr},

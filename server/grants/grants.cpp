@@ -103,6 +103,17 @@ const Lock* Grants::top_up(std::string_view key, std::string_view value, Instant
   return lock;
 }
 
+const Lock* Grants::replace(std::string_view key, std::string_view value, Instant deadline,
+                            Instant now) {
+  INVARIANT(may_grant(now), "a replacement that refuse() would have refused");
+  const Lock* old = table_.find(key, now);
+  INVARIANT(old != nullptr && !old->is_hash(), "a replacement of a lock that is not there");
+  ++stats_.extended;
+  const LockLabel label = old->label();
+  const std::string text(label.text);  // the record may be written in the same place
+  return put(key, value, deadline, old->token, now, LockKind::text, {text, label.since}, kExtended);
+}
+
 void Grants::extend(std::string_view key, Instant deadline, Instant now) {
   INVARIANT(may_grant(now), "an extension that refuse() would have refused");
   table_.set_deadline(key, deadline, now);

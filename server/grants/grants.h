@@ -109,6 +109,9 @@ class Grants {
   // REQUIRES: there is no such lock.
   const Lock* top_up(std::string_view key, std::string_view value, Instant deadline,
                      std::uint64_t token, Instant now, std::string_view label = {});
+  // The same holder by another value: token and label stay (rule D9). nullptr: no memory for it.
+  // REQUIRES: there is such a lock, and it is no hash.
+  const Lock* replace(std::string_view key, std::string_view value, Instant deadline, Instant now);
   // The same value, another deadline; kNever takes it away. REQUIRES: there is such a lock.
   void extend(std::string_view key, Instant deadline, Instant now);
   // A deadline of a command's own (EXPIRE, GETEX). One that has passed gives the lock back, which

@@ -27,8 +27,8 @@
  *   -DNODES=3           nodes, 3 or 5; 3
  *   -DTWIN_…            the same text less one rule, which spin must refute
  *
- * The code that it mirrors: coordinator/group/door/deadline_operation.cpp. A replacement has none
- * yet.
+ * The code that it mirrors: coordinator/group/door (deadline_operation.cpp, read_operation.cpp) and
+ * LOCK.REPLACE in server/commands/quorum.cpp.
  */
 #ifndef NODES
 #define NODES 3

@@ -37,6 +37,7 @@ struct KeyState {
   KeyLabel label = {};
   Certainty certainty = Certainty::guess;
   std::vector<Answer> answers = {};  // of a reading
+  Instant kept_until = {};           // of a reading: until then a quorum keeps this value
 
   // As a run sees it. What is held lives on for a moment at least, whatever its padding says.
   std::optional<SeenRecord> seen(Instant now) const {

@@ -1,8 +1,10 @@
 #include "coordinator/front_door/records/record.h"
 
+#include "base/invariant.h"
 #include "server/locks/packed_hash.h"
 
 #include <array>
+#include <limits>
 #include <optional>
 
 namespace redlock::coordinator {
@@ -14,9 +16,10 @@ constexpr std::string_view kMagic("\0rl", 3);
 constexpr std::size_t kKindAt = 3;
 constexpr std::size_t kIncarnationAt = 4;
 constexpr std::size_t kIncarnationBytes = 16;
+constexpr std::size_t kNumberAt = kIncarnationAt + kIncarnationBytes;
 constexpr std::size_t kNumberBytes = 4;
 constexpr std::size_t kNonceBytes = 8;
-static_assert(kIncarnationAt + kIncarnationBytes + kNumberBytes + kNonceBytes == kRecordHeaderBytes,
+static_assert(kNumberAt + kNumberBytes + kNonceBytes == kRecordHeaderBytes,
               "the drawing in record.h");
 
 constexpr char kText = 'T';
@@ -37,17 +40,37 @@ void append_random(std::string& to, std::size_t bytes, const RandomBytes& random
   to.append(reinterpret_cast<const char*>(drawn.data()), bytes);
 }
 
+std::uint32_t number_of(std::string_view value) {
+  std::uint32_t number = 0;
+  for (const char byte : value.substr(kNumberAt, kNumberBytes)) {
+    number = number << 8 | static_cast<unsigned char>(byte);
+  }
+  return number;
+}
+
+void append_number(std::string& to, std::uint32_t number) {
+  for (int shift = 24; shift >= 0; shift -= 8) to.push_back(static_cast<char>(number >> shift));
+}
+
+void append_kind(std::string& to, LockKind kind) {
+  to.append(kMagic);
+  to.push_back(kind == LockKind::hash ? kHash : kText);
+}
+
 }  // namespace
 
 Record read_record(std::string_view value) {
   const auto kind = kind_of(value);
-  if (!kind) return {LockKind::text, value, value, true};
-  return {*kind, value.substr(kRecordHeaderBytes), value.substr(kIncarnationAt, kIncarnationBytes),
-          false};
+  if (!kind) return {.payload = value, .incarnation = value, .is_foreign = true};
+  return {.kind = *kind,
+          .payload = value.substr(kRecordHeaderBytes),
+          .incarnation = value.substr(kIncarnationAt, kIncarnationBytes),
+          .number = number_of(value)};
 }
 
-std::string_view incarnation_of(std::string_view value) {
-  return read_record(value).incarnation;
+HeldBy held_by(std::string_view value) {
+  const Record record = read_record(value);
+  return {record.incarnation, record.number};
 }
 
 std::string_view unique_part_of(std::string_view value) {
@@ -57,13 +80,30 @@ std::string_view unique_part_of(std::string_view value) {
 std::string new_record(LockKind kind, std::string_view payload, const RandomBytes& random) {
   std::string value;
   value.reserve(kRecordHeaderBytes + payload.size());
-  value.append(kMagic);
-  value.push_back(kind == LockKind::hash ? kHash : kText);
+  append_kind(value, kind);
   append_random(value, kIncarnationBytes, random);
-  value.append(kNumberBytes, '\0');
+  append_number(value, 0);
   append_random(value, kNonceBytes, random);
   value.append(payload);
   return value;
+}
+
+std::string next_record(std::string_view value, LockKind kind, std::string_view payload,
+                        const RandomBytes& random) {
+  const Record before = read_record(value);
+  INVARIANT(!before.is_foreign && has_next_record(value), "a value that has no next");
+  std::string next;
+  next.reserve(kRecordHeaderBytes + payload.size());
+  append_kind(next, kind);
+  next.append(before.incarnation);
+  append_number(next, before.number + 1);
+  append_random(next, kNonceBytes, random);
+  next.append(payload);
+  return next;
+}
+
+bool has_next_record(std::string_view value) {
+  return read_record(value).number < std::numeric_limits<std::uint32_t>::max();
 }
 
 }  // namespace redlock::coordinator

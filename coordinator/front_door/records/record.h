@@ -4,12 +4,13 @@
 //     0          3      4               20        24       32
 //     +----------+------+---------------+---------+--------+-----------
 //     | 00 72 6C | kind | incarnation   | number  | nonce  | payload …
-//     |          | T, H | random        | 0       | random |
+//     |          | T, H | random        | from 0  | random |
 //     +----------+------+---------------+---------+--------+-----------
 //
 // Clients may use a value twice, as "1". A record's bytes never come twice, since each creation
 // draws its incarnation anew: so an undo, a release, or a message that comes late hits only what
-// it was meant for (rule Q6). The number counts the values that a held lock had.
+// it was meant for (rule Q6). The number, its highest byte first, counts the values that a held
+// lock had; each has a nonce of its own (rule D9).
 //
 // A value without the header is foreign: a client of the nodes themselves put it there. It is held
 // for everybody, and no front door changes it.
@@ -17,9 +18,11 @@
 // Pure: bytes in, bytes out.
 #pragma once
 
+#include "coordinator/quorum/quorum_read.h"
 #include "server/locks/lock_kind.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -37,18 +40,26 @@ struct Record {
   server::LockKind kind = server::LockKind::text;
   std::string_view payload = {};      // what clients see
   std::string_view incarnation = {};  // of a foreign record: the whole value
+  std::uint32_t number = 0;           // how many values the lock had before this one
   bool is_foreign = false;
 };
 
 Record read_record(std::string_view value);
 
-// Which creation the value comes from: two values of one key with different ones are two holders.
-std::string_view incarnation_of(std::string_view value);
+// A value's incarnation and number. Values of one key with different incarnations are of two
+// holders, whatever clients see.
+HeldBy held_by(std::string_view value);
 
 // What no other value of a key has: of a record its header, of a foreign one all of it.
 std::string_view unique_part_of(std::string_view value);
 
 // A record that never was before.
 std::string new_record(server::LockKind kind, std::string_view payload, const RandomBytes& random);
+
+// The next value of the lock that has this one. REQUIRES: it is not foreign, and has_next_record().
+std::string next_record(std::string_view value, server::LockKind kind, std::string_view payload,
+                        const RandomBytes& random);
+// Numbers do not wrap: a lock has 2^32 values at most.
+bool has_next_record(std::string_view value);
 
 }  // namespace redlock::coordinator

@@ -33,14 +33,28 @@ enum class ChangeKind : std::uint8_t {
   release,  // free after
 };
 
+// What becomes of a record's deadline where it is there before and after.
+enum class DeadlineMove : std::uint8_t { none, later, earlier };
+
+inline DeadlineMove deadline_move(const SeenRecord& before, const SeenRecord& after) {
+  if (after.deadline == before.deadline) return DeadlineMove::none;
+  return after.deadline > before.deadline ? DeadlineMove::later : DeadlineMove::earlier;
+}
+
 inline ChangeKind change_between(const std::optional<SeenRecord>& before,
                                  const std::optional<SeenRecord>& after) {
   if (!before && !after) return ChangeKind::none;
   if (!before) return ChangeKind::create;
   if (!after) return ChangeKind::release;
   if (!after->has_content_of(*before)) return ChangeKind::replace;
-  if (after->deadline == before->deadline) return ChangeKind::none;
-  return after->deadline > before->deadline ? ChangeKind::extend : ChangeKind::shorten;
+  switch (deadline_move(*before, *after)) {
+    case DeadlineMove::none:
+      return ChangeKind::none;
+    case DeadlineMove::later:
+      return ChangeKind::extend;
+    default:
+      return ChangeKind::shorten;
+  }
 }
 
 }  // namespace redlock::coordinator

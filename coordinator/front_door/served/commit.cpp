@@ -1,6 +1,7 @@
 #include "coordinator/front_door/served/commit.h"
 
 #include "base/invariant.h"
+#include "coordinator/quorum/quorum.h"
 
 #include <algorithm>
 #include <utility>
@@ -33,6 +34,11 @@ CommitOutcome outcome_of(ReleaseOutcome outcome) {
   return outcome == ReleaseOutcome::not_held ? CommitOutcome::otherwise : CommitOutcome::no_quorum;
 }
 
+std::size_t count(const std::vector<Answer>& answers, AnswerKind kind) {
+  return static_cast<std::size_t>(std::count_if(
+      answers.begin(), answers.end(), [&](const Answer& answer) { return answer.kind == kind; }));
+}
+
 }  // namespace
 
 Commit::Commit(Parts parts, std::vector<WantedChange> changes, Duration patience, Instant now,
@@ -62,6 +68,8 @@ Commit::Phase Commit::phase_of(ChangeKind kind) {
     case ChangeKind::extend:
     case ChangeKind::shorten:
       return Phase::deadlines;
+    case ChangeKind::replace:
+      return Phase::replacements;
     case ChangeKind::release:
       return Phase::releases;
     default:
@@ -95,6 +103,8 @@ void Commit::begin(std::size_t at, Instant now) {
       return create(at, now);
     case Phase::deadlines:
       return move_deadline(at, now);
+    case Phase::replacements:
+      return replace(at, now);
     default:
       return release(at, now);
   }
@@ -140,14 +150,41 @@ void Commit::move_deadline(std::size_t at, Instant now) {
   });
 }
 
+void Commit::replace(std::size_t at, Instant now) {
+  const WantedChange& change = changes_[at];
+  ExtendRequest request{
+      .name = change.key,
+      .value = change.value,
+      .ttl = padded(change.ttl, parts_.times),
+      .shortens = change.move == DeadlineMove::earlier,
+      .replacement = next_record(change.value, change.content, change.payload, parts_.random),
+      .keeps_deadline = change.move == DeadlineMove::none};
+  results_[at].value = *request.replacement;
+  operations_[at] = parts_.group.extend(std::move(request), now, [this, at](ExtendResult result) {
+    const CommitOutcome outcome = outcome_of(result.outcome);
+    const bool is_nowhere = count(result.answers, AnswerKind::no) == result.answers.size();
+    settle(at, {.outcome = outcome,
+                .is_partly = outcome == CommitOutcome::otherwise && !is_nowhere,
+                .value = std::move(results_[at].value),
+                .began = result.began,
+                .token = result.token,
+                .answers = std::move(result.answers)});
+  });
+}
+
 void Commit::release(std::size_t at, Instant now) {
   const WantedChange& change = changes_[at];
-  operations_[at] = parts_.group.release(known_lock(change.key, change.value, parts_.worth), now,
-                                         [this, at, now](ReleaseResult result) {
-                                           settle(at, {.outcome = outcome_of(result.outcome),
-                                                       .began = now,
-                                                       .answers = std::move(result.answers)});
-                                         });
+  operations_[at] = parts_.group.release(
+      known_lock(change.key, change.value, parts_.worth), now,
+      [this, at, now](ReleaseResult result) {
+        const std::size_t deleted = count(result.answers, AnswerKind::yes);
+        const bool is_partly = result.outcome == ReleaseOutcome::released &&
+                               deleted < quorum_of(result.answers.size());
+        settle(at, {.outcome = is_partly ? CommitOutcome::otherwise : outcome_of(result.outcome),
+                    .is_partly = is_partly,
+                    .began = now,
+                    .answers = std::move(result.answers)});
+      });
 }
 
 void Commit::settle(std::size_t at, CommittedChange result) {

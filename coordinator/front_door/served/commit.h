@@ -5,9 +5,13 @@
 //   if (commit.outcome() == CommitOutcome::done) …
 //
 // All creations come first, and are all there or none: one that fails has the others undone. Then
-// deadlines, then releases; a kind begins when the one before it is decided. Any beginning of that
-// order leaves at least as much held as before or as after, so a door that dies in the middle frees
-// nothing that somebody relies on.
+// deadlines and replacements, then releases; a kind begins when the one before it is decided. Any
+// beginning of that order leaves at least as much held as before or as after, so a door that dies
+// in the middle frees nothing that somebody relies on.
+//
+// Nodes that answer "not this" to a release may hold another value of the same lock: one that came
+// by a replacement under way (rule D9). So a release is done where a quorum did it, and partly done
+// else; and so is a replacement that some node made and no quorum. A reading tells what it came to.
 //
 // An end of the Commit before it is finished withdraws creations, and lets all else go on: what was
 // sent stays sent (rule D5). Thread safety: none.
@@ -29,10 +33,11 @@ namespace redlock::coordinator {
 
 struct WantedChange {
   std::string key;
-  ChangeKind kind = ChangeKind::none;  // create, extend, shorten or release
+  ChangeKind kind = ChangeKind::none;  // anything else
   std::string value = {};              // the exact record that it is about; of create: none yet
-  server::LockKind content = server::LockKind::text;  // create
-  std::string payload = {};                           // create
+  server::LockKind content = server::LockKind::text;  // create, replace
+  std::string payload = {};                           // create, replace
+  DeadlineMove move = DeadlineMove::none;             // replace
   Duration ttl = 0ns;                                 // the client's own; of release: none
   bool fences = false;                                // create: with a token
   std::string label = {};                             // create: who its holder says it is
@@ -51,8 +56,10 @@ enum class CommitOutcome : std::uint8_t {
 // What became of one change.
 struct CommittedChange {
   CommitOutcome outcome = CommitOutcome::pending;
-  std::string value = {};  // done: the record as it stands; empty after a release
-  Instant began = {};      // done: before the first byte of the attempt that did it
+  bool is_partly = false;  // otherwise: it may have been done, or may be still
+  // Done, and partly done by a replacement: the record as it stands then. Empty after a release.
+  std::string value = {};
+  Instant began = {};  // before the first byte of the attempt
   Token token = 0;
   std::vector<Answer> answers = {};
 };
@@ -88,13 +95,14 @@ class Commit {
   void abandon(Instant now);
 
  private:
-  enum class Phase : std::uint8_t { creates, deadlines, releases, over };
+  enum class Phase : std::uint8_t { creates, deadlines, replacements, releases, over };
 
   static Phase phase_of(ChangeKind kind);
   void begin_phase(Instant now);
   void begin(std::size_t at, Instant now);
   void create(std::size_t at, Instant now);
   void move_deadline(std::size_t at, Instant now);
+  void replace(std::size_t at, Instant now);
   void release(std::size_t at, Instant now);
   void settle(std::size_t at, CommittedChange result);
   void undo_creates(Instant now);

@@ -82,6 +82,14 @@ std::string cannot_be_told_text(const std::vector<NamedNode>& nodes,
                   votes(answers), answers.size(), node_list(nodes, answers)));
 }
 
+std::string runs_out_text(Duration needed) {
+  return fmt::format(
+      "ERR this lock runs out too soon to get another value, for which the nodes have to keep it "
+      "for "
+      "{} ms, two node timeouts: extend it first",
+      ceil_ms(needed));
+}
+
 std::string too_late_text(Duration took, Duration allowed) {
   return fmt::format(
       "ERR too late: the nodes took {} ms, at most {} ms are allowed; the lock is given back",

@@ -20,8 +20,8 @@ inline constexpr std::size_t kDoorErrorBytesMax = 1024;
 
 inline constexpr std::string_view kHeldByDirectClient =
     "ERR held by a client of the nodes themselves: end it there";
-inline constexpr std::string_view kNoReplace =
-    "ERR a front door does not change the value of a held lock; release it first";
+inline constexpr std::string_view kTooManyValues =
+    "ERR this lock had as many values as a front door can count; release it first";
 inline constexpr std::string_view kTooManyKeys =
     "ERR one command, script or transaction may use 64 keys at a front door: use fewer";
 inline constexpr std::string_view kChangesTooOften =
@@ -43,6 +43,8 @@ std::string no_quorum_text(const std::vector<NamedNode>& nodes, const std::vecto
 // Enough answered, and still it is open which of several holds the lock, or whether one does.
 std::string cannot_be_told_text(const std::vector<NamedNode>& nodes,
                                 const std::vector<Answer>& answers);
+// A held lock is to get another value, and will be gone too soon for that.
+std::string runs_out_text(Duration needed);
 std::string too_late_text(Duration took, Duration allowed);
 // The lock has its new deadline, and its client must not count on it.
 std::string extended_too_late_text(Duration took, Duration allowed);

@@ -10,6 +10,7 @@ struct DoorStats {
   std::uint64_t refused_held = 0;
   std::uint64_t extended = 0;
   std::uint64_t shortened = 0;
+  std::uint64_t replaced = 0;  // got another value
   std::uint64_t released = 0;
   std::uint64_t released_late = 0;  // of them, with less than a fifth of their TTL left
   std::uint64_t undone_late = 0;    // creations, decided or handed on too late (rule D2)

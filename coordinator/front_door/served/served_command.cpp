@@ -187,9 +187,8 @@ void ServedCommand::plan_key(const TouchedKey& touched, bool hangs, Now now, Pla
   if (!is_certain_enough(touched, state, hangs)) return plan.to_read.push_back(touched.key);
   const ChangeKind kind = touched.change();
   if (kind == ChangeKind::none) return;
-  if (state.is_foreign()) plan.error = kHeldByDirectClient;
-  if (kind == ChangeKind::replace && plan.error.empty()) plan.error = kNoReplace;
-  if (!plan.error.empty()) return;
+  refuse_change(state, kind, now, plan);
+  if (finished() || !plan.error.empty()) return;
   WantedChange change{.key = touched.key,
                       .kind = kind,
                       .value = state.value.value_or(""),
@@ -201,8 +200,25 @@ void ServedCommand::plan_key(const TouchedKey& touched, bool hangs, Now now, Pla
     change.fences = body_->fences();
     change.label = body_->label();
   }
+  if (kind == ChangeKind::replace) change.move = deadline_move(*touched.before, *touched.after);
   plan.changes.push_back(std::move(change));
   afters_.push_back(touched.after);
+}
+
+// A replacement begins where a quorum is known to hold the value before it, and for long enough
+// (rule D9).
+void ServedCommand::refuse_change(const KeyState& state, ChangeKind kind, Now now, Plan& plan) {
+  if (!plan.error.empty()) return;
+  const Duration least = least_time_to_replace(parts_.group.options().node_timeout);
+  if (state.is_foreign()) {
+    plan.error = kHeldByDirectClient;
+  } else if (kind == ChangeKind::replace && !has_next_record(*state.value)) {
+    plan.error = kTooManyValues;
+  } else if (kind == ChangeKind::replace && state.certainty == Certainty::possible) {
+    fail_untold(state, now);
+  } else if (kind == ChangeKind::replace && state.kept_until - now.monotonic < least) {
+    fail(runs_out_text(least), now);
+  }
 }
 
 // A write of one key alone is its own confirmation. What brings a deadline forward, or what would
@@ -245,8 +261,8 @@ bool ServedCommand::is_done_already(const TouchedKey& touched, KeyState& state, 
     return true;
   }
   const bool is_longer = touched.after && ttl_of(*touched.after) > done->ttl;
-  const bool goes_on =
-      has_its_content && (done->kind == ChangeKind::extend ? is_longer : !is_longer);
+  const bool goes_on = has_its_content && done->kind != ChangeKind::replace &&
+                       (done->kind == ChangeKind::extend ? is_longer : !is_longer);
   if (!goes_on) {
     fail(std::string(kDoneInPart), now);
     return true;
@@ -275,9 +291,9 @@ Duration ServedCommand::ttl_of(const SeenRecord& after) const {
 void ServedCommand::answer_unchanged(Now now) {
   for (const TouchedKey& touched : last_.touched) {
     const KeyState& state = *find(touched.key);
-    if (state.certainty != Certainty::possible || body_->is_plain_try()) continue;
-    ++parts_.stats.possible;
-    return fail(cannot_be_told_text(parts_.group.nodes(), state.answers), now);
+    if (state.certainty == Certainty::possible && !body_->is_plain_try()) {
+      return fail_untold(state, now);
+    }
   }
   if (!done_.empty()) return note_done(now);  // by an earlier commit: it is told of as in time (D2)
   if (body_->is_plain_try()) ++parts_.stats.refused_held;

@@ -112,6 +112,12 @@ class ServedCommand {
     Instant began;      // before the first byte of the attempt that did it
     Token token;
   };
+  // A change that some nodes made, or may have, and no quorum is known to have made (Commit).
+  struct PartlyDone {
+    KeyState before;
+    Done done;
+  };
+  enum class Fate : std::uint8_t { done, undone, open, unclear };
   struct Plan {
     std::vector<std::string> to_read = {};
     std::vector<WantedChange> changes = {};
@@ -136,6 +142,7 @@ class ServedCommand {
   void drop_unwanted(Now now);
   void plan_key(const TouchedKey& touched, bool hangs, Now now, Plan& plan);
   bool is_certain_enough(const TouchedKey& touched, const KeyState& state, bool hangs) const;
+  void refuse_change(const KeyState& state, ChangeKind kind, Now now, Plan& plan);
   bool is_done_already(const TouchedKey& touched, KeyState& state, Now now, Plan& plan);
   bool has_its_time(const TouchedKey& touched, const Done& done) const;
   Duration ttl_of(const SeenRecord& after) const;
@@ -146,12 +153,14 @@ class ServedCommand {
   void read(const std::vector<std::string>& keys, Now now);
   void note_reading(const std::string& key, ReadResult result);
   void take_readings(Now now);
+  void look_at_partly_done(KeyState& state, Now now);
+  static Fate fate_of(const PartlyDone& partly, const KeyState& state);
   void commit(std::vector<WantedChange> changes, Now now);
   void take_commit(Now now);
   void note_done(Now now);
   void keep_done(Done done, Now now);
   void tell_others(const Done& done);
-  void note_released(const Done& done);
+  void note_released(const Done& done, Now now);
   void note_otherwise(const WantedChange& change, Instant began, Now now);
   void fail_commit(CommitOutcome outcome, Now now);
 
@@ -160,6 +169,7 @@ class ServedCommand {
   void answer(Now now);
   void finish(protocol::Reply reply);
   void fail(std::string text, Now now);
+  void fail_untold(const KeyState& state, Now now);
   void undo(const std::string& value, const std::string& key, Now now);
   void undo_done(Now now);
 
@@ -177,6 +187,7 @@ class ServedCommand {
   std::unique_ptr<Commit> commit_;
   std::vector<std::optional<SeenRecord>> afters_;  // of the commit's changes
   std::vector<Done> done_;                         // by commits of earlier runs
+  std::vector<PartlyDone> partly_done_;            // by them; it is not known what came of it
   std::vector<Answer> last_answers_;               // for people
   bool client_is_gone_ = false;
   std::optional<protocol::Reply> reply_;

@@ -4,6 +4,7 @@
 #include "coordinator/front_door/served/served_command.h"
 
 #include <algorithm>
+#include <set>
 
 namespace redlock::coordinator {
 
@@ -15,6 +16,27 @@ namespace {
 // would have to be undone at each node.
 constexpr Duration kHeldByOthersTime = 1s;
 
+// Nodes that missed a replacement do not know the value that was released: what they have would be
+// in others' way until it runs out (rule D9). What is sent outlives the command.
+void release_left_behind(Group& group, const std::string& key, const std::string& released,
+                         Duration worth, Instant now) {
+  if (held_by(released).number == 0) return;
+  const auto release = [&group, key, released, worth, now](const std::vector<NodeFinding>& nodes) {
+    std::set<std::string> values;
+    for (const NodeFinding& node : nodes) {
+      const bool has_told = node.answer.kind == AnswerKind::yes && !node.replies.empty();
+      const auto told = has_told ? read_holder(node.replies[0]) : std::nullopt;
+      const bool is_left = told && held_by(told->value).holder == held_by(released).holder;
+      if (is_left) values.insert(told->value);
+    }
+    for (const std::string& value : values) {
+      group.release(known_lock(key, value, worth), now, [](const ReleaseResult&) {});
+    }
+  };
+  constexpr RequestKind kQuestion = RequestKind::holder;
+  group.survey({&kQuestion, 1}, key, now, release);
+}
+
 }  // namespace
 
 // --- readings
@@ -24,8 +46,8 @@ void ServedCommand::read(const std::vector<std::string>& keys, Now now) {
   for (const std::string& key : keys) {
     ++parts_.stats.readings;
     const OperationId operation = parts_.group.read(
-        {.name = key, .holder_of = incarnation_of, .wants_token = body_->wants_token()},
-        now.monotonic, [this, key](ReadResult result) { note_reading(key, std::move(result)); });
+        {.name = key, .held_by = held_by, .wants_token = body_->wants_token()}, now.monotonic,
+        [this, key](ReadResult result) { note_reading(key, std::move(result)); });
     readings_.push_back({operation, key});
   }
 }
@@ -53,6 +75,7 @@ void ServedCommand::take_readings(Now now) {
     if (!is_as_known) state.ttl = 0ns;
     state.value = is_free ? std::nullopt : std::optional(std::move(result.value));
     state.deadline = later(result.began, told_left(result.left, parts_.times));
+    state.kept_until = later(result.began, result.left);
     state.token = result.token;
     state.certainty =
         result.verdict == ReadVerdict::possible ? Certainty::possible : Certainty::confirmed;
@@ -62,8 +85,36 @@ void ServedCommand::take_readings(Now now) {
       parts_.known.remember(key, {state.value, state.deadline, state.ttl}, now.monotonic);
     }
     parts_.on_certain(state, result.began);
+    look_at_partly_done(state, now);
   }
   if (!finished()) work(now);
+}
+
+// What is done is seen as before it, so that the next run wants the same, and finds it done. Where
+// others went on from it, or the lock is gone, it may have been done and may not.
+void ServedCommand::look_at_partly_done(KeyState& state, Now now) {
+  for (PartlyDone& partly : std::exchange(partly_done_, {})) {
+    const Fate fate = partly.before.key == state.key ? fate_of(partly, state) : Fate::open;
+    if (fate == Fate::open) partly_done_.push_back(std::move(partly));
+    if (fate == Fate::unclear) return fail(std::string(kDoneInPart), now);
+    if (fate != Fate::done) continue;
+    state = std::move(partly.before);
+    return keep_done(std::move(partly.done), now);
+  }
+}
+
+// A number is had by one value at most that a quorum ever holds (rule D9).
+ServedCommand::Fate ServedCommand::fate_of(const PartlyDone& partly, const KeyState& state) {
+  if (state.certainty == Certainty::possible) return Fate::open;
+  const HeldBy before = held_by(*partly.before.value);
+  const HeldBy now = state.value ? held_by(*state.value) : HeldBy();
+  const bool is_same_lock = now.holder == before.holder;
+  if (partly.done.kind == ChangeKind::release) return is_same_lock ? Fate::undone : Fate::done;
+  if (!is_same_lock) return Fate::unclear;
+  if (*state.value == partly.done.value) return Fate::done;
+  const std::uint32_t number = before.number + 1;
+  if (now.number > number) return Fate::unclear;
+  return now.number == number ? Fate::undone : Fate::open;
 }
 
 // --- commits
@@ -87,17 +138,18 @@ void ServedCommand::take_commit(Now now) {
   for (std::size_t at = 0; at < changes.size(); ++at) {
     WantedChange& change = changes[at];
     CommittedChange& result = results[at];
+    Done done{.key = change.key,
+              .kind = change.kind,
+              .after = std::move(afters_[at]),
+              .ttl = change.ttl,
+              .value = std::move(result.value),
+              .began = result.began,
+              .token = result.token};
     if (result.outcome == CommitOutcome::done) {
-      keep_done({.key = std::move(change.key),
-                 .kind = change.kind,
-                 .after = std::move(afters_[at]),
-                 .ttl = change.ttl,
-                 .value = std::move(result.value),
-                 .began = result.began,
-                 .token = result.token},
-                now);
+      keep_done(std::move(done), now);
       continue;
     }
+    if (result.is_partly) partly_done_.push_back({*find(change.key), std::move(done)});
     if (result.outcome == CommitOutcome::otherwise) note_otherwise(change, result.began, now);
     if (!result.answers.empty()) last_answers_ = std::move(result.answers);
   }
@@ -112,6 +164,7 @@ void ServedCommand::take_commit(Now now) {
 
 void ServedCommand::keep_done(Done done, Now now) {
   find(done.key)->certainty = Certainty::confirmed;  // as it was before
+  std::erase_if(partly_done_, [&](const PartlyDone& it) { return it.done.key == done.key; });
   switch (done.kind) {
     case ChangeKind::create:
       ++parts_.stats.granted;
@@ -119,8 +172,11 @@ void ServedCommand::keep_done(Done done, Now now) {
     case ChangeKind::extend:
       ++parts_.stats.extended;
       break;
+    case ChangeKind::replace:
+      ++parts_.stats.replaced;
+      break;
     case ChangeKind::release:
-      note_released(done);
+      note_released(done, now);
       break;
     default:
       ++parts_.stats.shortened;
@@ -134,12 +190,15 @@ void ServedCommand::keep_done(Done done, Now now) {
 }
 
 // Of a lock whose TTL is not known, late is only what came after its end.
-void ServedCommand::note_released(const Done& done) {
+void ServedCommand::note_released(const Done& done, Now now) {
   ++parts_.stats.released;
   const KeyState& state = *find(done.key);
   const bool is_known = state.deadline != Instant{};
   if (is_known && is_late_release(state.deadline, state.ttl, ran_at_.monotonic)) {
     ++parts_.stats.released_late;
+  }
+  if (state.value) {
+    release_left_behind(parts_.group, done.key, *state.value, parts_.worth, now.monotonic);
   }
   parts_.known.forget(done.key);
 }
@@ -217,7 +276,9 @@ void ServedCommand::answer_held(const std::string& key, Now now) {
   answer(now);
 }
 
+// What may still come of an earlier commit is not what this run tells of.
 void ServedCommand::answer(Now now) {
+  if (!partly_done_.empty()) return fail(std::string(kDoneInPart), now);
   std::vector<SettledKey> settled;
   settled.reserve(last_.touched.size());
   for (const TouchedKey& touched : last_.touched) {
@@ -234,6 +295,11 @@ void ServedCommand::finish(Reply reply) {
   reply_ = std::move(reply);
   for (const KeyLines::Number next : parts_.lines.leave(number_)) parts_.on_event(next);
   parts_.on_event(number_);
+}
+
+void ServedCommand::fail_untold(const KeyState& state, Now now) {
+  ++parts_.stats.possible;
+  fail(cannot_be_told_text(parts_.group.nodes(), state.answers), now);
 }
 
 // Nobody was told of what it has created.

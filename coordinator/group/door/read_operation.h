@@ -1,5 +1,8 @@
 // ReadOperation: who holds a lock, by a quorum's word (rule D3). quorum_read.h decides, this asks.
 //
+// Where a replacement was left half done (rule D9) it is finished at the nodes that are behind,
+// each under the condition of its exact value, and read again behind that.
+//
 // A reading outlives a change of the group's roster: what was told under one epoch never counts
 // with answers of another (rule G1), so it begins anew with the new nodes. Where nodes have said
 // that a change is under way, it waits for that as an acquisition does.
@@ -25,6 +28,11 @@ class ReadOperation : public Operation {
 
  private:
   void after_machine(Instant now);
+  void finish_replacement(Instant now);
+  void withdraw_unanswered();
+
+  // A reading that was unsettled so often met others that replace the value meanwhile.
+  static constexpr unsigned kFinishesMax = 3;
 
   ReadRequest wanted_;
   SharedClaim claim_;  // the name
@@ -32,6 +40,8 @@ class ReadOperation : public Operation {
   Done done_;
   std::optional<Instant> stays_until_;  // a change of the group is under way
   bool has_stayed_ = false;
+  std::vector<std::uint64_t> connections_;  // by node: the one that it answered on
+  unsigned finishes_ = 0;
 };
 
 }  // namespace redlock::coordinator

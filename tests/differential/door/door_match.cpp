@@ -88,10 +88,6 @@ void add_lock_steps(Random& random, const Step& before, Sequence& sequence) {
   }
 }
 
-bool is_refusal_of_door(const Reply& reply) {
-  return reply.is_error() && reply.text() == coordinator::kNoReplace;
-}
-
 // Both name their own max-ttl.
 bool are_same_ttl_refusals(const Reply& a, const Reply& b) {
   constexpr std::string_view kBegin = "ERR a TTL of ";
@@ -192,14 +188,6 @@ std::optional<DoorDifference> DoorMatch::play_step(const Step& step, std::size_t
   const std::string name = lower_case(step.words[0]);
   const bool was_in_multi = from.in_multi;
   const Reply door = ask_door(from, step.words);
-  if (is_refusal_of_door(door)) {
-    ++refused_;
-    if (name == "exec") {
-      from.in_multi = false;
-      ask_node(from, {"DISCARD"});
-    }
-    return std::nullopt;
-  }
   const Reply node = ask_node(from, step.words);
   if (step.wait > 0ns) pass(step.wait);
   ++compared_;

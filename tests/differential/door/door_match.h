@@ -40,7 +40,6 @@ class DoorMatch {
 
   std::optional<DoorDifference> play(const Sequence& sequence);
   std::uint64_t compared() const { return compared_; }
-  std::uint64_t refused() const { return refused_; }
 
  private:
   struct Client {
@@ -66,7 +65,6 @@ class DoorMatch {
   unsigned turn_ = 0;
   std::set<Client*> watchers_;
   std::uint64_t compared_ = 0;
-  std::uint64_t refused_ = 0;
 };
 
 }  // namespace redlock::differential

@@ -208,12 +208,13 @@ TEST_CASE("no error of a front door has a word that client libraries react to") 
     }
   }
   for (const std::string_view text :
-       {kHeldByDirectClient, kNoReplace, kTooManyKeys, kChangesTooOften, kDoneInPart, kClientGone,
-        kDoorStops, kTooManyWait, kScriptTooLong}) {
+       {kHeldByDirectClient, kTooManyValues, kTooManyKeys, kChangesTooOften, kDoneInPart,
+        kClientGone, kDoorStops, kTooManyWait, kScriptTooLong}) {
     CHECK(text.starts_with("ERR "));
     CHECK_FALSE(has_telling_word(text));
   }
   CHECK_FALSE(has_telling_word(too_late_text(812ms, 500ms)));
+  CHECK_FALSE(has_telling_word(runs_out_text(1s)));
   const Answer recovering{.kind = AnswerKind::recovering,
                           .text = "ERR recovering after a restart, no new locks for 4200 ms"};
   CHECK(no_quorum_text(nodes, {recovering, Answer{.kind = AnswerKind::yes}}) ==

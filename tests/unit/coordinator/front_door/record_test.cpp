@@ -41,7 +41,8 @@ TEST_CASE("a record gives back its kind and payload, and never comes twice (rule
     CHECK(read_record(value).kind == LockKind::text);
     CHECK_FALSE(read_record(value).is_foreign);
     values.insert(value);
-    incarnations.emplace(incarnation_of(value));
+    incarnations.emplace(held_by(value).holder);
+    CHECK(held_by(value).number == 0);
   }
   CHECK(values.size() == 1000);
   CHECK(incarnations.size() == 1000);
@@ -68,7 +69,8 @@ TEST_CASE("a value of a client of the nodes themselves is foreign (rule D1)") {
   for (const std::string& value : values) {
     CHECK(read_record(value).is_foreign);
     CHECK(read_record(value).payload == value);
-    CHECK(incarnation_of(value) == value);
+    CHECK(held_by(value).holder == value);
+    CHECK(held_by(value).number == 0);
   }
   CHECK_FALSE(read_record(whole).is_foreign);
 }
@@ -125,4 +127,24 @@ TEST_CASE("a change of a record is one of five operations (rule D4)") {
   CHECK(change_between(later, held) == ChangeKind::shorten);
   CHECK(change_between(held, other) == ChangeKind::replace);
   CHECK(change_between(held, hash) == ChangeKind::replace);
+}
+
+TEST_CASE("each value of a lock has the next number, and bytes that never were (rule D9)") {
+  Random random(1);
+  const RandomBytes bytes = random_of(random);
+  std::string value = new_record(LockKind::text, "1", bytes);
+  const std::string first = value;
+  std::set<std::string> values = {value};
+  for (std::uint32_t number = 1; number <= 300; ++number) {
+    value = next_record(value, LockKind::text, "1", bytes);
+    CHECK(held_by(value).number == number);
+    CHECK(held_by(value).holder == held_by(first).holder);
+    CHECK(read_record(value).payload == "1");
+    CHECK(values.insert(value).second);
+  }
+  CHECK(next_record(first, LockKind::text, "1", bytes) !=
+        next_record(first, LockKind::text, "1", bytes));
+  CHECK(has_next_record(value));
+  value.replace(20, 4, std::string(4, '\xff'));
+  CHECK_FALSE(has_next_record(value));
 }

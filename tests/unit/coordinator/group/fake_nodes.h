@@ -231,6 +231,9 @@ class FakeNode {
       keys_.erase(words[3]);
     } else if (&called == &kShortenScript) {
       held->deadline = now + milliseconds(words[5]);
+    } else if (&called == &kReplaceScript) {
+      const Instant wanted = now + milliseconds(words[6]);
+      *held = {words[5], words[7] == "1" ? wanted : std::max(held->deadline, wanted)};
     } else {
       held->deadline = std::max(held->deadline, now + milliseconds(words[5]));
     }
@@ -246,8 +249,8 @@ class FakeNode {
   }
 
   static const NodeScript* script_of(std::string_view word) {
-    for (const NodeScript* known :
-         {&kReleaseScript, &kExtendScript, &kShortenScript, &kTopUpScript, &kHolderScript}) {
+    for (const NodeScript* known : {&kReleaseScript, &kExtendScript, &kShortenScript,
+                                    &kReplaceScript, &kTopUpScript, &kHolderScript}) {
       if (word == known->sha || word == known->text) return known;
     }
     return nullptr;
@@ -292,6 +295,7 @@ class FakeNode {
       if (known == &kReleaseScript) shown = "release";
       if (known == &kExtendScript) shown = "extend";
       if (known == &kShortenScript) shown = "shorten";
+      if (known == &kReplaceScript) shown = "replace";
       if (known == &kTopUpScript) shown = "top-up";
       if (known == &kHolderScript) shown = "holder";
       line += (line.empty() ? "" : " ") + shown;

@@ -41,6 +41,14 @@ TEST_CASE("what a redlock-node's replies mean") {
   CHECK_FALSE(classify(RequestKind::extend, items({1, 42, 500})).topped_up);
   CHECK(classify(RequestKind::extend, items({2, 42, 500}), true).topped_up);
   CHECK(classify(RequestKind::extend, items({0})).kind == AnswerKind::no);
+  CHECK(classify(RequestKind::extend, items({0})).is_lacking);
+  CHECK(classify(RequestKind::extend, items({0, 500})).kind == AnswerKind::no);
+  CHECK_FALSE(classify(RequestKind::extend, items({0, 500})).is_lacking);
+  CHECK_FALSE(classify(RequestKind::extend, items({1, 42, 500})).is_lacking);
+  CHECK(classify(RequestKind::replace, items({1, 42, 500})).token == 42);
+  CHECK(classify(RequestKind::replace, items({0})).is_lacking);
+  CHECK(classify(RequestKind::replace, items({2, 42, 500})).kind == AnswerKind::error);
+  CHECK(classify(RequestKind::replace, Reply::ok()).kind == AnswerKind::error);
   CHECK(classify(RequestKind::extend, items({})).kind == AnswerKind::error);
   CHECK(classify(RequestKind::confirm, Reply::integer(1)).kind == AnswerKind::yes);
   CHECK(classify(RequestKind::confirm, Reply::integer(0)).kind == AnswerKind::no);
@@ -75,8 +83,9 @@ TEST_CASE("what no sound node answers is never a vote") {
   Reply map = Reply::map({});
   map.add_field("a", Reply::integer(1)).add(Reply::integer(42));
   CHECK(kind(Question::acquire, map) == AnswerKind::error);
-  for (const Reply& reply : {items({2, 42, 500}), items({1, kHuge, 500}), items({1, 42, -5}),
-                             items({1}), items({0, 0}), items({3, 42, 500}), Reply::integer(2)}) {
+  for (const Reply& reply :
+       {items({2, 42, 500}), items({1, kHuge, 500}), items({1, 42, -5}), items({1}), items({0, -2}),
+        items({0, 5, 5}), items({3, 42, 500}), Reply::integer(2)}) {
     CAPTURE(reply.to_string());
     CHECK(kind(Question::extend, reply) == AnswerKind::error);
   }

@@ -4,6 +4,9 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -21,8 +24,8 @@ Instant at(Duration since_start) {
 // A node's answer in one letter: '.' silent, '-' holds nothing, a letter: holds that value.
 class Reading {
  public:
-  explicit Reading(std::size_t nodes, HolderOf holder_of = {}, bool wants_token = false)
-      : machine({.nodes = nodes, .node_timeout = 500ms}, std::move(holder_of), wants_token) {
+  explicit Reading(std::size_t nodes, HeldByOf held_by = {}, bool wants_token = false)
+      : machine({.nodes = nodes, .node_timeout = 500ms}, std::move(held_by), wants_token) {
     Actions actions;
     machine.start(at(0ms), actions);
     REQUIRE(actions.size() == nodes);
@@ -205,18 +208,102 @@ TEST_CASE("a token is told if a quorum stores the same, and awaited only if that
   CHECK(none.machine.token() == 0);
 }
 
-TEST_CASE("two values of one holder count together, and the one that most nodes have is told") {
-  Reading reading(3, [](std::string_view value) { return value.substr(0, 1); });
-  reading.holds(0, "X0");
-  reading.holds(1, "Y1");
-  CHECK(reading.holds(2, "X1") == Verdict::held);
-  CHECK(reading.machine.value().substr(0, 1) == "X");
+// --- values that were replaced (rule D9): a letter for the holder, a digit for the number
 
-  Reading most(5, [](std::string_view value) { return value.substr(0, 1); });
-  most.holds(0, "X0");
-  most.holds(1, "X1");
-  CHECK(most.holds(2, "X1") == Verdict::held);
-  CHECK(most.machine.value() == "X1");
+namespace {
+
+HeldBy letter_and_number(std::string_view value) {
+  return {value.substr(0, 1), static_cast<std::uint32_t>(value[1] - '0')};
+}
+
+// As nodes tell in their order; "" holds nothing, "." is silent. The rest is not heard.
+Verdict read_values(Reading& reading, const std::vector<std::string>& values) {
+  for (NodeIndex node = 0; node < values.size(); ++node) {
+    if (values[node].size() < 2) {
+      reading(node, values[node].empty() ? '-' : '.');
+    } else {
+      reading.holds(node, values[node]);
+    }
+  }
+  return reading.machine.verdict();
+}
+
+}  // namespace
+
+TEST_CASE("a lock is held by the value that a quorum has, whatever others have (rule D9)") {
+  for (const auto& [values, value] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"X1", "X0", "X1", "X1"}, "X1"},
+           {{"X0", "X1", "X0", "X0"}, "X0"},  // the next one is under way, and was at no quorum
+           {{"X1", "X0", "X1", "X0", "X1"}, "X1"},
+           {{"Y0", "X1", "X1", "", "X1"}, "X1"}}) {
+    Reading reading(5, letter_and_number);
+    CHECK(read_values(reading, values) == Verdict::held);
+    CHECK(reading.machine.value() == value);
+  }
+}
+
+TEST_CASE("of a lock whose value no quorum has the latest is brought to those behind (rule D9)") {
+  struct Case {
+    std::vector<std::string> values;
+    std::string value;
+    std::vector<NodeIndex> behind;
+  };
+  for (const Case& wanted :
+       std::vector<Case>{{{"X1", "X0", "X1", "X0", ""}, "X1", {1, 3}},
+                         {{"X1", "X0", "X1", "X0", "."}, "X1", {1, 3}},
+                         {{"X1", "X1", "X2", "X0", ""}, "X2", {0, 1, 3}},
+                         {{"X1a", "X1b", "X1a", "X0", "X1b"}, "X1b", {3}},  // a tie: by their bytes
+                         {{"X1b", "X1a", "X1a", "X0", "X0"}, "X1a", {3, 4}},
+                         {{"X0", "Y9", "X1", "X0", "X1"}, "X1", {0, 3}}}) {
+    CAPTURE(wanted.values);
+    Reading reading(5, letter_and_number);
+    CHECK(read_values(reading, wanted.values) == Verdict::unsettled);
+    CHECK(reading.machine.value() == wanted.value);
+    CHECK(reading.machine.behind() == wanted.behind);
+  }
+}
+
+TEST_CASE("a lock of which no value can come to a quorum any more is possible alone (rule D9)") {
+  for (const std::vector<std::string>& values : std::vector<std::vector<std::string>>{
+           {"X1a", "X1b", "X1a", "X1b", ""}, {"X1a", "X1b", "X1c", "", ""}}) {
+    CAPTURE(values);
+    Reading reading(5, letter_and_number);
+    CHECK(read_values(reading, values) == Verdict::possible);
+  }
+}
+
+TEST_CASE("a reading waits for a value to be a quorum's as long as it can become that (rule D9)") {
+  Reading reading(5, letter_and_number);
+  CHECK(read_values(reading, {"X1", "X0", "X0"}) == Verdict::pending);
+  CHECK(reading.holds(3, "X1") == Verdict::pending);
+  CHECK(reading.holds(4, "X1") == Verdict::held);
+  CHECK(reading.machine.value() == "X1");
+
+  Reading silent(5, letter_and_number);
+  read_values(silent, {"X1", "X0", "X0", "X1"});
+  silent.machine.on_time(at(500ms));
+  CHECK(silent.machine.verdict() == Verdict::unsettled);
+}
+
+TEST_CASE("how long a lock is held is told of the value that it is held by (rules D2, D9)") {
+  Reading reading(5, letter_and_number);
+  reading.holds(0, "X0", 60s);
+  reading.holds(1, "X1", 5s);
+  reading.holds(2, "X1", 7s);
+  CHECK(reading.holds(3, "X1", 9s) == Verdict::held);
+  CHECK(reading.machine.left() == 5s);
+
+  Reading unsettled(3, letter_and_number);
+  unsettled.holds(0, "X0", 60s);
+  unsettled.holds(1, "X1", 5s);
+  CHECK(unsettled(2, '-') == Verdict::unsettled);
+  CHECK(unsettled.machine.left() == 5s);
+}
+
+TEST_CASE("of what may be held the latest value is told (rules D3, D9)") {
+  Reading reading(5, letter_and_number);
+  CHECK(read_values(reading, {"X0", "X1", "", "", "."}) == Verdict::possible);
+  CHECK(reading.machine.value() == "X1");
 }
 
 TEST_CASE("for people a reading without a quorum hears every node") {

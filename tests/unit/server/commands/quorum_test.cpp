@@ -82,7 +82,7 @@ TEST_CASE("LOCK.EXTEND extends its holder's lock, and never brings a deadline fo
         "[(integer) 1, (integer) 101, (integer) 20000]");
   CHECK(node("LOCK.EXTEND printer alice PX 5000") ==
         "[(integer) 1, (integer) 101, (integer) 20000]");
-  CHECK(node("LOCK.EXTEND printer bob PX 20000") == "[(integer) 0]");
+  CHECK(node("LOCK.EXTEND printer bob PX 20000") == "[(integer) 0, (integer) 20000]");
   CHECK(node("LOCK.EXTEND lamp alice PX 20000") == "[(integer) 0]");
   node.advance(20s);
   CHECK(node("LOCK.EXTEND printer alice PX 20000") == "[(integer) 0]");
@@ -94,7 +94,7 @@ TEST_CASE("a top-up makes the lock with its token, where the key is free (rules 
         "[(integer) 2, (integer) 500, (integer) 20000]");
   CHECK(node.node().stats().granted == 1);
   CHECK(node("LOCK.HOLDER printer") == "[\"alice\", (integer) 20000, (integer) 500]");
-  CHECK(node("LOCK.EXTEND printer bob PX 20000 TOKEN 600") == "[(integer) 0]");
+  CHECK(node("LOCK.EXTEND printer bob PX 20000 TOKEN 600") == "[(integer) 0, (integer) 20000]");
   node("LOCK.RELEASE printer alice");
   CHECK(node("LOCK.ACQUIRE printer bob PX 1000") == "[(integer) 1, (integer) 501, (integer) 1000]");
   CHECK(node("LOCK.EXTEND lamp carol PX 1000 TOKEN 0") ==
@@ -460,14 +460,15 @@ TEST_CASE("the commands of coordinators tell how many words they take, and which
   CHECK(told(quorum_commands()) ==
         "lock.acquire -5: 1 1 1\n"
         "lock.extend -5: 1 1 1\n"
+        "lock.replace -6: 1 1 1\n"
         "lock.release -3: 1 1 1\n"
         "lock.confirm 4: 1 1 1\n"
         "lock.holder -2: 1 1 1\n"
-        "lock.status 1: 0 0 0\n"
         "lock.fence -2: 0 0 0\n"
         "lock.fence|read 2: 0 0 0\n"
         "lock.fence|admit -3: 0 0 0\n");
   CHECK(told(group_commands()) ==
+        "lock.status 1: 0 0 0\n"
         "lock.group -2: 0 0 0\n"
         "lock.group|hello 3: 0 0 0\n"
         "lock.group|show 2: 0 0 0\n"

@@ -1,79 +1,12 @@
 // What a front door asks of a group, at real nodes: readings, attempts with values of its own,
 // deadlines of whoever holds exactly these bytes, waits.
-#include "tests/support/roster_world.h"
+#include "tests/unit/coordinator/group/door/group_of_door.h"
 #include "tests/unit/coordinator/group/fake_nodes.h"
 
 #include <catch2/catch.hpp>
 
 using namespace redlock;
 using namespace redlock::coordinator;
-
-using Client = NodeWorld::Client;
-
-namespace {
-
-struct DoorWorld : RosterWorld {
-  explicit DoorWorld(std::size_t nodes = 5) : RosterWorld(nodes) {}
-
-  // A client of all nodes, or of those named, that is linked to them.
-  Client& linked(std::vector<unsigned> numbers = {}) {
-    Client& client = new_client(std::move(numbers));
-    pass(20ms);
-    return client;
-  }
-  ReadResult read(Client& client, ReadRequest request = {.name = "printer"}) {
-    std::optional<ReadResult> result;
-    client.group().read(std::move(request), now(),
-                        [&](ReadResult got) { result = std::move(got); });
-    REQUIRE(run_until([&] { return result.has_value(); }, 10s));
-    return std::move(*result);
-  }
-  AcquireResult take(Client& client, AcquireRequest request) {
-    std::optional<AcquireResult> result;
-    client.group().acquire(std::move(request), now(),
-                           [&](AcquireResult got) { result = std::move(got); });
-    REQUIRE(run_until([&] { return result.has_value(); }, 10s));
-    return std::move(*result);
-  }
-  // Whoever holds the printer at these nodes, for 10 s.
-  std::string hold(std::vector<unsigned> numbers) {
-    const AcquireResult got = take(linked(std::move(numbers)), {.name = "printer", .ttl = 10s});
-    REQUIRE(is_acquired(got));
-    return got.lock.claim->value;
-  }
-  ExtendResult extend(Client& client, const std::string& value, Duration ttl,
-                      bool shortens = false) {
-    std::optional<ExtendResult> result;
-    client.group().extend({.name = "printer", .value = value, .ttl = ttl, .shortens = shortens},
-                          now(), [&](ExtendResult got) { result = std::move(got); });
-    REQUIRE(run_until([&] { return result.has_value(); }, 10s));
-    return std::move(*result);
-  }
-  std::optional<WaitOutcome> wait(Client& client, Duration length) {
-    std::optional<WaitOutcome> outcome;
-    client.group().wait_for_free({.name = "printer", .wait = length}, now(),
-                                 [&](WaitOutcome got) { outcome = got; });
-    run_until([&] { return outcome.has_value(); }, length + 1s);
-    return outcome;
-  }
-  const server::Lock* lock_at(unsigned number) {
-    return node(number).locks().find("printer", now());
-  }
-  std::string value_at(unsigned number) {
-    const server::Lock* lock = lock_at(number);
-    return lock == nullptr ? "" : std::string(lock->value());
-  }
-  Duration left_at(unsigned number) {
-    const server::Lock* lock = lock_at(number);
-    return lock == nullptr ? 0ns : lock->deadline - now();
-  }
-};
-
-AcquireRequest printer(Duration ttl = 10s) {
-  return {.name = "printer", .ttl = ttl};
-}
-
-}  // namespace
 
 // --- readings (rule D3)
 
@@ -134,9 +67,9 @@ TEST_CASE("values are one holder's if the caller says so") {
   world.node(5).grants().release("printer", world.now());
   world.pass(1s);
   CHECK(world.read(door).verdict == ReadVerdict::free);  // of two holders neither has a quorum
-  const HolderOf first_letter = [](std::string_view value) { return value.substr(0, 1); };
-  const ReadResult read = world.read(door, {.name = "printer", .holder_of = first_letter});
+  const ReadResult read = world.read(door, {.name = "printer", .held_by = letter_and_number});
   CHECK(read.verdict == ReadVerdict::held);
+  CHECK(read.value == "X2");
 }
 
 TEST_CASE("a reading asks plain Redis servers by a script") {
@@ -325,11 +258,39 @@ TEST_CASE("nodes that lack an extended lock are topped up, with its token, once 
   CHECK(world.left_at(5) <= world.left_at(1) + 1ms);  // it ends with the deadline that was voted
   CHECK(world.left_at(5) > 19s);
 
-  world.pass(3s);
+  world.pass(400ms);
   world.hang(4, false);  // it says only now that it lacks the lock
   world.pass(10ms);
   CHECK(world.value_at(4) == value);
   CHECK(world.left_at(4) <= world.left_at(1) + 1ms);
+}
+
+TEST_CASE("who says too late that it lacks a lock is not topped up by that extension (rule D9)") {
+  DoorWorld world;
+  Client& door = world.linked();
+  const std::string value = world.hold({1, 2, 3});
+  world.hang(4);
+  CHECK(world.extend(door, value, 20s).outcome == ExtensionOutcome::extended);
+  world.pass(500ms);
+  world.hang(4, false);
+  world.pass(100ms);
+  CHECK(world.value_at(4).empty());
+  world.extend(door, value, 20s);  // but by the next
+  world.pass(10ms);
+  CHECK(world.value_at(4) == value);
+}
+
+TEST_CASE("a node that has another value is not topped up, also when that has run out (rule D9)") {
+  DoorWorld world;
+  Client& door = world.linked();
+  const std::string value = world.hold({1, 2, 3});
+  world.take(world.linked({4}), {.name = "printer", .ttl = 200ms});
+  const std::string other = world.value_at(4);
+  CHECK(other != value);
+  CHECK(world.extend(door, value, 20s).outcome == ExtensionOutcome::extended);
+  world.pass(300ms);
+  CHECK(world.value_at(4).empty());
+  CHECK(world.value_at(5) == value);
 }
 
 TEST_CASE("a top-up goes over the connection that said that the lock is missing, or not at all") {
