@@ -21,6 +21,8 @@
 //               and the door no longer gives anything back (rules D5, D7)
 //   told free   a front door says that nobody holds a lock, or not who asks, and its holder has
 //               relied on it from when that was asked (rule D3)
+//   miscounted  what is counted in a lock's own record was done more often than it was asked for,
+//               or is forgotten although its holder was told of it (rule D9)
 //   two rosters, unchosen, no successor, behind   of the group's rosters: see roster_judge.h
 #pragma once
 
@@ -56,6 +58,7 @@ enum class Breach : std::uint8_t {
   misread,
   told_free,
   kept,
+  miscounted,
   two_rosters,
   unchosen,
   no_successor,

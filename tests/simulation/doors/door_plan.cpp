@@ -14,10 +14,19 @@ using std::chrono::milliseconds;
 
 constexpr std::uint64_t kDoorChances = 0x646f6f7221;
 
-std::size_t forms_without_flag() {
-  const auto& all = naive_forms();
-  return static_cast<std::size_t>(
-      std::count_if(all.begin(), all.end(), [](const NaiveForm& form) { return !form.has_flag; }));
+// The forms are in this order: those of any lock, those with a flag, those that count.
+struct FormCounts {
+  std::size_t usual = 0;
+  std::size_t flagged = 0;
+  std::size_t counting = 0;
+};
+
+FormCounts form_counts() {
+  FormCounts counts;
+  for (const NaiveForm& form : naive_forms()) {
+    ++(form.has_flag ? counts.flagged : form.counts ? counts.counting : counts.usual);
+  }
+  return counts;
 }
 
 class DoorPlan : private Chances {
@@ -38,6 +47,7 @@ class DoorPlan : private Chances {
     if (one_in(2)) make_leaves();
     // Drawn after all others, so that what those are in a seed stays what it was.
     if (one_in(4)) make_flags();
+    if (one_in(3) && !scenario_.same_values) make_counts();
   }
 
  private:
@@ -60,6 +70,8 @@ class DoorPlan : private Chances {
   void spare_nodes();
   void make_uses(unsigned user);
   void make_flags();
+  void make_counts();
+  void hurry_answers();
   void make_faults();
   void make_fault(Deed deed);
   void make_leaves();
@@ -128,22 +140,41 @@ void DoorPlan::make_uses(unsigned user) {
         one_of(std::array<Holding, 3>{Holding::release, Holding::run_out, Holding::keep});
     event.length = ms_between(1, 2500);
     do {
-      event.form = static_cast<unsigned>(below(forms_without_flag()));
+      event.form = static_cast<unsigned>(below(form_counts().usual));
     } while (scenario_.same_values && !naive_forms()[event.form].is_exact);
     scenario_.events.push_back(event);
     at += ms_between(10, pause_max);
   }
 }
 
-// Half of what is wanted goes by a second key, for times that are over soon, and mostly without
-// delays that keep those who move a flag from meeting the script under way.
+// Most of what is wanted is counted, and counted on through several doors, often and for long.
+void DoorPlan::make_counts() {
+  const FormCounts counts = form_counts();
+  scenario_.doors = std::max(scenario_.doors, 2u);
+  for (Event& event : scenario_.events) {
+    if (event.deed != Deed::use || one_in(4)) continue;
+    event.form = static_cast<unsigned>(counts.usual + counts.flagged + below(counts.counting));
+    event.other = 0;
+    event.holding = Holding::keep;
+    event.ttl = std::min<Duration>(event.ttl, ms_between(100, 900));
+    event.length = ms_between(100, 4000);
+  }
+  hurry_answers();
+}
+
+// Half of what is wanted goes by a second key, for times that are over soon.
 void DoorPlan::make_flags() {
-  const std::size_t first = forms_without_flag();
+  const FormCounts counts = form_counts();
   for (Event& event : scenario_.events) {
     if (event.deed != Deed::use || !one_in(2)) continue;
-    event.form = static_cast<unsigned>(first + below(naive_forms().size() - first));
+    event.form = static_cast<unsigned>(counts.usual + below(counts.flagged));
     event.ttl = std::min<Duration>(event.ttl, ms_between(50, 600));
   }
+  hurry_answers();
+}
+
+// Mostly without delays that keep users from meeting what is under way.
+void DoorPlan::hurry_answers() {
   if (scenario_.late_replies_per_thousand == 0 && !one_in(3)) {
     scenario_.front_delay_max = std::min<Duration>(scenario_.front_delay_max, 2ms);
   }

@@ -67,6 +67,37 @@ constexpr std::string_view kReleaseRaising =
     "redis.call('set', KEYS[2], 'up', 'NX', 'PX', 1000)\n"
     "return redis.call('del', KEYS[1])\n";
 
+// As Redisson's.
+constexpr std::string_view kCountInHash =
+    "if redis.call('exists', KEYS[1]) == 1 then\n"
+    "  if redis.call('type', KEYS[1]).ok ~= 'hash' then return 0 end\n"
+    "  if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return 0 end\nend\n"
+    "local count = redis.call('hincrby', KEYS[1], ARGV[1], 1)\n"
+    "redis.call('pexpire', KEYS[1], ARGV[2])\nreturn count\n";
+constexpr std::string_view kCountOnInHash =
+    "if redis.call('type', KEYS[1]).ok ~= 'hash' then return 0 end\n"
+    "if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return 0 end\n"
+    "local count = redis.call('hincrby', KEYS[1], ARGV[1], 1)\n"
+    "redis.call('pexpire', KEYS[1], ARGV[2])\nreturn count\n";
+constexpr std::string_view kReleaseHash =
+    "if redis.call('type', KEYS[1]).ok ~= 'hash' then return 0 end\n"
+    "if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return 0 end\n"
+    "return redis.call('del', KEYS[1])\n";
+// Behind the value, as bsm/redislock keeps what its users note of a lock.
+constexpr std::string_view kCountInText =
+    "local held = redis.call('type', KEYS[1]).ok == 'none' or redis.call('get', KEYS[1])\n"
+    "local value, count = ARGV[1], 0\n"
+    "if held ~= true then value, count = held:match('^(.*):(%d+)$') end\n"
+    "if value ~= ARGV[1] then return 0 end\n"
+    "redis.call('set', KEYS[1], value .. ':' .. count + 1, 'PX', ARGV[2])\nreturn count + 1\n";
+constexpr std::string_view kCountOnInText =
+    "local value, count = (redis.call('get', KEYS[1]) or ''):match('^(.*):(%d+)$')\n"
+    "if value ~= ARGV[1] then return 0 end\n"
+    "redis.call('set', KEYS[1], value .. ':' .. count + 1, 'PX', ARGV[2])\nreturn count + 1\n";
+constexpr std::string_view kReleaseText =
+    "local value = (redis.call('get', KEYS[1]) or ''):match('^(.*):%d+$')\n"
+    "if value ~= ARGV[1] then return 0 end\nreturn redis.call('del', KEYS[1])\n";
+
 std::vector<NaiveForm> all_naive_forms() {
   std::vector<NaiveForm> all;
   for (const Form& form : forms()) all.push_back({form, form.name != "setnx"});
@@ -88,6 +119,14 @@ std::vector<NaiveForm> all_naive_forms() {
   add("if a flag is up", kTakeIfUp);
   add("lowering a flag", kTakeLowering);
   add("with the flag", kTakeBoth);
+  all.push_back(
+      {.form = {"counted in a hash", eval(kCountInHash), eval(kCountOnInHash), eval(kReleaseHash)},
+       .is_exact = false,
+       .counts = true});
+  all.push_back({.form = {"counted in the value", eval(kCountInText), eval(kCountOnInText),
+                          eval(kReleaseText)},
+                 .is_exact = false,
+                 .counts = true});
   return all;
 }
 
@@ -99,8 +138,9 @@ std::span<const NaiveForm> naive_forms() {
 }
 
 std::optional<Duration> told_time(const NaiveForm& form, const Reply& reply, Duration ttl) {
-  if (!form.has_flag) return is_yes(reply) ? std::optional(ttl) : std::nullopt;
+  if (!form.has_flag && !form.counts) return is_yes(reply) ? std::optional(ttl) : std::nullopt;
   if (!reply.is(Reply::Kind::integer) || reply.integer() <= 0) return std::nullopt;
+  if (form.counts) return ttl;
   return std::chrono::milliseconds(reply.integer());
 }
 

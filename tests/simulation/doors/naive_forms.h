@@ -6,6 +6,10 @@
 // between: then the script was run on what is so no more, and is run again (rule D7), while a part
 // of what it wanted first may be done. It answers with the milliseconds that the lock is now held
 // for, and its user relies on that.
+//
+// Others count in the lock's own record, as reentrant locks do, how often its holder has taken or
+// extended it, and answer that: so each changes the value of a lock that is held (rule D9), and
+// tells how often that was done.
 #pragma once
 
 #include "base/time.h"
@@ -20,6 +24,7 @@ struct NaiveForm {
   Form form;
   bool is_exact = true;   // it takes only what nobody holds, whatever the values
   bool has_flag = false;  // and tells for how long it holds the lock
+  bool counts = false;    // and tells how often its holder has taken or extended it
 };
 std::span<const NaiveForm> naive_forms();
 

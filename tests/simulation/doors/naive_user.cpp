@@ -144,6 +144,7 @@ void NaiveUser::take(WantId id) {
   if (is_anew && !want.probed) {
     want.value = new_value();
     want.requests = 0;
+    want.counted = 0;
   }
   naive_form_of(want).has_flag ? move_flag(id) : ask(id);
 }
@@ -200,6 +201,7 @@ void NaiveUser::on_taken(WantId id, unsigned door, const Reply* reply) {
   const bool is_over = agenda_.now() >= want.give_up || !wants_more_;
   const auto told = reply == nullptr ? std::nullopt : told_time(form, *reply, want.event.ttl);
   if (told) {
+    if (form.counts) check_count(want, *reply);
     if (want.probed) return let_go(id, true);
     return rely_on(id, *told, token_in(*reply));
   }
@@ -261,9 +263,11 @@ void NaiveUser::extend(WantId id) {
     world_.referee.extend(*want.hold, want.valid_until);
   }
   const auto answered = note_loose(want);
+  ++want.requests;
   want.is_extending = true;
   look_later(id, clock_.when(want.valid_until, agenda_.now()) - agenda_.now(),
              &NaiveUser::look_after);
+  if (naive_form_of(want).counts) count_beside(id);
   send(want, form_of(want).extend, ttl, [=, this, sent = agenda_.now()](const Reply* reply) {
     if (reply != nullptr) answered();
     const bool may_be_done_later = shortens && reply == nullptr;
@@ -284,6 +288,7 @@ void NaiveUser::on_extended(WantId id, Duration ttl, TrueTime sent, const Reply*
     ++extended_;
     const bool was_valid = now() < want.valid_until;
     if (!was_valid && world_.scenario.same_values) return let_go(id, false);
+    if (naive_form_of(want).counts && was_valid) check_count(want, *reply);
     want.valid_until = now() + *told;
     tell(fmt::format("has extended {}, for {} ms", key_of(want.event), floor_ms(*told)));
     if (was_valid) {
@@ -295,6 +300,33 @@ void NaiveUser::on_extended(WantId id, Duration ttl, TrueTime sent, const Reply*
     world_.referee.check_free(*want.hold, sent, "is told that it has it no more");
   }
   look_after(id);
+}
+
+// The same through other doors at about the same time, as of threads of one holder. Nobody waits
+// for these.
+void NaiveUser::count_beside(WantId id) {
+  for (std::uint64_t more = random_.below(4); more > 0; --more) {
+    agenda_.after(some_time(random_.below(2) == 0 ? 2ms : 20ms), [=, this] {
+      const auto found = wants_.find(id);
+      if (found == wants_.end()) return;
+      ++found->second.requests;
+      const Want want = found->second;
+      send(want, form_of(want).extend, want.event.ttl, [](const Reply*) {});
+    });
+  }
+}
+
+// Each request was done once at most; and one that it was told of, before it sent this one, is
+// there still. Plain Redis nodes forget.
+void NaiveUser::check_count(Want& want, const Reply& reply) {
+  const std::int64_t before = std::exchange(want.counted, reply.integer());
+  const bool is_sound = want.counted > before && want.counted <= want.requests;
+  if (is_sound || world_.scenario.plain) return;
+  world_.referee.found(
+      Breach::miscounted,
+      fmt::format(
+          "naive {}, who has asked {} times for {} and was told of {} by then, is told of {}",
+          number_, want.requests, key_of(want.event), before, want.counted));
 }
 
 void NaiveUser::read(WantId id) {

@@ -69,9 +69,10 @@ class NaiveUser final : public ClientEnd {
     std::optional<Referee::HoldId> hold = {};
     std::function<void(bool was_got)> probed = {};
     bool is_extending = false;
-    bool is_unsure = false;   // the last attempt was not answered, or with an error
-    unsigned requests = 0;    // that have asked for the lock with this value
-    std::uint64_t looks = 0;  // what was scheduled before the last one is void
+    bool is_unsure = false;    // the last attempt was not answered, or with an error
+    unsigned requests = 0;     // that have asked for the lock with this value, or have extended it
+    std::int64_t counted = 0;  // how often that was done, as it was told last
+    std::uint64_t looks = 0;   // what was scheduled before the last one is void
   };
   using WantId = std::uint64_t;
 
@@ -98,6 +99,8 @@ class NaiveUser final : public ClientEnd {
   void look_after(WantId id);
   void extend(WantId id);
   void on_extended(WantId id, Duration ttl, TrueTime sent, const protocol::Reply* reply);
+  void count_beside(WantId id);
+  void check_count(Want& want, const protocol::Reply& reply);
   void read(WantId id);
   void let_go(WantId id, bool releases);
   void release(const Want& want);
