@@ -1,6 +1,7 @@
 #include "tests/simulation/doors/door_plan.h"
 
 #include "coordinator/front_door/records/padding.h"
+#include "coordinator/group/requests.h"
 #include "tests/simulation/chances.h"
 #include "tests/simulation/doors/naive_forms.h"
 
@@ -147,16 +148,18 @@ void DoorPlan::make_uses(unsigned user) {
   }
 }
 
-// Most of what is wanted is counted, and counted on through several doors, often and for long.
+// Most of what is wanted is counted, and counted on through several doors, often and for long: for
+// as long as nodes must keep what is counted, and not much longer.
 void DoorPlan::make_counts() {
   const FormCounts counts = form_counts();
+  const Duration ttl_min = coordinator::least_time_to_replace(scenario_.node_timeout);
   scenario_.doors = std::max(scenario_.doors, 2u);
   for (Event& event : scenario_.events) {
     if (event.deed != Deed::use || one_in(4)) continue;
     event.form = static_cast<unsigned>(counts.usual + counts.flagged + below(counts.counting));
     event.other = 0;
     event.holding = Holding::keep;
-    event.ttl = std::min<Duration>(event.ttl, ms_between(100, 900));
+    event.ttl = std::min<Duration>(ttl_min + ms_between(0, 900), door_max());
     event.length = ms_between(100, 4000);
   }
   hurry_answers();
