@@ -16,7 +16,9 @@ GroupParts::GroupParts(GroupOptions wanted, ValueSource source, std::uint64_t se
       admissions(options.nodes.size(), random) {
   INVARIANT(!options.nodes.empty() && options.nodes.size() <= kNodesMax, "a group of no size");
   links.reserve(options.nodes.size());
-  for (const GroupOptions::Node& node : options.nodes) links.emplace_back(node.credentials, random);
+  for (const GroupOptions::Node& node : options.nodes) {
+    links.emplace_back(node.credentials, random, options.relays);
+  }
 }
 
 // A link that leads where it led before keeps what it owes there.
@@ -27,7 +29,7 @@ void GroupParts::change_nodes(const Rosters::Sources& sources, Instant now) {
     if (sources[node]) {
       changed.push_back(std::move(links[*sources[node]]));
     } else {
-      changed.emplace_back(rosters.nodes()[node].credentials, random);
+      changed.emplace_back(rosters.nodes()[node].credentials, random, options.relays);
     }
   }
   links = std::move(changed);

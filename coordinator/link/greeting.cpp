@@ -77,7 +77,8 @@ std::optional<Answer> Greeting::on_reply(const Credentials& credentials, const R
 
 std::optional<Answer> Greeting::on_hello(const Credentials& credentials, const Reply& reply,
                                          OutputBuffer& out) {
-  if (!reply.is_error()) return std::nullopt;
+  speaks_resp3_ = !reply.is_error();
+  if (speaks_resp3_) return std::nullopt;
   if (!is_about_dialect(reply.text())) return classify(RequestKind::info, reply);
   if (!credentials.given()) return std::nullopt;
   std::fill(expected_.begin(), expected_.end(), Step::void_answer);

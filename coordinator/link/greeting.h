@@ -45,6 +45,7 @@ class Greeting {
   bool is_under_way() const { return !expected_.empty(); }
   // Complete after the last answer.
   const NodeFacts& facts() const { return facts_; }
+  bool speaks_resp3() const { return speaks_resp3_; }
 
  private:
   enum class Step : std::uint8_t { hello, auth, status, info, void_answer };
@@ -57,6 +58,7 @@ class Greeting {
 
   std::deque<Step> expected_;
   NodeFacts facts_;
+  bool speaks_resp3_ = false;
 };
 
 }  // namespace redlock::coordinator

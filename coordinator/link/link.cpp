@@ -27,8 +27,8 @@ bool are_opposed(const NodeRequest& one, const NodeRequest& other) {
 
 }  // namespace
 
-Link::Link(Credentials credentials, Random& random)
-    : credentials_(std::move(credentials)), random_(random) {}
+Link::Link(Credentials credentials, Random& random, bool is_doors)
+    : credentials_(std::move(credentials)), random_(random), relay_(is_doors) {}
 
 void Link::start(Instant now) {
   INVARIANT(state_ == State::idle || state_ == State::backing_off, "a dial during a connection");
@@ -191,12 +191,13 @@ bool Link::is_due(const Reply& reply) const {
 }
 
 void Link::on_reply(Reply reply, Instant now) {
-  if (reply.is(Reply::Kind::push)) return keep_push(std::move(reply));
+  if (reply.is(Reply::Kind::push) && !is_answer(reply)) return keep_push(std::move(reply));
   if (greeting_.is_under_way()) return on_greeting(reply, now);
   pulse_.on_answer(now);
   InFlight answered = std::move(in_flight_.front());
   in_flight_.pop_front();
   if (answered.request.tops_up) --top_ups_in_flight_;
+  if (relay_.on_answer(answered.request.kind, reply)) publish_waiting(now);
   if (is_unknown_script(reply) && answered.form == ScriptForm::by_sha) {
     return send_in_full(std::move(answered), now);
   }
@@ -246,10 +247,6 @@ void Link::on_greeting(const Reply& reply, Instant now) {
   deadline_ = kNever;
 }
 
-void Link::keep_push(Reply push) {
-  if (pushes_.size() < kPushesMax) pushes_.push_back(std::move(push));
-}
-
 void Link::accept(Instant now) {
   INVARIANT(state_ == State::identified, "a node is accepted that was not asked who it is");
   state_ = State::ready;
@@ -260,6 +257,7 @@ void Link::accept(Instant now) {
   const bool is_changing = epoch > 0 && facts().status.accepted.epoch > epoch;
   if (is_changing) greet_again_ = later(now, kBackoffMin);
   greet_group(now);
+  subscribe(now);
   drop_worthless_debts(now);
   for (NodeRequest& request : std::exchange(owed_, {})) {
     write(std::move(request), ScriptForm::in_full, now);  // in its place, whatever is known there
@@ -313,6 +311,7 @@ bool Link::is_for_another(const NodeRequest& request) const {
 
 void Link::end_connection() {
   greeting_.clear();
+  relay_.on_end();
   received_.clear();
   parser_ = {};
   out_.clear();

@@ -12,7 +12,8 @@
 // Answers come as Completions, in take_completions(), also those of requests that could not be
 // sent; never from inside a call. Each request is written in the dialect of the node that the
 // connection leads to, also one that waited for it, or that an earlier connection lost. Pushes
-// (RESP3) are no answers: they come apart, in take_pushes().
+// (RESP3) are no answers: they come apart, in take_pushes(), and those of the front doors' relay in
+// relay() (relay_line.h).
 //
 // Three kinds of memory, all bounded:
 //   waiting    while the connection is being made; may still be withdrawn, unwritten
@@ -42,6 +43,7 @@
 #include "coordinator/link/greeting.h"
 #include "coordinator/link/node_request.h"
 #include "coordinator/link/pulse.h"
+#include "coordinator/link/relay_line.h"
 #include "protocol/resp/output_buffer.h"
 #include "protocol/resp/reply.h"
 #include "protocol/resp/reply_parser.h"
@@ -87,8 +89,8 @@ class Link {
   static constexpr Duration kBackoffMin = 20ms;
   static constexpr Duration kBackoffMax = 1s;
 
-  // `random` outlives the link.
-  Link(Credentials credentials, Random& random);
+  // `random` outlives the link. is_doors: it is subscribed to the relay's messages.
+  Link(Credentials credentials, Random& random, bool is_doors = false);
   Link(Link&&) = default;
   Link(const Link&) = delete;
 
@@ -119,6 +121,14 @@ class Link {
   Ticket send(NodeRequest request, Instant now);
   // True if the request had not been written; it never will be then, and has no completion.
   bool withdraw(Ticket ticket);
+
+  // A message to other front doors, behind those before; to a node that is not there now, or that
+  // is too far behind, it is not sent. Nobody hears what became of it.
+  void publish(const SharedWords& publish, Instant now);
+  // Asks for the relay's messages, once more if they come already: so whether the node is there.
+  void subscribe(Instant now);
+  RelayLine& relay() { return relay_; }
+  const RelayLine& relay() const { return relay_; }
 
   void on_connected(Instant now);
   void on_bytes(std::string_view bytes, Instant now);
@@ -201,6 +211,8 @@ class Link {
   void send_in_full(InFlight unknown, Instant now);
   bool may_overtake(const NodeRequest& request) const;
   void keep_push(protocol::Reply push);
+  bool is_answer(const protocol::Reply& push) const;
+  void publish_waiting(Instant now);
   bool is_idle() const { return in_flight_.empty() && out_.empty(); }
   void end_connection();
   void give_up(Answer why, Instant now);
@@ -234,6 +246,7 @@ class Link {
   protocol::ReplyParser parser_;
   std::vector<Completion> completed_;
   std::vector<protocol::Reply> pushes_;
+  RelayLine relay_;
 
   Duration backoff_ = kBackoffMin;
   Instant deadline_ = kNever;       // of the present state: dialing, greeting, backing off

@@ -122,6 +122,8 @@ void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
       return write({"LOCK.FENCE", "ADMIT", token.view(), "BEYOND"}, out);
     case RequestKind::scan:
     case RequestKind::group:
+    case RequestKind::subscribe:
+    case RequestKind::publish:
       return write_words(*request.words, out);
   }
 }
@@ -160,6 +162,8 @@ void write_for_plain_redis(const NodeRequest& request, ScriptForm form, OutputBu
       return write({call.command, call.script, "1", claim->name}, out);
     }
     case RequestKind::scan:
+    case RequestKind::subscribe:
+    case RequestKind::publish:
       return write_words(*request.words, out);
     case RequestKind::info:
     case RequestKind::status:

@@ -34,6 +34,8 @@ enum class RequestKind : std::uint8_t {
   fence_read,   // LOCK.FENCE READ; a plain Redis has no fencing tokens
   fence_admit,  // LOCK.FENCE ADMIT; a plain Redis has no fencing tokens
   group,        // LOCK.GROUP; a plain Redis is of no group
+  subscribe,    // SUBSCRIBE
+  publish,      // PUBLISH
 };
 
 // What a holder, or one who wants to be, has at the nodes: the lock's name and the value that only
@@ -93,7 +95,7 @@ struct NodeRequest {
   // F6 says, or is an operator's
   Token token = 0;
   bool tells_label = false;  // acquire, extend that tops up: the node takes the claim's label
-  SharedWords words = {};    // group: of LOCK.GROUP; scan: of SCAN
+  SharedWords words = {};    // group: of LOCK.GROUP; scan, subscribe, publish: of the command
   // Whose answer it is about, and to whom alone it is written (rule Q5). unknown: to whoever is
   // there, as with releases: they can hit nothing but their value.
   NodeIdentity meant_for = NodeIdentity::unknown;
