@@ -55,9 +55,10 @@ FrontDoor::FrontDoor(Group& group, Options options, Environment environment)
                                       .stopwatch = environment.stopwatch,
                                       .elsewhere = this,
                                       .ttl_bound = &ttl_bound_}),
-      scratch_(
-          {scratch_settings_, environment.log, environment.script_watch, ttl_bound_, stopwatch_},
-          environment.seed, environment.started_at),
+      relay_(group, node_.pubsub(), random_, stopwatch_),
+      scratch_({scratch_settings_, environment.log, environment.script_watch, ttl_bound_,
+                stopwatch_, &node_.pubsub()},
+               environment.seed, environment.started_at),
       commands_({.group = group,
                  .known = known_,
                  .stats = stats_,
@@ -83,6 +84,7 @@ void FrontDoor::act(Now now, Instant holders_now) {
   if (node_.stop_request()) stop();
   if (is_stopping_ && !stop_by_) stop_by_ = later(now.monotonic, group_.options().node_timeout);
   end_gone();
+  relay_.act(now, holders_now);
   begin_new(begun_.size());
   do {
     commands_.settle(locks_now_);
@@ -91,6 +93,7 @@ void FrontDoor::act(Now now, Instant holders_now) {
     waiting_.act(now_, holders_now);
     for (const auto& news : waiting_.take_told()) tell_waiter(news);
   } while (commands_.has_news() || waiting_.has_work());
+  relay_.send(holders_now);
 }
 
 bool FrontDoor::is_turn_over(Instant began) const {
@@ -231,7 +234,7 @@ std::optional<Instant> FrontDoor::next_work() const {
   const bool begins_to_stop = is_stopping_ && !stop_by_;
   if (has_news || waiting_.has_work() || begins_to_stop) return Instant{};
   std::optional<Instant> next = earlier(node_.next_work(), waiting_.next_deadline());
-  return earlier(next, stop_by_);
+  return earlier(earlier(next, relay_.next_work()), stop_by_);
 }
 
 void FrontDoor::do_due_work(Now now) {

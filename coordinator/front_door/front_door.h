@@ -20,6 +20,7 @@
 #pragma once
 
 #include "base/log.h"
+#include "coordinator/front_door/messages/message_relay.h"
 #include "coordinator/front_door/records/known_locks.h"
 #include "coordinator/front_door/records/padding.h"
 #include "coordinator/front_door/records/record.h"
@@ -93,6 +94,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   // For a ScriptWatch: kScriptTimeMax as both of its bounds.
   const Duration& script_time() const { return scratch_settings_.script_time_limit; }
   const DoorStats& stats() const { return stats_; }
+  const MessageRelay& relay() const { return relay_; }
   std::size_t commands_under_way() const { return commands_.count(); }
   std::size_t waiters() const { return waiting_.count(); }
   server::Node& node() { return node_; }
@@ -106,6 +108,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   protocol::Reply execute(server::Call& call) override;
   protocol::Reply serve(server::Call& call, std::unique_ptr<CommandBody> body);
   protocol::Reply serve_on_scratch(server::Call& call);
+  protocol::Reply publish(server::Call& call);
   protocol::Reply serve_transactions(server::Call& call);
   protocol::Reply exec(server::Call& call);
   protocol::Reply watch(server::Call& call);
@@ -120,6 +123,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   std::string door_section(Now now) const;
   std::string locks_section() const;
   std::string nodes_section(Now now) const;
+  std::string messages_section() const;
   void refresh_max_ttl();
   // REQUIRES of all: within act().
   void begin_new(std::size_t count);
@@ -147,6 +151,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   Duration worth_{};          // how long the longest lock lives at a node
   server::Stopwatch stopwatch_;
   server::Node node_;
+  MessageRelay relay_;
   ScratchNode scratch_;
   KnownLocks known_;
   DoorStats stats_;

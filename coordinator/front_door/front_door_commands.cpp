@@ -91,6 +91,7 @@ Reply FrontDoor::execute(Call& call) {
   const std::string_view name = call.command.spec.name;
   if (call.command.spec.group == "lock") return serve_locks(call);
   if (call.command.spec.group == "transactions") return serve_transactions(call);
+  if (call.command.spec.group == "pubsub") return publish(call);
   if (name == "info") return info(call);
   if (name == "config|set") return set_config(call);
   if (name == "reset") {
@@ -118,7 +119,7 @@ void FrontDoor::begin(Session::Id session, std::unique_ptr<CommandBody> body) {
 
 // While somebody waits for a lock, it is held, or is about to be (rule D10).
 Reply FrontDoor::serve_on_scratch(Call& call) {
-  std::unique_ptr<CommandBody> body = scratch_body(scratch_, call);
+  std::unique_ptr<CommandBody> body = scratch_body(scratch_, call, relay_);
   if (body == nullptr) return Reply::error_view(kRequestTooLong);
   if (body->is_plain_try() && call.words.size() > 1 &&
       waiting_.has_takers(std::string(call.word(1)))) {
@@ -146,6 +147,21 @@ void FrontDoor::forget_request(Session& session) {
   kept_.erase(kept);
 }
 
+// --- messages
+
+// The listeners of this door are told as those of a node are, and counted. Until those of the
+// message before are all told, the command waits for its turn, and comes again.
+Reply FrontDoor::publish(Call& call) {
+  const std::uint64_t bytes_max = settings_.value_size_limit;
+  if (Refusal no = refuse_message(call.word(1), call.word(2), bytes_max)) return no;
+  const bool comes_again = node_.pubsub().is_full();
+  Reply reply = node_command(call.command.spec.name).run(call);
+  if (!comes_again && !reply.is_error()) {
+    relay_.tell_others({kind_of(call), std::string(call.word(1)), std::string(call.word(2))});
+  }
+  return reply;
+}
+
 // --- transactions
 
 Reply FrontDoor::serve_transactions(Call& call) {
@@ -168,12 +184,14 @@ Reply FrontDoor::exec(Call& call) {
   std::vector<WatchedRecord> watched = take_watched(call.session);
   if (queue->is_broken()) return Reply::error_view(server::kExecAborted);
   const Session::Id id = call.session.id();
-  return serve(call, exec_body(scratch_, std::move(queue), std::move(watched),
-                               [this, id](protocol::Request request, Now now) {
-                                 Session* session = node_.sessions().find(id);
-                                 if (session == nullptr) return Reply::null();
-                                 return node_.run_queued(*session, request, now);
-                               }));
+  return serve(call, exec_body(
+                         scratch_, std::move(queue), std::move(watched),
+                         [this, id](protocol::Request request, Now now) {
+                           Session* session = node_.sessions().find(id);
+                           if (session == nullptr) return Reply::null();
+                           return node_.run_queued(*session, request, now);
+                         },
+                         relay_));
 }
 
 Reply FrontDoor::watch(Call& call) {

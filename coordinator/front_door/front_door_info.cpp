@@ -114,6 +114,20 @@ std::string FrontDoor::nodes_section(Now now) const {
   return text.take();
 }
 
+std::string FrontDoor::messages_section() const {
+  const RelayFigures& figures = relay_.figures();
+  InfoText text;
+  text.begin("Messages")
+      .field("nodes_subscribed", relay_.subscribed_nodes())
+      .field("relayed_out", figures.sent)
+      .field("relayed_in", figures.received)
+      .field("dropped_repeated", figures.repeated)
+      .field("dropped_malformed", figures.malformed)
+      .field("dropped_too_many", figures.too_many + relay_.untaken())
+      .field("unsent_to_a_node", relay_.unsent());
+  return text.take();
+}
+
 Reply FrontDoor::info(server::Call& call) {
   const protocol::Request sections = call.words.subspan(1);
   std::vector<std::string_view> nodes;
@@ -129,6 +143,7 @@ Reply FrontDoor::info(server::Call& call) {
   };
   add("frontdoor", door_section(call.now));
   add("locks", locks_section());
+  add("messages", messages_section());
   add("nodes", nodes_section(call.now));
   return Reply::verbatim(text.take());
 }

@@ -76,6 +76,22 @@ void tell_locks(MetricsText& text, const DoorStats& stats, const GroupFigures& f
                figures.top_ups);
 }
 
+void tell_messages(MetricsText& text, const MessageRelay& relay) {
+  const RelayFigures& figures = relay.figures();
+  text.gauge("nodes_subscribed",
+             "Nodes that pass on to the door what other doors' clients publish.",
+             relay.subscribed_nodes());
+  text.counter("messages_sent_total", "Messages of the door's clients.", figures.sent);
+  text.counter("messages_received_total", "Messages of other doors' clients, each once.",
+               figures.received);
+  text.counter("messages_dropped_total", "Messages from a node that were told to nobody.");
+  text.sample({{"cause", "repeated"}}, figures.repeated);
+  text.sample({{"cause", "malformed"}}, figures.malformed);
+  text.sample({{"cause", "too_many"}}, figures.too_many + relay.untaken());
+  text.counter("messages_unsent_total", "Messages that a node did not take, for each such node.",
+               relay.unsent());
+}
+
 }  // namespace
 
 std::string door_metrics(const FrontDoor& door, const Group& group, Now now) {
@@ -83,6 +99,7 @@ std::string door_metrics(const FrontDoor& door, const Group& group, Now now) {
   tell_identity(text, door.node());
   Nodes(text, group).tell(now.monotonic);
   tell_locks(text, door.stats(), group.figures());
+  tell_messages(text, door.relay());
   text.gauge("commands_under_way", "Commands that wait for the nodes.", door.commands_under_way());
   text.gauge("waiters", "Clients' waits for locks.", door.waiters());
   text.gauge("max_ttl_seconds", "The longest TTL that a client gets.", door.max_ttl());

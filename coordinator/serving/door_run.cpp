@@ -91,6 +91,7 @@ JsonObject DoorRun::figures() const {
 // written in that very turn.
 void DoorRun::serve(Hooks hooks) {
   hooks_ = std::move(hooks);
+  nodes_.group.relays = true;
   sockets_.emplace(loop_, net::TimerDescriptor::demand(loop_, net::ClockKind::boottime),
                    std::move(nodes_.group), nodes_.addresses);
   door_.emplace(sockets_->group(), settings_.door,

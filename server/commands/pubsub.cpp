@@ -17,9 +17,6 @@ namespace {
 using namespace protocol;  // flags and error texts
 using Kind = PubSub::Kind;
 
-constexpr std::string_view kTooManyMessages =
-    "ERR messages are published faster than their listeners can be told: this one was not";
-
 // What clients are told: shard channels count by themselves.
 std::int64_t count_of(const Session& session, Kind kind) {
   const Session::ListensTo& to = session.listens_to;

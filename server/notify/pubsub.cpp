@@ -186,6 +186,18 @@ bool PubSub::tell_some(const Listeners& listeners, const Reply& message, Progres
   return true;
 }
 
+std::size_t PubSub::receivers(std::string_view channel, Kind kind) const {
+  std::size_t receivers = listeners(kind, channel);
+  if (kind == Kind::shard_channel) return receivers;
+  std::size_t steps = 0;
+  for (const auto& [pattern, listeners] : names(Kind::pattern)) {
+    if (steps >= kStepsOfPiece) break;
+    steps += kStepsOfPattern;
+    if (protocol::glob_matches(pattern, channel, steps)) receivers += listeners.size();
+  }
+  return receivers;
+}
+
 void PubSub::publish_event(EventFlags asked, std::string_view event, std::string_view key) {
   if (count(Kind::channel) + count(Kind::pattern) == 0 || is_full()) return;
   if ((asked & kToKeyspace) != 0) publish(fmt::format("__keyspace@0__:{}", key), event);

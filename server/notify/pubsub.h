@@ -41,6 +41,9 @@ namespace redlock::server {
 inline constexpr std::size_t kSubscriptionBytesMax = 4 * 1024 * 1024;
 // What the messages may take of which a part of the listeners was not told yet.
 inline constexpr std::size_t kUnfinishedBytesMax = 16 * 1024 * 1024;
+// What a script or a transaction is told that publishes while PubSub::is_full().
+inline constexpr std::string_view kTooManyMessages =
+    "ERR messages are published faster than their listeners can be told: this one was not";
 // About what one subscription takes beside its name: nodes of three trees.
 inline constexpr std::size_t kSubscriptionBytes = 256;
 
@@ -71,6 +74,8 @@ class PubSub {
     bool is_whole = true;  // false: go_on() tells the rest
   };
   Published publish(std::string_view channel, std::string_view message, Kind kind = Kind::channel);
+  // How many a message would go to now. Counted no further than publish() would tell in one piece.
+  std::size_t receivers(std::string_view channel, Kind kind = Kind::channel) const;
   // Who waits to be told how many got the message that was published last.
   // REQUIRES: it is not whole.
   void tell_when_whole(Session::Id publisher);

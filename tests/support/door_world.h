@@ -30,7 +30,7 @@ class DoorWorld {
   class Host final : public NodeWorld::Guest {
    public:
     Host(NodeWorld& world, unsigned number, FrontDoor::Options options)
-        : world_(world), client_(world.new_client()), random_(number) {
+        : world_(world), client_(world.new_client({}, true)), random_(number) {
       FrontDoor::Environment environment{.inspect = [] { return server::ProcessFacts{}; },
                                          .log = log,
                                          .random =

@@ -93,8 +93,10 @@ class NodeWorld {
     drop_connections(number);
   }
 
-  Client& new_client(std::vector<unsigned> numbers = {}) {
+  // relays: as a front door's.
+  Client& new_client(std::vector<unsigned> numbers = {}, bool relays = false) {
     Group::Options options;
+    options.relays = relays;
     for (unsigned number = 1; numbers.empty() && number <= hosts_.size(); ++number) {
       options.nodes.push_back({name_of(number), {}});
     }

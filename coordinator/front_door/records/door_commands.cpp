@@ -27,8 +27,8 @@ enum class Place : std::uint8_t {
   session,  // the sessions' node's
   scratch,  // runs on records
   door,     // the front door's itself
+  message,  // the front door's, and of a run held back until its changes are made
   refused_list,
-  refused_messages,
   refused,
 };
 
@@ -40,16 +40,10 @@ bool is_keyspace(std::string_view name) {
   return is_one_of(name, {"dbsize", "keys", "scan", "randomkey", "flushall", "flushdb"});
 }
 
-// What makes or tells messages. To stop listening is always served: many clients do it to leave a
-// connection as it was.
-bool is_messages(std::string_view name) {
-  return is_one_of(name, {"subscribe", "psubscribe", "ssubscribe", "publish", "spublish"});
-}
-
 Place place_of(const CommandSpec& spec) {
   const std::string_view name = spec.name;
   if (is_keyspace(name)) return Place::refused_list;
-  if (is_messages(name)) return Place::refused_messages;
+  if (is_one_of(name, {"publish", "spublish"})) return Place::message;
   if (spec.group == "lock") return Place::refused;
   if (is_one_of(name, {"exec", "watch", "unwatch", "discard", "reset", "info", "config|set"})) {
     return Place::door;
@@ -67,11 +61,6 @@ Reply refuse_list(Call&) {
       "ERR not served by a front door, which has no list of locks: ask a node");
 }
 
-Reply refuse_messages(Call&) {
-  return Reply::error_view(
-      "ERR not served by a front door: a message would reach the clients of this one alone");
-}
-
 Reply refuse(Call&) {
   return Reply::error_view("ERR not served by a front door: ask a node");
 }
@@ -87,10 +76,10 @@ Function function_at(Place place, bool is_scratch) {
       return is_scratch ? nullptr : server::run_elsewhere;
     case Place::door:
       return is_scratch ? nullptr : server::run_elsewhere;
+    case Place::message:
+      return server::run_elsewhere;
     case Place::refused_list:
       return refuse_list;
-    case Place::refused_messages:
-      return refuse_messages;
     case Place::refused:
       return refuse;
   }

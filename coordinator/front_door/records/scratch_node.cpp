@@ -14,6 +14,7 @@ using protocol::Reply;
 using protocol::Transaction;
 using server::KeyNotes;
 using server::Node;
+using server::PubSub;
 
 namespace {
 
@@ -41,10 +42,12 @@ SeenRecord seen(const server::Lock& lock) {
 
 ScratchNode::ScratchNode(Parts parts, std::uint64_t hash_seed, Instant started_at)
     : stopwatch_(parts.stopwatch),
+      listeners_(parts.listeners),
       node_(scratch_families(), parts.settings, start_of(hash_seed, started_at),
             Node::Environment{.inspect = [] { return server::ProcessFacts{}; },
                               .log = parts.log,
                               .script_watch = parts.watch,
+                              .elsewhere = this,
                               .ttl_bound = &parts.ttl_bound}),
       session_(node_.sessions().open({}, true, started_at)),
       readers_(entries({"ttl", "pttl", "expiretime", "pexpiretime"})),
@@ -78,6 +81,8 @@ RunResult ScratchNode::run(Transaction& requests, std::span<const KnownRecord> r
   result.reads_deadlines = calls_of(readers_) != read;
   result.moves_deadlines = calls_of(movers_) != moved;
   result.touched = take_touched(records, now.monotonic);
+  result.messages = std::exchange(messages_, {});
+  messages_bytes_ = 0;
   clear(records, result.touched, now.monotonic);
   return result;
 }
@@ -90,6 +95,22 @@ void ScratchNode::load(std::span<const KnownRecord> records) {
         node_.grants().restore({known.key, record.payload, record.deadline, 0, record.kind});
     INVARIANT(has_memory, "no memory for a handful of records");
   }
+}
+
+// PUBLISH and SPUBLISH. Its answer is how many listen here at this moment.
+Reply ScratchNode::execute(server::Call& call) {
+  const std::string_view channel = call.word(1);
+  const std::string_view text = call.word(2);
+  const std::uint64_t bytes_max = node_.settings().value_size_limit;
+  if (protocol::Refusal no = refuse_message(channel, text, bytes_max)) return no;
+  messages_bytes_ += sizeof(DoorMessage) + channel.size() + text.size();
+  if (messages_bytes_ > kHeldMessagesBytesMax || (listeners_ != nullptr && listeners_->is_full())) {
+    return Reply::error_view(server::kTooManyMessages);
+  }
+  const PubSub::Kind kind = kind_of(call);
+  messages_.push_back({kind, std::string(channel), std::string(text)});
+  const std::size_t receivers = listeners_ == nullptr ? 0 : listeners_->receivers(channel, kind);
+  return Reply::integer(static_cast<std::int64_t>(receivers));
 }
 
 void ScratchNode::execute(Transaction& requests, Now now, RunResult& result) {

@@ -3,7 +3,8 @@
 //
 // It is a lock node whole, so every reply and every error text is the node's own; but its table
 // holds nothing except the records that a run is given, and nothing once the run is over. So a run
-// leaves nothing behind, and may be thrown away and done again on other records.
+// leaves nothing behind, and may be thrown away and done again on other records. What it publishes
+// is held back for the same reason.
 //
 //   RunResult run = scratch.run(requests, records, now);
 //   for (const TouchedKey& key : run.touched) change_between(key.before, key.after) …
@@ -14,6 +15,7 @@
 #pragma once
 
 #include "base/time.h"
+#include "coordinator/front_door/messages/door_message.h"
 #include "coordinator/front_door/records/record_change.h"
 #include "protocol/resp/reply.h"
 #include "protocol/session/transaction.h"
@@ -33,6 +35,8 @@ namespace redlock::coordinator {
 // A run may be done again and again, and nobody else is served meanwhile: a script gets so long,
 // and so does a transaction; then it is ended with an error.
 inline constexpr Duration kScriptTimeMax = 100ms;
+// What the messages of one run may take, as they are kept until its changes are made.
+inline constexpr std::size_t kHeldMessagesBytesMax = 1024 * 1024;
 
 struct KnownRecord {
   std::string key;
@@ -52,7 +56,8 @@ struct RunResult {
   // One for each request. Kind::none for what is the session's own (door_commands.h): it runs in
   // the session's node, once. Beyond kTransactionBytesMax all are dropped, and too_large is alone.
   std::vector<protocol::Reply> replies = {};
-  std::vector<TouchedKey> touched = {};  // each once, in the order in which they were
+  std::vector<TouchedKey> touched = {};    // each once, in the order in which they were
+  std::vector<DoorMessage> messages = {};  // to be told if its changes are made (rule D11)
   // It took too long and was ended in the middle: none of its changes counts.
   bool is_cut_short = false;
   // Something asked how long a lock still lives; something moved a deadline, perhaps by a condition
@@ -61,7 +66,7 @@ struct RunResult {
   bool moves_deadlines = false;
 };
 
-class ScratchNode {
+class ScratchNode final : private server::Elsewhere {
  public:
   // All outlive it. watch: ends a script that has run for kScriptTimeMax, and never suspends one;
   // nullptr: scripts may run for ever. ttl_bound: see Node::Environment.
@@ -70,7 +75,8 @@ class ScratchNode {
     LogSink& log;
     server::ScriptWatch* watch;
     const std::string& ttl_bound;
-    const server::Stopwatch& stopwatch;  // empty: runs may take any time
+    const server::Stopwatch& stopwatch;         // empty: runs may take any time
+    const server::PubSub* listeners = nullptr;  // of the door, for whom messages are; none: nobody
   };
   ScratchNode(Parts parts, std::uint64_t hash_seed, Instant started_at);
   ScratchNode(const ScratchNode&) = delete;
@@ -83,6 +89,7 @@ class ScratchNode {
   server::Node& node() { return node_; }
 
  private:
+  protocol::Reply execute(server::Call& call) override;
   void load(std::span<const KnownRecord> records);
   void execute(protocol::Transaction& requests, Now now, RunResult& result);
   std::vector<TouchedKey> take_touched(std::span<const KnownRecord> records, Instant now);
@@ -96,11 +103,14 @@ class ScratchNode {
   static std::uint64_t calls_of(const Entries& entries);
 
   const server::Stopwatch& stopwatch_;
+  const server::PubSub* const listeners_;
   server::Node node_;
   protocol::Session& session_;
   const Entries readers_;  // of deadlines
   const Entries movers_;
-  std::vector<std::string> names_;  // of touched keys; kept for its memory
+  std::vector<std::string> names_;     // of touched keys; kept for its memory
+  std::vector<DoorMessage> messages_;  // of the run
+  std::size_t messages_bytes_ = 0;
 };
 
 }  // namespace redlock::coordinator

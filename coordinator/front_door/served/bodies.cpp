@@ -61,10 +61,16 @@ std::vector<std::string> expected_keys_of(const protocol::CommandSpec& spec, Req
   return keys;
 }
 
+// What a run published, once it counts.
+void tell(const RunResult& run, MessageRelay& relay) {
+  for (const DoorMessage& message : run.messages) relay.tell(message);
+}
+
 class ScratchBody final : public CommandBody {
  public:
-  ScratchBody(ScratchNode& scratch, Transaction request, const protocol::CommandSpec& spec)
-      : scratch_(scratch), request_(std::move(request)), spec_(spec) {
+  ScratchBody(ScratchNode& scratch, Transaction request, const protocol::CommandSpec& spec,
+              MessageRelay& relay)
+      : scratch_(scratch), request_(std::move(request)), spec_(spec), relay_(relay) {
     is_plain_try_ = is_plain_try_of(request_.request(0));
   }
   std::vector<std::string> expected_keys() const override {
@@ -76,6 +82,7 @@ class ScratchBody final : public CommandBody {
     return run;
   }
   Reply reply(RunResult& run, std::span<const SettledKey>, Now) override {
+    tell(run, relay_);
     return std::move(run.replies[0]);
   }
   bool is_plain_try() const override { return is_plain_try_; }
@@ -84,6 +91,7 @@ class ScratchBody final : public CommandBody {
   ScratchNode& scratch_;
   mutable Transaction request_;  // reading it lays out its words
   const protocol::CommandSpec& spec_;
+  MessageRelay& relay_;
   bool is_plain_try_ = false;
 };
 
@@ -103,11 +111,12 @@ TouchedKey looked_at(std::span<const KnownRecord> records, const std::string& ke
 class ExecBody final : public CommandBody {
  public:
   ExecBody(ScratchNode& scratch, std::unique_ptr<Transaction> queue,
-           std::vector<WatchedRecord> watched, RunQueued run_queued)
+           std::vector<WatchedRecord> watched, RunQueued run_queued, MessageRelay& relay)
       : scratch_(scratch),
         queue_(std::move(queue)),
         watched_(std::move(watched)),
-        run_queued_(std::move(run_queued)) {}
+        run_queued_(std::move(run_queued)),
+        relay_(relay) {}
 
   RunResult run(std::span<const KnownRecord> records, Now now) override {
     is_broken_ = std::any_of(watched_.begin(), watched_.end(), [&](const WatchedRecord& watched) {
@@ -125,6 +134,14 @@ class ExecBody final : public CommandBody {
 
   Reply reply(RunResult& run, std::span<const SettledKey>, Now now) override {
     if (is_broken_) return Reply::null_array();
+    Reply replies = this->replies(run, now);
+    tell(run, relay_);
+    return replies;
+  }
+
+ private:
+  // What is the session's own runs now: who begins to listen among the commands hears the others.
+  Reply replies(RunResult& run, Now now) {
     if (!run.replies.empty() && run.replies[0].is(Reply::Kind::too_large)) {
       return Reply::too_large();
     }
@@ -137,7 +154,6 @@ class ExecBody final : public CommandBody {
     return replies;
   }
 
- private:
   static bool has_changed(const WatchedRecord& watched, std::span<const KnownRecord> records) {
     const KnownRecord* known = find(records, watched.key);
     const std::string* value = known == nullptr ? nullptr : known->value;
@@ -150,6 +166,7 @@ class ExecBody final : public CommandBody {
   std::unique_ptr<Transaction> queue_;
   std::vector<WatchedRecord> watched_;
   RunQueued run_queued_;
+  MessageRelay& relay_;
   bool is_broken_ = false;
 };
 
@@ -180,16 +197,18 @@ class WatchBody final : public CommandBody {
 
 }  // namespace
 
-std::unique_ptr<CommandBody> scratch_body(ScratchNode& scratch, server::Call& call) {
+std::unique_ptr<CommandBody> scratch_body(ScratchNode& scratch, server::Call& call,
+                                          MessageRelay& relay) {
   Transaction request;
   if (!request.add(call.words, call.command.spec.flags)) return nullptr;
-  return std::make_unique<ScratchBody>(scratch, std::move(request), call.command.spec);
+  return std::make_unique<ScratchBody>(scratch, std::move(request), call.command.spec, relay);
 }
 
 std::unique_ptr<CommandBody> exec_body(ScratchNode& scratch, std::unique_ptr<Transaction> queue,
-                                       std::vector<WatchedRecord> watched, RunQueued run_queued) {
+                                       std::vector<WatchedRecord> watched, RunQueued run_queued,
+                                       MessageRelay& relay) {
   return std::make_unique<ExecBody>(scratch, std::move(queue), std::move(watched),
-                                    std::move(run_queued));
+                                    std::move(run_queued), relay);
 }
 
 std::unique_ptr<CommandBody> watch_body(std::vector<std::string> keys,

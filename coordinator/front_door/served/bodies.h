@@ -2,6 +2,7 @@
 // transactions, WATCH, and LOCK.*.
 #pragma once
 
+#include "coordinator/front_door/messages/message_relay.h"
 #include "coordinator/front_door/records/watched_records.h"
 #include "coordinator/front_door/served/command_body.h"
 #include "protocol/session/transaction.h"
@@ -15,9 +16,11 @@
 
 namespace redlock::coordinator {
 
-// One command that runs on the scratch node, which outlives it. nullptr: its words are longer than
-// kTransactionBytesMax.
-std::unique_ptr<CommandBody> scratch_body(ScratchNode& scratch, server::Call& call);
+// One command that runs on the scratch node. Its messages are told with its answer, which only
+// comes when its changes are made (rule D11). Scratch node and relay outlive it, as those of EXEC.
+// nullptr: its words are longer than kTransactionBytesMax.
+std::unique_ptr<CommandBody> scratch_body(ScratchNode& scratch, server::Call& call,
+                                          MessageRelay& relay);
 
 // What the sessions' node says to a command that was queued for it.
 using RunQueued = std::function<protocol::Reply(protocol::Request request, Now now)>;
@@ -25,7 +28,8 @@ using RunQueued = std::function<protocol::Reply(protocol::Request request, Now n
 // EXEC of these, unless one of the watched records is another by then.
 std::unique_ptr<CommandBody> exec_body(ScratchNode& scratch,
                                        std::unique_ptr<protocol::Transaction> queue,
-                                       std::vector<WatchedRecord> watched, RunQueued run_queued);
+                                       std::vector<WatchedRecord> watched, RunQueued run_queued,
+                                       MessageRelay& relay);
 
 // WATCH: reads the records; `watch` keeps them.
 std::unique_ptr<CommandBody> watch_body(std::vector<std::string> keys,

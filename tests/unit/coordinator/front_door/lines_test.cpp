@@ -173,7 +173,6 @@ TEST_CASE("what one command may use is bounded, and the error says so") {
   CHECK(alice("SET k v NX PX 65000")
             .starts_with("-ERR a TTL of 65000 ms is above this front door's max-ttl ("));
   CHECK(alice("SET k v NX").starts_with("-ERR a lock needs a TTL"));
-  CHECK(alice("SUBSCRIBE c").starts_with("-ERR not served by a front door"));
   CHECK(alice("CONFIG SET max-ttl 1h").starts_with("-ERR max-ttl is not for a front door's"));
   CHECK(alice(keys.replace(0, 6, "WATCH")) ==
         "-ERR a connection may watch 32 keys at a front door");

@@ -119,11 +119,28 @@ TEST_CASE("the requests of a transaction run at one instant; the session's own d
 
 TEST_CASE("what a front door does not serve is refused in scripts, too") {
   Scratch run;
-  CHECK(run("EVAL \"return redis.call('PUBLISH','c','m')\" 0")
-            .starts_with("-ERR not served by a front door"));
   CHECK(run("EVAL \"return redis.call('DBSIZE')\" 0").find("ask a node") != std::string::npos);
   CHECK(run("EVAL \"return redis.call('LOCK.ACQUIRE','k','v','PX','5')\" 0")
             .find("not allowed from script") != std::string::npos);
+}
+
+TEST_CASE("what a run publishes is held back, up to a bound, and nothing of it stays (rule D11)") {
+  Scratch run;
+  CHECK(run({"PUBLISH c one", "EVAL \"return redis.call('SPUBLISH','d','two')\" 0", "GET k"}) ==
+        "(integer) 0 (integer) 0 (nil) ");
+  REQUIRE(run.last.messages.size() == 2);
+  CHECK(run.last.messages[0].channel == "c");
+  CHECK(run.last.messages[0].text == "one");
+  CHECK(run.last.messages[1].kind == server::PubSub::Kind::shard_channel);
+  CHECK(run("GET k") == "(nil) ");
+  CHECK(run.last.messages.empty());
+  const std::string many =
+      "EVAL \"local told = 0 for i = 1, 100 do if type(redis.pcall('PUBLISH', 'c', "
+      "string.rep('m', 50000))) == 'number' then told = told + 1 end end return told\" 0";
+  CHECK(run(many) == "(integer) 20 ");
+  CHECK(run(many) == "(integer) 20 ");
+  CHECK(run("EVAL \"return redis.call('PUBLISH', 'c', string.rep('m', 70000))\" 0")
+            .starts_with("-ERR a message with its channel of 70022 bytes"));
 }
 
 TEST_CASE("a TTL above the door's is told with the door's words") {

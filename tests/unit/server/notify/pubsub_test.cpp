@@ -209,4 +209,20 @@ TEST_CASE("LOCK.* tell of locks as SET, PEXPIRE and DEL do") {
   CHECK(events() == "new set expire ");
 }
 
+TEST_CASE("how many a message would reach is told without one") {
+  NodeFixture node;
+  auto bob = node.connect();
+  auto carol = node.connect();
+  ask(node, bob, "SUBSCRIBE news other");
+  ask(node, carol, "SUBSCRIBE news");
+  ask(node, carol, "PSUBSCRIBE n* *s x*");
+  ask(node, bob, "SSUBSCRIBE news");
+  PubSub& pubsub = node.node().pubsub();
+  CHECK(pubsub.receivers("news") == 4);
+  CHECK(pubsub.receivers("other") == 1);
+  CHECK(pubsub.receivers("news", PubSub::Kind::shard_channel) == 1);
+  CHECK(pubsub.receivers("none", PubSub::Kind::shard_channel) == 0);
+  CHECK(pubsub.publish("news", "hello").receivers == pubsub.receivers("news"));
+}
+
 }  // namespace redlock::server
