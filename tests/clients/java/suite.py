@@ -74,28 +74,24 @@ COUNTER = ("its tokens come from a counter without TTL, which gets max-ttl here:
 READ_WRITE = ("its read lock makes a key first and gives it its TTL then, in one script: "
               "without `require-ttl no` that is refused")
 
-# A front door serves no messages, as those of another door's clients would not be heard.
-LISTENS = Fault("bob w|Subscription response timeout",
-                "its users wait by pub/sub, which a front door does not serve")
-
 LIBRARIES = [
     jedis("RESP3"),
     jedis("RESP2"),
     lettuce("RESP3"),
     lettuce("RESP2"),
-    redisson("Reentrant", "RLock, RESP2", "RESP2", wakes_within_ms=50, no_door=LISTENS),
-    redisson("Reentrant", "RLock, RESP3", "RESP3", wakes_within_ms=50, no_door=LISTENS),
-    redisson("Fenced", "FencedLock", wakes_within_ms=50, no_door=LISTENS, know=COUNTER, faults={
+    redisson("Reentrant", "RLock, RESP2", "RESP2", wakes_within_ms=50),
+    redisson("Reentrant", "RLock, RESP3", "RESP3", wakes_within_ms=50),
+    redisson("Fenced", "FencedLock", wakes_within_ms=50, know=COUNTER, faults={
         "crash": Fault("locks of an earlier scenario are still held", "to a node the counter is a "
                        "lock of max-ttl, so after a crash it recovers for that long")}),
     redisson("Spin", "SpinLock"),
-    redisson("Multi", "MultiLock of two locks", tells_errors=False, no_door=LISTENS),
+    redisson("Multi", "MultiLock of two locks", tells_errors=False),
     redisson("Red", "RedissonRedLock", nodes=5, know="deprecated by its makers; tried with "
              "`retryAttempts: 0`: by default every node that is gone costs 5 s", faults={
                  "restart under way": Fault(
                      "acquire after a restart: yes", "it asks no further node as soon as three "
                      "granted and one did not, so the lock may stand at three where four serve")}),
-    redisson("ReadWrite", "ReadWriteLock", no_door=LISTENS, node_flags=("--require-ttl", "no"),
+    redisson("ReadWrite", "ReadWriteLock", node_flags=("--require-ttl", "no"),
              know=READ_WRITE),
     redisson("Fair", "FairLock", unusable=Fault(
         "Unknown Redis command", "keeps its waiters in a list and a sorted set, and a lock node "
@@ -105,5 +101,5 @@ LIBRARIES = [
         "wrong owner": Fault("alice (extends|released) bob's lock", "without `safeUpdate(true)` it "
                              "extends and deletes the lock of whoever holds it by then")}),
     spring("SPIN_LOCK"),
-    spring("PUB_SUB_LOCK", wakes_within_ms=50, no_door=LISTENS),
+    spring("PUB_SUB_LOCK", wakes_within_ms=50),
 ]
