@@ -3,6 +3,7 @@
 #include "coordinator/front_door/front_door.h"
 #include "coordinator/front_door/records/door_commands.h"
 #include "coordinator/front_door/served/door_errors.h"
+#include "coordinator/front_door/served/fenced_bodies.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/replies.h"
 #include "server/commands/ttl.h"
@@ -119,6 +120,7 @@ void FrontDoor::begin(Session::Id session, std::unique_ptr<CommandBody> body) {
 
 // While somebody waits for a lock, it is held, or is about to be (rule D10).
 Reply FrontDoor::serve_on_scratch(Call& call) {
+  if (auto body = fenced_body(scratch_, call)) return serve(call, std::move(body));
   std::unique_ptr<CommandBody> body = scratch_body(scratch_, call, relay_);
   if (body == nullptr) return Reply::error_view(kRequestTooLong);
   if (body->is_plain_try() && call.words.size() > 1 &&

@@ -285,7 +285,7 @@ void ServedCommand::answer(Now now) {
     const KeyState* state = find(touched.key);
     settled.push_back({touched.key, state->value, state->token, state->label});
     for (const Done& done : done_) {
-      if (done.key == touched.key) settled.back().token = done.token;
+      if (done.key == touched.key && done.token > 0) settled.back().token = done.token;
     }
   }
   finish(body_->reply(last_, settled, now));

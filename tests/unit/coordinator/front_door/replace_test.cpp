@@ -247,3 +247,42 @@ TEST_CASE("LOCK.EXTEND tells no token of a lock whose value was replaced (rule F
   CHECK(alice("LOCK.EXTEND printer bob PX 10000") == "[(integer) 1, (integer) 0, (integer) 10000]");
   CHECK_THAT(alice("LOCK.HOLDER printer"), Contains("\"bob\"") && !Contains("web3"));
 }
+
+// --- Redisson's FencedLock
+
+namespace {
+
+const std::string kFencedLock =
+    "EVALSHA 49babb5a1e6a0c5f188c2ae62b93b51cdfd63e45 2 printer redisson_lock_token:{printer} ";
+const std::string kFencedLockUntold =
+    "EVALSHA 46b5551ba403d6152a7a6eca122e08728d6c8c66 2 printer redisson_lock_token:{printer} ";
+
+}  // namespace
+
+TEST_CASE("a FencedLock has the token of the quorum in place of its counter (rule F3)") {
+  DoorWorld world(5, 2);
+  DoorClient alice = world.connect(1);
+  DoorClient bob = world.connect(2);
+  CHECK(alice(kFencedLock + "10000 alice:1") == "[(integer) -1, (integer) 1]");
+  CHECK(alice(kFencedLock + "10000 alice:1") == "[(integer) -1, (integer) 1]");  // reentrant
+  CHECK(alice("GET redisson_lock_token:{printer}") == "\"1\"");
+  CHECK(alice("HGET printer alice:1") == "\"2\"");
+  CHECK_THAT(bob(kFencedLock + "10000 bob:1"),
+             Contains("(integer) -1]") && Contains("[(integer) "));
+  CHECK(alice("DEL printer") == "(integer) 1");
+  CHECK(alice("GET redisson_lock_token:{printer}") == "(nil)");
+  CHECK(bob(kFencedLock + "10000 bob:1") == "[(integer) -1, (integer) 2]");
+  CHECK(bob("DEL printer") == "(integer) 1");
+  CHECK(alice(kFencedLockUntold + "10000 alice:1") == "(nil)");
+  CHECK(bob("GET redisson_lock_token:{printer}") == "\"3\"");
+  CHECK(world.held_at("redisson_lock_token:{printer}") == 0);
+}
+
+TEST_CASE("a FencedLock is not got where too few nodes give tokens (rule F4)") {
+  DoorWorld world;
+  for (const unsigned node : {1u, 2u, 3u}) world.nodes().node(node).grants().unfence();
+  DoorClient alice = world.connect();
+  CHECK_THAT(alice(kFencedLock + "10000 alice:1"), Contains("ERR no fencing token"));
+  world.nodes().pass(100ms);
+  CHECK(world.held_at("printer") == 0);
+}
