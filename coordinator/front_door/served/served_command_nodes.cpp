@@ -4,6 +4,7 @@
 #include "coordinator/front_door/served/served_command.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace redlock::coordinator {
@@ -93,13 +94,23 @@ void ServedCommand::take_readings(Now now) {
 // What is done is seen as before it, so that the next run wants the same, and finds it done. Where
 // others went on from it, or the lock is gone, it may have been done and may not.
 void ServedCommand::look_at_partly_done(KeyState& state, Now now) {
-  for (PartlyDone& partly : std::exchange(partly_done_, {})) {
-    const Fate fate = partly.before.key == state.key ? fate_of(partly, state) : Fate::open;
-    if (fate == Fate::open) partly_done_.push_back(std::move(partly));
-    if (fate == Fate::unclear) return fail(std::string(kDoneInPart), now);
-    if (fate != Fate::done) continue;
-    state = std::move(partly.before);
-    return keep_done(std::move(partly.done), now);
+  const auto is_of_key = [&](const PartlyDone& partly) { return partly.done.key == state.key; };
+  std::vector<PartlyDone> open;
+  std::copy_if(partly_done_.begin(), partly_done_.end(), std::back_inserter(open), is_of_key);
+  std::erase_if(partly_done_, is_of_key);
+  for (PartlyDone& partly : open) {
+    switch (fate_of(partly, state)) {
+      case Fate::done:
+        state = std::move(partly.before);
+        return keep_done(std::move(partly.done), now);
+      case Fate::unclear:
+        return fail(std::string(kDoneInPart), now);
+      case Fate::open:
+        partly_done_.push_back(std::move(partly));
+        break;
+      case Fate::undone:
+        break;
+    }
   }
 }
 
