@@ -73,6 +73,12 @@ void Group::undo(const HeldLock& lock, Instant now) {
         now);
 }
 
+void Group::release_prefix(const HeldLock& lock, Instant now) {
+  begin(std::make_unique<ReleaseOperation>(parts_, lock, ReleaseKind::prefix,
+                                           [](const ReleaseResult&) {}),
+        now);
+}
+
 OperationId Group::survey(std::span<const RequestKind> questions, std::string name, Instant now,
                           std::function<void(std::vector<NodeFinding>)> done) {
   return begin(

@@ -60,6 +60,9 @@ class Group {
   // The same for a lock that nobody was told of. A node where somebody has extended it since, and
   // was told so, keeps it (rule D5); a plain Redis cannot know.
   void undo(const HeldLock& lock, Instant now);
+  // Whatever nodes still have of a lock that is released: every value that begins with the lock's,
+  // also one that a node gets by what is on its way to it (rule D9).
+  void release_prefix(const HeldLock& lock, Instant now);
   OperationId read(ReadRequest request, Instant now, std::function<void(ReadResult)> done);
   OperationId wait_for_free(const WaitRequest& request, Instant now,
                             std::function<void(WaitOutcome)> done);

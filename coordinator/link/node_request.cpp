@@ -84,6 +84,8 @@ void write_release(const Claim& claim, ReleaseKind kind, OutputBuffer& out) {
       return write({"LOCK.RELEASE", claim.name, claim.value, "FINAL"}, out);
     case ReleaseKind::undo:
       return write({"LOCK.RELEASE", claim.name, claim.value, "UNDO"}, out);
+    case ReleaseKind::prefix:
+      return write({"LOCK.RELEASE", claim.name, claim.value, "PREFIX"}, out);
   }
 }
 
@@ -151,7 +153,8 @@ void write_for_plain_redis(const NodeRequest& request, ScriptForm form, OutputBu
                    out);
     }
     case RequestKind::release: {
-      const ScriptCall call(kReleaseScript, form);
+      const bool is_prefix = request.release == ReleaseKind::prefix;
+      const ScriptCall call(is_prefix ? kReleasePrefixScript : kReleaseScript, form);
       return write({call.command, call.script, "1", claim->name, claim->value}, out);
     }
     case RequestKind::get:

@@ -75,9 +75,10 @@ enum class WaitNumber : std::uint64_t { none };
 
 // Whether a released value may come back (rule Q3).
 enum class ReleaseKind : std::uint8_t {
-  plain,  // it may
-  final,  // never
-  undo,   // never, and what was extended since it was granted stays (rule D5)
+  plain,   // it may
+  final,   // never
+  undo,    // never, and what was extended since it was granted stays (rule D5)
+  prefix,  // every value that begins with this one: of a lock that is over (rule D9)
 };
 
 struct NodeRequest {

@@ -23,6 +23,16 @@ else
 end)",
     "647c65a442733a1aa440f99908d249d13b4d6c4a"};
 
+// Deletes the key if its value begins with this one (rule D9). KEYS[1], ARGV: prefix.
+inline constexpr NodeScript kReleasePrefixScript = {
+    R"(local held = redis.call("get",KEYS[1])
+if held and string.sub(held,1,#ARGV[1]) == ARGV[1] then
+    return redis.call("del",KEYS[1])
+else
+    return 0
+end)",
+    "4051862f86de3429c89080e8c5e106b1e13753c0"};
+
 // Gives the key a later deadline if it still holds this value, and never an earlier one (rule Q4).
 // KEYS[1], ARGV: value, TTL in milliseconds. 1: it is held for at least that long; 0: not yours.
 inline constexpr NodeScript kExtendScript = {

@@ -97,11 +97,9 @@ Reply acquire(Call& call) {
               ms_left(call, *lock));
 }
 
-// Whether a node lacks a lock, or has another value under its name, tells whether it may be topped
-// up (rule D8).
+// A node that lacks the lock may be topped up, and none that has another value (rule D8).
 Reply not_its_own(const Call& call, const Lock* lock) {
-  if (lock == nullptr) return list(Reply::integer(0));
-  return list(Reply::integer(0), ms_left(call, *lock));
+  return lock == nullptr ? list(Reply::integer(0)) : list(Reply::integer(0), ms_left(call, *lock));
 }
 
 Reply extended(const Call& call, int how, const Lock& lock) {
@@ -209,10 +207,25 @@ Reply replace(Call& call) {
   return extended(call, 1, *lock);
 }
 
+// LOCK.RELEASE key prefix PREFIX: whatever is left of a lock (rule D9).
+Reply release_prefix(Call& call) {
+  if (call.word(2).size() < 16) {
+    return Reply::error_view(
+        "ERR a prefix of fewer than 16 bytes may be another's: give the value");
+  }
+  if (Refusal no = refuse_recovering(call)) return no;
+  const Lock* lock = call.node.locks().find(call.word(1), call.instant());
+  if (is_hash(lock)) return Reply::error_view(kWrongType);
+  if (lock == nullptr || !lock->value().starts_with(call.word(2))) return Reply::integer(0);
+  call.node.grants().release(call.word(1), call.instant());
+  return Reply::integer(1);
+}
+
 // LOCK.RELEASE key value [FINAL | UNDO]. Both leave their mark also where the lock is not, or not
 // known to be: a recovering node answers its error, and tops nothing up after its delay either.
 Reply release(Call& call) {
   const std::string_view how = call.words.size() == 4 ? call.word(3) : std::string_view();
+  if (equals_ignoring_case(how, "PREFIX")) return release_prefix(call);
   const bool is_undo = equals_ignoring_case(how, "UNDO");
   const bool is_final = is_undo || equals_ignoring_case(how, "FINAL");
   if (call.words.size() > 3 && !is_final) return Reply::error_view(kSyntaxError);
@@ -356,8 +369,9 @@ constexpr Command kQuorumCommands[] = {
       "key value new-value PX milliseconds [SHORTEN]"},
      replace},
     {{"lock.release", -3, kWrite | kFast | kNoScript, 1, 1, 1, "lock", "1.0.0",
-      "Releases a lock that holds this value; FINAL: for good; UNDO: so, unless it was extended.",
-      "key value [FINAL | UNDO]"},
+      "Releases a lock that holds this value; FINAL: for good; UNDO: so, unless it was extended; "
+      "PREFIX: one whose value begins with it.",
+      "key value [FINAL | UNDO | PREFIX]"},
      release},
     {{"lock.confirm", 4, kWrite | kFast | kMayBePostponed, 1, 1, 1, "lock", "1.0.0",
       "Makes a number the fencing token of a lock that holds this value.", "key value token"},

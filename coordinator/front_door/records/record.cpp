@@ -77,6 +77,10 @@ std::string_view unique_part_of(std::string_view value) {
   return read_record(value).is_foreign ? value : value.substr(0, kRecordHeaderBytes);
 }
 
+std::string_view lock_prefix(std::string_view value) {
+  return read_record(value).is_foreign ? value : value.substr(0, kNumberAt);
+}
+
 std::string new_record(LockKind kind, std::string_view payload, const RandomBytes& random) {
   std::string value;
   value.reserve(kRecordHeaderBytes + payload.size());

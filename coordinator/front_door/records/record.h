@@ -53,6 +53,9 @@ HeldBy held_by(std::string_view value);
 // What no other value of a key has: of a record its header, of a foreign one all of it.
 std::string_view unique_part_of(std::string_view value);
 
+// What all values of one lock begin with, as long as it is text, or a hash. Of a foreign one all.
+std::string_view lock_prefix(std::string_view value);
+
 // A record that never was before.
 std::string new_record(server::LockKind kind, std::string_view payload, const RandomBytes& random);
 

@@ -111,6 +111,7 @@ class ServedCommand {
     std::string value;  // the record as it stands; empty after a release
     Instant began;      // before the first byte of the attempt that did it
     Token token;
+    bool is_elsewhere = false;  // a release: nodes said that they have another value, or none
   };
   // A change that some nodes made, or may have, and no quorum is known to have made (Commit).
   struct PartlyDone {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 
 namespace redlock::coordinator {
 
@@ -17,25 +16,9 @@ namespace {
 // would have to be undone at each node.
 constexpr Duration kHeldByOthersTime = 1s;
 
-// Nodes that missed a replacement do not know the value that was released: what they have would be
-// in others' way until it runs out (rule D9). What is sent outlives the command.
-void release_left_behind(Group& group, const std::string& key, const std::string& released,
-                         Duration worth, Instant now) {
-  if (held_by(released).number == 0) return;
-  const auto release = [&group, key, released, worth, now](const std::vector<NodeFinding>& nodes) {
-    std::set<std::string> values;
-    for (const NodeFinding& node : nodes) {
-      const bool has_told = node.answer.kind == AnswerKind::yes && !node.replies.empty();
-      const auto told = has_told ? read_holder(node.replies[0]) : std::nullopt;
-      const bool is_left = told && held_by(told->value).holder == held_by(released).holder;
-      if (is_left) values.insert(told->value);
-    }
-    for (const std::string& value : values) {
-      group.release(known_lock(key, value, worth), now, [](const ReleaseResult&) {});
-    }
-  };
-  constexpr RequestKind kQuestion = RequestKind::holder;
-  group.survey({&kQuestion, 1}, key, now, release);
+bool is_unanimous(const std::vector<Answer>& answers) {
+  return std::none_of(answers.begin(), answers.end(),
+                      [](const Answer& answer) { return answer.kind == AnswerKind::no; });
 }
 
 }  // namespace
@@ -155,7 +138,8 @@ void ServedCommand::take_commit(Now now) {
               .ttl = change.ttl,
               .value = std::move(result.value),
               .began = result.began,
-              .token = result.token};
+              .token = result.token,
+              .is_elsewhere = change.kind == ChangeKind::release && !is_unanimous(result.answers)};
     if (result.outcome == CommitOutcome::done) {
       keep_done(std::move(done), now);
       continue;
@@ -200,7 +184,9 @@ void ServedCommand::keep_done(Done done, Now now) {
   done_.push_back(std::move(done));
 }
 
-// Of a lock whose TTL is not known, late is only what came after its end.
+// Of a lock whose TTL is not known, late is only what came after its end. Nodes that missed a
+// replacement, or that alone have it, do not know the value that is released: what they have would
+// be in others' way until it runs out (rule D9).
 void ServedCommand::note_released(const Done& done, Now now) {
   ++parts_.stats.released;
   const KeyState& state = *find(done.key);
@@ -208,8 +194,9 @@ void ServedCommand::note_released(const Done& done, Now now) {
   if (is_known && is_late_release(state.deadline, state.ttl, ran_at_.monotonic)) {
     ++parts_.stats.released_late;
   }
-  if (state.value) {
-    release_left_behind(parts_.group, done.key, *state.value, parts_.worth, now.monotonic);
+  if (state.value && (done.is_elsewhere || held_by(*state.value).number > 0)) {
+    parts_.group.release_prefix(
+        known_lock(done.key, std::string(lock_prefix(*state.value)), parts_.worth), now.monotonic);
   }
   parts_.known.forget(done.key);
 }

@@ -237,6 +237,35 @@ TEST_CASE("a release that a quorum has not is one where the lock is gone (rules 
   CHECK(world.held_at("printer") == 0);
 }
 
+TEST_CASE("a node that was stopped keeps nothing of a lock that is released (rules Q3, D9)") {
+  DoorWorld world(5, 3);
+  DoorClient alice = world.connect(1);
+  CHECK(alice("SET printer 0 NX PX 20000") == "+OK");
+  world.nodes().pass(10ms);
+  world.nodes().hang(5);
+  for (unsigned i = 0; i < 9; ++i) {
+    DoorClient there = world.connect(1 + i % 3);
+    CHECK(there("INCR printer") == "(integer) " + std::to_string(i + 1));
+  }
+  DoorClient there = world.connect(3);
+  CHECK(there("DEL printer") == "(integer) 1");
+  world.nodes().pass(3s);
+  world.nodes().hang(5, false);
+  world.nodes().pass(1s);
+  CHECK(world.held_at("printer") == 0);
+}
+
+TEST_CASE("what some nodes alone have of a released lock goes with it (rule D9)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  CHECK(alice("SET printer 1 NX PX 20000") == "+OK");
+  world.nodes().pass(10ms);
+  replace_at(world, {1, 2}, "2");  // as a door that has died has left it
+  CHECK(alice("DEL printer") == "(integer) 1");
+  world.nodes().pass(100ms);
+  CHECK(world.held_at("printer") == 0);
+}
+
 TEST_CASE("LOCK.EXTEND tells no token of a lock whose value was replaced (rule F3)") {
   DoorWorld world;
   DoorClient alice = world.connect();

@@ -226,8 +226,11 @@ class FakeNode {
       keys_[words[3]] = {words[4], now + milliseconds(words[5])};
       return Reply::integer(2);
     }
-    if (held == nullptr || held->value != words[4]) return Reply::integer(0);
-    if (&called == &kReleaseScript) {
+    const bool is_prefix = &called == &kReleasePrefixScript;
+    const bool is_it = held != nullptr && (held->value == words[4] ||
+                                           (is_prefix && held->value.starts_with(words[4])));
+    if (!is_it) return Reply::integer(0);
+    if (&called == &kReleaseScript || is_prefix) {
       keys_.erase(words[3]);
     } else if (&called == &kShortenScript) {
       held->deadline = now + milliseconds(words[5]);
@@ -249,8 +252,9 @@ class FakeNode {
   }
 
   static const NodeScript* script_of(std::string_view word) {
-    for (const NodeScript* known : {&kReleaseScript, &kExtendScript, &kShortenScript,
-                                    &kReplaceScript, &kTopUpScript, &kHolderScript}) {
+    for (const NodeScript* known :
+         {&kReleaseScript, &kReleasePrefixScript, &kExtendScript, &kShortenScript, &kReplaceScript,
+          &kTopUpScript, &kHolderScript}) {
       if (word == known->sha || word == known->text) return known;
     }
     return nullptr;

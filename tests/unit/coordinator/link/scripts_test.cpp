@@ -24,6 +24,7 @@ TEST_CASE("the scripts' hashes are those of their texts") {
   CHECK(sha1_of(kExtendScript.text) == kExtendScript.sha);
   CHECK(sha1_of(kShortenScript.text) == kShortenScript.sha);
   CHECK(sha1_of(kReplaceScript.text) == kReplaceScript.sha);
+  CHECK(sha1_of(kReleasePrefixScript.text) == kReleasePrefixScript.sha);
   CHECK(sha1_of(kTopUpScript.text) == kTopUpScript.sha);
   CHECK(sha1_of(kHolderScript.text) == kHolderScript.sha);
 }

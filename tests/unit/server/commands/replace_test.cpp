@@ -62,6 +62,21 @@ TEST_CASE("an undo of the grant leaves alone what has another value since (rules
   CHECK(node("GET printer") == "\"two\"");
 }
 
+TEST_CASE("a release by a prefix takes every value that begins with it (rule D9)") {
+  NodeFixture node;
+  node("LOCK.ACQUIRE printer abcdefghijklmnop-1 PX 10000");
+  node("LOCK.REPLACE printer abcdefghijklmnop-1 abcdefghijklmnop-2 PX 10000");
+  CHECK(node("LOCK.RELEASE printer Abcdefghijklmnop PREFIX") == "(integer) 0");
+  CHECK(node("LOCK.RELEASE printer abcdefghijklmnop-23 PREFIX") == "(integer) 0");
+  CHECK_THAT(node("LOCK.RELEASE printer abcdefghijklmno PREFIX"),
+             Contains("ERR a prefix of fewer than 16 bytes"));
+  CHECK(node("LOCK.RELEASE printer abcdefghijklmnop prefix") == "(integer) 1");
+  CHECK(node("LOCK.RELEASE printer abcdefghijklmnop PREFIX") == "(integer) 0");
+  CHECK(node("GET printer") == "(nil)");
+  node("HSET hall a b");
+  CHECK_THAT(node("LOCK.RELEASE hall abcdefghijklmnop PREFIX"), Contains("WRONGTYPE"));
+}
+
 TEST_CASE("who watches the key sees a replacement, and it is told as a SET is") {
   NodeFixture node;
   node("CONFIG SET notify-keyspace-events KEA");
