@@ -40,6 +40,18 @@ SeenRecord seen(const server::Lock& lock) {
 
 }  // namespace
 
+const KnownRecord* find_record(std::span<const KnownRecord> records, const std::string& key) {
+  const auto found = std::find_if(records.begin(), records.end(),
+                                  [&](const KnownRecord& known) { return known.key == key; });
+  return found == records.end() ? nullptr : &*found;
+}
+
+TouchedKey looked_at(std::span<const KnownRecord> records, const std::string& key) {
+  const KnownRecord* known = find_record(records, key);
+  const std::optional<SeenRecord> record = known == nullptr ? std::nullopt : known->record;
+  return {key, record, record};
+}
+
 ScratchNode::ScratchNode(Parts parts, std::uint64_t hash_seed, Instant started_at)
     : stopwatch_(parts.stopwatch),
       listeners_(parts.listeners),

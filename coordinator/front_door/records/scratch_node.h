@@ -66,6 +66,11 @@ struct RunResult {
   bool moves_deadlines = false;
 };
 
+// nullptr: it is not among them.
+const KnownRecord* find_record(std::span<const KnownRecord> records, const std::string& key);
+// What a run that only looks at a key has done to it: nothing.
+TouchedKey looked_at(std::span<const KnownRecord> records, const std::string& key);
+
 class ScratchNode final : private server::Elsewhere {
  public:
   // All outlive it. watch: ends a script that has run for kScriptTimeMax, and never suspends one;

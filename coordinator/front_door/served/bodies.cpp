@@ -95,19 +95,6 @@ class ScratchBody final : public CommandBody {
   bool is_plain_try_ = false;
 };
 
-const KnownRecord* find(std::span<const KnownRecord> records, const std::string& key) {
-  const auto found = std::find_if(records.begin(), records.end(),
-                                  [&](const KnownRecord& known) { return known.key == key; });
-  return found == records.end() ? nullptr : &*found;
-}
-
-// A look at a key that changes nothing.
-TouchedKey looked_at(std::span<const KnownRecord> records, const std::string& key) {
-  const KnownRecord* known = find(records, key);
-  const std::optional<SeenRecord> record = known == nullptr ? std::nullopt : known->record;
-  return {key, record, record};
-}
-
 class ExecBody final : public CommandBody {
  public:
   ExecBody(ScratchNode& scratch, std::unique_ptr<Transaction> queue,
@@ -155,7 +142,7 @@ class ExecBody final : public CommandBody {
   }
 
   static bool has_changed(const WatchedRecord& watched, std::span<const KnownRecord> records) {
-    const KnownRecord* known = find(records, watched.key);
+    const KnownRecord* known = find_record(records, watched.key);
     const std::string* value = known == nullptr ? nullptr : known->value;
     if (watched.has_changed) return true;
     if (value == nullptr) return watched.identity.has_value();

@@ -95,12 +95,8 @@ class TokenBody final : public CommandBody {
   std::vector<std::string> expected_keys() const override { return {lock_}; }
   bool wants_token() const override { return true; }
   RunResult run(std::span<const KnownRecord> records, Now) override {
-    TouchedKey touched{.key = lock_, .before = {}, .after = {}};
-    for (const KnownRecord& known : records) {
-      if (known.key == lock_) touched.before = touched.after = known.record;
-    }
     RunResult run;
-    run.touched.push_back(std::move(touched));
+    run.touched.push_back(looked_at(records, lock_));
     return run;
   }
   Reply reply(RunResult&, std::span<const SettledKey> keys, Now) override {

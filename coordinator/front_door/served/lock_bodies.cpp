@@ -22,11 +22,7 @@ class LockBody : public CommandBody {
   explicit LockBody(std::string key) : key_(std::move(key)) {}
 
   RunResult run(std::span<const KnownRecord> records, Now now) override {
-    TouchedKey touched{key_, std::nullopt, std::nullopt};
-    for (const KnownRecord& known : records) {
-      if (known.key == key_) touched.before = known.record;
-    }
-    touched.after = touched.before;
+    TouchedKey touched = looked_at(records, key_);
     change(touched, now);
     RunResult run;
     run.touched.push_back(std::move(touched));

@@ -101,14 +101,14 @@ void ServedCommand::look_at_partly_done(KeyState& state, Now now) {
 ServedCommand::Fate ServedCommand::fate_of(const PartlyDone& partly, const KeyState& state) {
   if (state.certainty == Certainty::possible) return Fate::open;
   const HeldBy before = held_by(*partly.before.value);
-  const HeldBy now = state.value ? held_by(*state.value) : HeldBy();
-  const bool is_same_lock = now.holder == before.holder;
+  const HeldBy after = state.value ? held_by(*state.value) : HeldBy();
+  const bool is_same_lock = after.holder == before.holder;
   if (partly.done.kind == ChangeKind::release) return is_same_lock ? Fate::undone : Fate::done;
   if (!is_same_lock) return Fate::unclear;
   if (*state.value == partly.done.value) return Fate::done;
   const std::uint32_t number = before.number + 1;
-  if (now.number > number) return Fate::unclear;
-  return now.number == number ? Fate::undone : Fate::open;
+  if (after.number > number) return Fate::unclear;
+  return after.number == number ? Fate::undone : Fate::open;
 }
 
 // --- commits
