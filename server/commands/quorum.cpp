@@ -207,12 +207,12 @@ Reply replace(Call& call) {
   return extended(call, 1, *lock);
 }
 
+constexpr std::size_t kPrefixBytesMin = 16;  // random ones: no other lock's value begins so
+
 // LOCK.RELEASE key prefix PREFIX: whatever is left of a lock (rule D9).
 Reply release_prefix(Call& call) {
-  if (call.word(2).size() < 16) {
-    return Reply::error_view(
-        "ERR a prefix of fewer than 16 bytes may be another's: give the value");
-  }
+  if (call.word(2).size() < kPrefixBytesMin)
+    return Reply::error_view("ERR a prefix of under 16 bytes may be another's: give the value");
   if (Refusal no = refuse_recovering(call)) return no;
   const Lock* lock = call.node.locks().find(call.word(1), call.instant());
   if (is_hash(lock)) return Reply::error_view(kWrongType);

@@ -69,7 +69,7 @@ TEST_CASE("a release by a prefix takes every value that begins with it (rule D9)
   CHECK(node("LOCK.RELEASE printer Abcdefghijklmnop PREFIX") == "(integer) 0");
   CHECK(node("LOCK.RELEASE printer abcdefghijklmnop-23 PREFIX") == "(integer) 0");
   CHECK_THAT(node("LOCK.RELEASE printer abcdefghijklmno PREFIX"),
-             Contains("ERR a prefix of fewer than 16 bytes"));
+             Contains("ERR a prefix of under 16 bytes"));
   CHECK(node("LOCK.RELEASE printer abcdefghijklmnop prefix") == "(integer) 1");
   CHECK(node("LOCK.RELEASE printer abcdefghijklmnop PREFIX") == "(integer) 0");
   CHECK(node("GET printer") == "(nil)");
