@@ -22,7 +22,6 @@
 #include "base/log.h"
 #include "coordinator/front_door/messages/message_relay.h"
 #include "coordinator/front_door/records/known_locks.h"
-#include "coordinator/front_door/records/padding.h"
 #include "coordinator/front_door/records/record.h"
 #include "coordinator/front_door/records/scratch_node.h"
 #include "coordinator/front_door/records/watched_records.h"
@@ -31,6 +30,7 @@
 #include "coordinator/front_door/served/served_commands.h"
 #include "coordinator/front_door/waiting_clients.h"
 #include "coordinator/group/group.h"
+#include "coordinator/quorum/padding.h"
 #include "server/node/node.h"
 #include "server/sockets/node_host.h"
 

@@ -18,10 +18,10 @@
 #pragma once
 
 #include "base/time.h"
-#include "coordinator/front_door/records/padding.h"
 #include "coordinator/front_door/records/record.h"
 #include "coordinator/front_door/records/record_change.h"
 #include "coordinator/group/group.h"
+#include "coordinator/quorum/padding.h"
 
 #include <cstdint>
 #include <functional>

@@ -52,6 +52,10 @@ std::string node_list(const std::vector<NamedNode>& nodes, const std::vector<Ans
   return silent;
 }
 
+std::string_view text_of(Doubt doubt) {
+  return doubt == Doubt::none ? "" : ", and it may have been done";
+}
+
 std::string bounded(std::string text) {
   if (text.size() <= kDoorErrorBytesMax) return text;
   text.resize(kDoorErrorBytesMax - 3);
@@ -69,17 +73,17 @@ bool has_telling_word(std::string_view text) {
          std::any_of(std::begin(kTellingPhrases), std::end(kTellingPhrases), is_in(small));
 }
 
-std::string no_quorum_text(const std::vector<NamedNode>& nodes,
-                           const std::vector<Answer>& answers) {
-  return bounded(fmt::format("ERR NOQUORUM {} of {} nodes answered: {}", votes(answers),
-                             answers.size(), node_list(nodes, answers)));
+std::string no_quorum_text(const std::vector<NamedNode>& nodes, const std::vector<Answer>& answers,
+                           Doubt doubt) {
+  return bounded(fmt::format("ERR NOQUORUM {} of {} nodes answered{}: {}", votes(answers),
+                             answers.size(), text_of(doubt), node_list(nodes, answers)));
 }
 
 std::string cannot_be_told_text(const std::vector<NamedNode>& nodes,
-                                const std::vector<Answer>& answers) {
+                                const std::vector<Answer>& answers, Doubt doubt) {
   return bounded(
-      fmt::format("ERR NOQUORUM who holds it cannot be told: {} of {} nodes answered: {}",
-                  votes(answers), answers.size(), node_list(nodes, answers)));
+      fmt::format("ERR NOQUORUM who holds it cannot be told: {} of {} nodes answered{}: {}",
+                  votes(answers), answers.size(), text_of(doubt), node_list(nodes, answers)));
 }
 
 std::string runs_out_text(Duration needed) {

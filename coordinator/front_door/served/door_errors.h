@@ -38,11 +38,15 @@ inline constexpr std::string_view kDoorStops = "ERR this front door is stopping:
 // Whether a client library would take a word of it for something else than an error.
 bool has_telling_word(std::string_view text);
 
+// Whether the client has to look what became of its command: it was under way at the nodes.
+enum class Doubt { none, may_be_done };
+
 // Too few nodes answered: which, and what the others said.
-std::string no_quorum_text(const std::vector<NamedNode>& nodes, const std::vector<Answer>& answers);
+std::string no_quorum_text(const std::vector<NamedNode>& nodes, const std::vector<Answer>& answers,
+                           Doubt doubt);
 // Enough answered, and still it is open which of several holds the lock, or whether one does.
 std::string cannot_be_told_text(const std::vector<NamedNode>& nodes,
-                                const std::vector<Answer>& answers);
+                                const std::vector<Answer>& answers, Doubt doubt);
 // A held lock is to get another value, and will be gone too soon for that.
 std::string runs_out_text(Duration needed);
 std::string too_late_text(Duration took, Duration allowed);

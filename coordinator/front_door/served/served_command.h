@@ -20,12 +20,13 @@
 #include "base/time.h"
 #include "coordinator/front_door/records/key_state.h"
 #include "coordinator/front_door/records/known_locks.h"
-#include "coordinator/front_door/records/padding.h"
 #include "coordinator/front_door/served/command_body.h"
 #include "coordinator/front_door/served/commit.h"
+#include "coordinator/front_door/served/door_errors.h"
 #include "coordinator/front_door/served/door_stats.h"
 #include "coordinator/front_door/served/key_lines.h"
 #include "coordinator/group/group.h"
+#include "coordinator/quorum/padding.h"
 #include "protocol/resp/reply.h"
 #include "protocol/session/session.h"
 
@@ -156,6 +157,9 @@ class ServedCommand {
   void take_readings(Now now);
   void look_at_partly_done(KeyState& state, Now now);
   static Fate fate_of(const PartlyDone& partly, const KeyState& state);
+  Doubt doubt() const {
+    return is_in_doubt_ || !partly_done_.empty() ? Doubt::may_be_done : Doubt::none;
+  }
   void commit(std::vector<WantedChange> changes, Now now);
   void take_commit(Now now);
   void note_done(Now now);
@@ -190,6 +194,7 @@ class ServedCommand {
   std::vector<Done> done_;                         // by commits of earlier runs
   std::vector<PartlyDone> partly_done_;            // by them; it is not known what came of it
   std::vector<Answer> last_answers_;               // for people
+  bool is_in_doubt_ = false;                       // a commit got no quorum that gives nothing back
   bool client_is_gone_ = false;
   std::optional<protocol::Reply> reply_;
   Promise promise_;

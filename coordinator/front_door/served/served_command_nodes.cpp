@@ -49,7 +49,7 @@ void ServedCommand::take_readings(Now now) {
     last_answers_ = state.answers;
     if (result.verdict == ReadVerdict::no_quorum) {
       ++parts_.stats.no_quorum;
-      fail(no_quorum_text(parts_.group.nodes(), last_answers_), now);
+      fail(no_quorum_text(parts_.group.nodes(), last_answers_, doubt()), now);
       continue;
     }
     const bool is_free = result.verdict == ReadVerdict::free;
@@ -144,6 +144,9 @@ void ServedCommand::take_commit(Now now) {
       keep_done(std::move(done), now);
       continue;
     }
+    // What was created is given back; all else may be done, or be done yet.
+    const bool is_given_back = change.kind == ChangeKind::create;
+    is_in_doubt_ |= result.outcome == CommitOutcome::no_quorum && !is_given_back;
     if (result.is_partly) partly_done_.push_back({*find(change.key), std::move(done)});
     if (result.outcome == CommitOutcome::otherwise) note_otherwise(change, result.began, now);
     if (!result.answers.empty()) last_answers_ = std::move(result.answers);
@@ -152,7 +155,7 @@ void ServedCommand::take_commit(Now now) {
   if (outcome != CommitOutcome::otherwise) return fail_commit(outcome, now);
   if (body_->is_plain_try() && changes.size() == 1) return answer_held(changes[0].key, now);
   if (is_out_of_time(now)) {
-    return fail(cannot_be_told_text(parts_.group.nodes(), last_answers_), now);
+    return fail(cannot_be_told_text(parts_.group.nodes(), last_answers_, doubt()), now);
   }
   work(now);
 }
@@ -253,7 +256,7 @@ void ServedCommand::fail_commit(CommitOutcome outcome, Now now) {
       return fail(unfenced_text(nodes, last_answers_), now);
     default:
       ++parts_.stats.no_quorum;
-      return fail(no_quorum_text(nodes, last_answers_), now);
+      return fail(no_quorum_text(nodes, last_answers_, doubt()), now);
   }
 }
 
@@ -297,7 +300,7 @@ void ServedCommand::finish(Reply reply) {
 
 void ServedCommand::fail_untold(const KeyState& state, Now now) {
   ++parts_.stats.possible;
-  fail(cannot_be_told_text(parts_.group.nodes(), state.answers), now);
+  fail(cannot_be_told_text(parts_.group.nodes(), state.answers, doubt()), now);
 }
 
 // Nobody was told of what it has created.

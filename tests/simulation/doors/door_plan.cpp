@@ -1,7 +1,7 @@
 #include "tests/simulation/doors/door_plan.h"
 
-#include "coordinator/front_door/records/padding.h"
 #include "coordinator/group/requests.h"
+#include "coordinator/quorum/padding.h"
 #include "tests/simulation/chances.h"
 #include "tests/simulation/doors/naive_forms.h"
 

@@ -1,7 +1,7 @@
 #include "tests/simulation/doors/front.h"
 
-#include "coordinator/front_door/records/padding.h"
 #include "coordinator/front_door/records/record.h"
+#include "coordinator/quorum/padding.h"
 
 #include <algorithm>
 #include <map>

@@ -198,7 +198,8 @@ TEST_CASE("no error of a front door has a word that client libraries react to") 
         "BUSY Redis is busy running a script.", "ERR syntax error"}) {
     const Answer answer{.kind = AnswerKind::error, .text = std::string(own)};
     for (const std::string& text :
-         {no_quorum_text(nodes, {answer, answer}), cannot_be_told_text(nodes, {answer, answer}),
+         {no_quorum_text(nodes, {answer, answer}, Doubt::may_be_done),
+          cannot_be_told_text(nodes, {answer, answer}, Doubt::may_be_done),
           unfenced_text(nodes, {answer, answer})}) {
       CHECK_FALSE(has_telling_word(text));
       CHECK(text.starts_with("ERR "));
@@ -216,7 +217,7 @@ TEST_CASE("no error of a front door has a word that client libraries react to") 
   CHECK_FALSE(has_telling_word(runs_out_text(1s)));
   const Answer recovering{.kind = AnswerKind::recovering,
                           .text = "ERR recovering after a restart, no new locks for 4200 ms"};
-  CHECK(no_quorum_text(nodes, {recovering, Answer{.kind = AnswerKind::yes}}) ==
+  CHECK(no_quorum_text(nodes, {recovering, Answer{.kind = AnswerKind::yes}}, Doubt::none) ==
         "ERR NOQUORUM 1 of 2 nodes answered: a:1 recovering after a restart, no new locks for "
         "4200 ms");
 }

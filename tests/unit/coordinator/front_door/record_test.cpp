@@ -1,8 +1,8 @@
 #include "coordinator/front_door/records/record.h"
 
 #include "base/random.h"
-#include "coordinator/front_door/records/padding.h"
 #include "coordinator/front_door/records/record_change.h"
+#include "coordinator/quorum/padding.h"
 #include "server/locks/packed_hash.h"
 
 #include <set>
