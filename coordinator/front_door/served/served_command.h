@@ -158,6 +158,7 @@ class ServedCommand {
   static Fate fate_of(const PartlyDone& partly, const KeyState& state);
   void commit(std::vector<WantedChange> changes, Now now);
   void take_commit(Now now);
+  void note_what_may_be_done(ChangeKind kind, const CommittedChange& result);
   void note_done(Now now);
   void keep_done(Done done, Now now);
   void tell_others(const Done& done);
@@ -190,6 +191,7 @@ class ServedCommand {
   std::vector<Done> done_;                         // by commits of earlier runs
   std::vector<PartlyDone> partly_done_;            // by them; it is not known what came of it
   std::vector<Answer> last_answers_;               // for people
+  bool may_have_changed_ = false;                  // what was there before, by any of its commits
   bool client_is_gone_ = false;
   std::optional<protocol::Reply> reply_;
   Promise promise_;
