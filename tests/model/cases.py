@@ -51,6 +51,12 @@ def replaced(writers, extensions=0, crashes=0, readings=1, expiries=0, **more):
             "CRASHES": crashes, "EXPIRIES": expiries, **more}
 
 
+def of_doors(acquisitions, crashes, extensions=0, readings=0, direct=0, **more):
+    """What users of front doors rely on, in ticks of one each if nothing else is told."""
+    return {"ACQUISITIONS": acquisitions, "CRASHES": crashes, "EXTENSIONS": extensions,
+            "READINGS": readings, "DIRECT": direct, **more}
+
+
 REPLACED_TWICE = rosters(0b00111, 0b01110, 0b11100)
 
 # What an assertion says when it fails, by a piece of its text.
@@ -61,6 +67,10 @@ FAILURES = {
     "newest==": "somebody else held the lock in between",
     "is_chosen[": "two first rosters that share a node are chosen",
     "chosen[": "two rosters of one epoch are chosen",
+    ".relied==0": "two rely on the lock at once",
+    "reading.": "it is told to be free while somebody relies on it",
+    "extended_relied!=": "somebody else had the lock before its extension",
+    "(chosen==": "what was asked for once is done twice",
     ".phase": "two hold the lock at once",
     ".number!=": "two values of one number are chosen",
     "newest)&1": "an older value is read after a newer one was chosen",
@@ -96,9 +106,17 @@ CLAIMS = [
     Case("floor-replaced-2", "floor.pml", {**REPLACED_TWICE, "CHANGERS": 2}),
     Case("floor-grows", "floor.pml", rosters(0b00111, 0b01111, 0b11111)),
     Case("floor-shrinks", "floor.pml", rosters(0b11111, 0b11110, 0b11100)),
+    Case("door-told", "door.pml", of_doors(2, 1, readings=1, direct=1), is_small=True),
+    Case("door-extended", "door.pml", of_doors(2, 0, 1), is_small=True),
+    Case("door-fine", "door.pml", of_doors(2, 1, readings=1, RELIED=2, ACQUIRE=2, REPLY=2)),
+    Case("door-extended-2", "door.pml", of_doors(2, 1, 1, direct=1)),
+    Case("door-3", "door.pml", of_doors(3, 1)),
+    Case("door-all", "door.pml", of_doors(2, 1, 1, readings=1)),
     Case("replace-2", "replace.pml", replaced(2), is_small=True),
     Case("replace-extended", "replace.pml", replaced(1, extensions=1, crashes=2), is_small=True),
     Case("replace-expired", "replace.pml", replaced(1, extensions=1, expiries=2), is_small=True),
+    Case("replace-once", "replace.pml", replaced(2, LATCH=1)),
+    Case("replace-once-3", "replace.pml", replaced(3, LATCH=1)),
     Case("replace-3", "replace.pml", replaced(3)),
     Case("replace-five", "replace.pml", replaced(2, NODES=5)),
     Case("replace-readings", "replace.pml", replaced(2, readings=2)),
@@ -125,6 +143,10 @@ def of_first_roster(name, text, bound):
 
 def of_floor(name, text):
     return Twin(name, "floor.pml", REPLACED_TWICE, rule="F9", text=text)
+
+
+def of_door(rule, name, text, bound=of_doors(2, 0)):
+    return Twin(name, "door.pml", bound, rule=rule, text=text)
 
 
 def of_replace(rule, name, text, bound=replaced(1, extensions=1, crashes=1)):
@@ -202,12 +224,36 @@ TWINS = [
     of_floor("FLOOR_OF_THE_PROMISES", "it is read before they have accepted"),
     of_floor("ONE_COUNTER_TOO_LOW", "it is read one counter too low"),
     of_floor("VOTES_FOR_THE_FORMER", "who has accepted votes on"),
+    of_door("D2", "NO_PADDING", "nodes are asked for the client's own TTL"),
+    of_door("D2", "PADDING_WITHOUT_ACQUIRE_TIME", "that the lock is got late is not added"),
+    of_door("D2", "PADDING_WITHOUT_REPLY_TIME", "that the OK is read late is not added"),
+    of_door("D2", "OK_AFTER_THE_ACQUIRE_TIME", "the door says OK however late"),
+    of_door("D3", "QUORUM_OF_ABSENT_IS_FREE", "what silent nodes may hold is not counted",
+            of_doors(2, 0, readings=1)),
+    of_door("D3", "RECOVERING_IS_ABSENT", "a recovering node says that it holds nothing",
+            of_doors(2, 1, readings=1)),
+    of_door("D5", "UNDONE_AFTER_OK", "what its client was told of is undone"),
+    of_door("D5", "UNDO_OF_WHAT_WAS_EXTENDED", "an undo takes what was extended meanwhile",
+            of_doors(2, 0, 1)),
+    of_door("D7", "RELEASE_BY_THE_CLIENTS_VALUE", "a release does not look at the whole record",
+            of_doors(3, 0)),
+    of_door("D7", "EXTENDS_ANY_RECORD", "an extension does not look at the record",
+            of_doors(2, 0, 1)),
+    of_door("D8", "TOP_UPS_COUNT_AT_A_DOOR", "a node that is topped up counts, in time",
+            of_doors(2, 0, 1)),
+    of_door("R", "RESTARTED_AT_ONCE", "a restarted node grants and tells at once", of_doors(2, 1)),
+    of_replace("D7", "NARROW_BEFORE_WIDE", "what leaves less held comes before what leaves more",
+               replaced(2, LATCH=1)),
+    of_replace("D7", "UNDONE_BEHIND_A_CHANGE", "a creation is undone behind a change",
+               replaced(2, LATCH=1)),
     of_replace("D8", "TOP_UPS_COUNT", "a node that is topped up counts for the extension"),
     of_replace("D8", "TOP_UP_OVER_ANY_CONNECTION", "a top-up reaches a node's next life"),
     of_replace("D8", "TOP_UP_OF_ANY_NO", "who held another value is topped up",
                replaced(1, extensions=1, expiries=1)),
     of_replace("D9", "REPLACE_FROM_UNCONFIRMED", "a writer starts from what one node told",
                replaced(3)),
+    of_replace("D9", "SETTLED_BY_INCARNATION", "a quorum's values of one lock settle a reading",
+               replaced(2)),
     of_replace("D9", "SECOND_VOTE_FOR_A_NUMBER", "a replacement does not look at the bytes",
                replaced(2)),
     of_replace("D9", "ROLL_FORWARD_BY_INCARNATION", "rolling forward does not look at the bytes",

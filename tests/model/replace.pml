@@ -25,15 +25,21 @@
  *   -DCRASHES=1         nodes that forget by a crash,
  *   -DEXPIRIES=0        or by a deadline; then only who said that he holds nothing is topped up
  *   -DNODES=3           nodes, 3 or 5; 3
+ *   -DLATCH=1           all writers are doors that were sent one request, again and again: whoever
+ *                       made a second key, the latch, has it to do (D7); or 0. Claimed then: it is
+ *                       done once. The latch lives on; that one makes it at most is exclusion.pml's
  *   -DTWIN_…            the same text less one rule, which spin must refute
  *
  * The code that it mirrors: coordinator/group/door (deadline_operation.cpp, read_operation.cpp) and
- * LOCK.REPLACE in server/commands/quorum.cpp.
+ * LOCK.REPLACE in server/commands/quorum.cpp; of the latch, coordinator/front_door/served.
  */
 #ifndef NODES
 #define NODES 3
 #endif
 #define QUORUM (NODES / 2 + 1)
+#ifndef LATCH
+#define LATCH 0
+#endif
 
 #define NOTHING 0
 #define FIRST 1                   /* the value of number 0; those of the writers come after it */
@@ -45,6 +51,9 @@
 
 typedef Node {
   byte value;
+#if LATCH > 0
+  byte latch;                     /* NOTHING, or the value whose writer made it */
+#endif
   byte rolls;                     /* values to which what it holds is to be rolled forward */
   bool is_recovering;
   byte owed;                      /* who was under way when it said yes, */
@@ -56,6 +65,10 @@ typedef Value {                   /* and its writer */
   byte number;
   byte line;                      /* the values that it descends from, and itself */
   byte taken;                     /* nodes that replaced old with it, as the writer asked */
+#if LATCH > 0
+  byte latched;                   /* nodes that granted its writer the latch */
+  bool is_undone;                 /* its writer gives the latch back */
+#endif
 };
 
 typedef Reading {
@@ -102,6 +115,9 @@ inline choose(v) {
   :: has(chosen, v)
   :: else ->
      printf("value %d is chosen, of number %d\n", v, number(v));
+#if LATCH > 0
+     assert(chosen == bit(FIRST));
+#endif
      for (u : FIRST .. LAST) {
        if
        :: has(chosen, u) ->
@@ -176,6 +192,47 @@ inline take(v) {
 #define may_be_replaced(u) (holders(u) > 0)
 #endif
 
+/* D7: the latch leaves more held than before, the replacement less: so the latch comes first. What
+ * is behind it is sent only when a quorum has it, and from then on it stays. */
+#if LATCH == 0 || defined(TWIN_NARROW_BEFORE_WIDE)
+#define comes_after_latch true
+#else
+#define comes_after_latch (count(V.latched) >= QUORUM && !V.is_undone)
+#endif
+
+#ifndef TWIN_UNDONE_BEHIND_A_CHANGE
+#define may_undo_latch (V.old == NOTHING)
+#else
+#define may_undo_latch true
+#endif
+
+#ifndef TWIN_NARROW_BEFORE_WIDE
+#define may_make_latch (V.old == NOTHING && !V.is_undone)
+#else
+#define may_make_latch (has(chosen, v))
+#endif
+
+#if LATCH > 0
+inline make_latch() {
+  d_step { N.latch == NOTHING && may_make_latch && !has(V.latched, m) ->
+    V.latched = V.latched | bit(m);
+    N.latch = v;
+    printf("node %d grants the latch to the writer of value %d\n", m, v) }
+}
+
+inline undo_latch() {
+  d_step { V.latched != 0 && may_undo_latch && !V.is_undone ->
+    V.is_undone = true;
+    printf("the writer of value %d gives the latch back\n", v) }
+}
+
+inline clear_latch() {
+  d_step { V.is_undone && N.latch == v ->
+    N.latch = NOTHING;
+    printf("node %d takes the latch back from the writer of value %d\n", m, v) }
+}
+#endif
+
 inline start() {
   V.old = N.value;
   V.number = number(N.value) + 1;
@@ -199,7 +256,7 @@ inline give_up() {
 /* Sent any sooner, it would be under way for longer: so a writer starts when a node first executes
  * what he asks. The names of values are dealt as they come; those of the nodes from 1 on likewise,
  * as they take value 2. */
-#define may_start (may_be_replaced(N.value) && \
+#define may_start (may_be_replaced(N.value) && comes_after_latch && \
                    (v == FIRST + 1 || value[v - 1].old != NOTHING))
 #define is_next(m) (v > FIRST + 1 || m < 2 || has(V.taken, m - 1))
 
@@ -229,6 +286,9 @@ proctype Writer(byte v) {
 end:
   do
   :: give_up()
+#if LATCH > 0
+  :: undo_latch()
+#endif
   od
 }
 
@@ -237,6 +297,10 @@ proctype Link(byte v; byte m) {
 end:
   do
   :: replace()
+#if LATCH > 0
+  :: make_latch()
+  :: clear_latch()
+#endif
   od
 }
 
@@ -250,12 +314,23 @@ end:
 #endif
 #define answers (NODES - told_of(NOTHING))
 
+#define is_above(v, m) (number(v) >= number(R.told[m]))
+#define is_largest(v) (is_above(v, 0) && is_above(v, 1) && is_above(v, 2) && \
+                       is_above(v, NODES - 2) && is_above(v, NODES - 1))
+
 inline forget_reading() {
   for (i : 0 .. NODES - 1) { R.told[i] = NOTHING }
   i = 0;
   R.newest = 0;
   finish(READING(r))
 }
+
+/* D9: on a value, where a quorum told just that. */
+#ifndef TWIN_SETTLED_BY_INCARNATION
+#define is_settled(v) (told_of(v) >= QUORUM)
+#else
+#define is_settled(v) (answers >= QUORUM && is_largest(v))
+#endif
 
 /* Whose record is about to run out is looked on as silent: the others promise, as with a yes.
  * A node that holds nothing says no more than one that is silent, while the lock is held. */
@@ -273,7 +348,7 @@ inline tell(m) {
 #endif
     printf("node %d tells value %d\n", m, N.value);
     if
-    :: told_of(N.value) >= QUORUM ->
+    :: is_settled(N.value) ->
        printf("the reading is settled\n");
        assert(descends(R.told[m], R.newest));
        choose(R.told[m]);
@@ -287,10 +362,6 @@ inline give_up_reading() {
     forget_reading();
     printf("the reading is given up\n") }
 }
-
-#define is_above(v, m) (number(v) >= number(R.told[m]))
-#define is_largest(v) (is_above(v, 0) && is_above(v, 1) && is_above(v, 2) && \
-                       is_above(v, NODES - 2) && is_above(v, NODES - 1))
 
 #ifndef TWIN_ROLL_FORWARD_BY_INCARNATION
 #define is_rolled(i) (node[i].value == R.told[i])

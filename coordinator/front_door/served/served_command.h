@@ -157,11 +157,10 @@ class ServedCommand {
   void take_readings(Now now);
   void look_at_partly_done(KeyState& state, Now now);
   static Fate fate_of(const PartlyDone& partly, const KeyState& state);
-  Doubt doubt() const {
-    return is_in_doubt_ || !partly_done_.empty() ? Doubt::may_be_done : Doubt::none;
-  }
+  Doubt doubt() const { return may_have_changed_ ? Doubt::may_be_done : Doubt::none; }
   void commit(std::vector<WantedChange> changes, Now now);
   void take_commit(Now now);
+  void note_what_may_be_done(ChangeKind kind, const CommittedChange& result);
   void note_done(Now now);
   void keep_done(Done done, Now now);
   void tell_others(const Done& done);
@@ -194,7 +193,7 @@ class ServedCommand {
   std::vector<Done> done_;                         // by commits of earlier runs
   std::vector<PartlyDone> partly_done_;            // by them; it is not known what came of it
   std::vector<Answer> last_answers_;               // for people
-  bool is_in_doubt_ = false;                       // a commit got no quorum that gives nothing back
+  bool may_have_changed_ = false;                  // what was there before, by any of its commits
   bool client_is_gone_ = false;
   std::optional<protocol::Reply> reply_;
   Promise promise_;

@@ -132,6 +132,7 @@ void ServedCommand::take_commit(Now now) {
   for (std::size_t at = 0; at < changes.size(); ++at) {
     WantedChange& change = changes[at];
     CommittedChange& result = results[at];
+    note_what_may_be_done(change.kind, result);
     Done done{.key = change.key,
               .kind = change.kind,
               .after = std::move(afters_[at]),
@@ -144,9 +145,6 @@ void ServedCommand::take_commit(Now now) {
       keep_done(std::move(done), now);
       continue;
     }
-    // What was created is given back; all else may be done, or be done yet.
-    const bool is_given_back = change.kind == ChangeKind::create;
-    is_in_doubt_ |= result.outcome == CommitOutcome::no_quorum && !is_given_back;
     if (result.is_partly) partly_done_.push_back({*find(change.key), std::move(done)});
     if (result.outcome == CommitOutcome::otherwise) note_otherwise(change, result.began, now);
     if (!result.answers.empty()) last_answers_ = std::move(result.answers);
@@ -158,6 +156,14 @@ void ServedCommand::take_commit(Now now) {
     return fail(cannot_be_told_text(parts_.group.nodes(), last_answers_, doubt()), now);
   }
   work(now);
+}
+
+// What too few nodes have said to may be done all the same, now or later; what was sent to bring a
+// deadline forward may be so wherever it arrives.
+void ServedCommand::note_what_may_be_done(ChangeKind kind, const CommittedChange& result) {
+  if (kind == ChangeKind::create || result.outcome == CommitOutcome::pending) return;
+  const bool is_refused = result.outcome == CommitOutcome::otherwise && !result.is_partly;
+  may_have_changed_ = may_have_changed_ || !is_refused || kind == ChangeKind::shorten;
 }
 
 void ServedCommand::keep_done(Done done, Now now) {
@@ -230,9 +236,10 @@ void ServedCommand::note_done(Now now) {
     if (now.monotonic > send_by) {
       const Duration took = now.monotonic - done.began;
       const bool is_new = done.kind == ChangeKind::create;
-      if (is_new) ++parts_.stats.undone_late;
-      return fail(is_new ? too_late_text(took, parts_.times.acquire_time)
-                         : extended_too_late_text(took, parts_.times.acquire_time),
+      if (is_new && !may_have_changed_) ++parts_.stats.undone_late;
+      return fail(is_new && !may_have_changed_
+                      ? too_late_text(took, parts_.times.acquire_time)
+                      : extended_too_late_text(took, parts_.times.acquire_time),
                   now);
     }
     if (client_is_gone_ && body_->only_takes()) return fail(std::string(kClientGone), now);
@@ -303,10 +310,12 @@ void ServedCommand::fail_untold(const KeyState& state, Now now) {
   fail(cannot_be_told_text(parts_.group.nodes(), state.answers, doubt()), now);
 }
 
-// Nobody was told of what it has created.
+// Nobody was told of what it has created. But what was sent behind that may be done: undone, less
+// would be held than before it and than after it, and the same request would be done again by
+// another door (rule D7).
 void ServedCommand::fail(std::string text, Now now) {
   if (finished()) return;
-  undo_done(now);
+  if (!may_have_changed_) undo_done(now);
   promise_ = {};
   finish(Reply::error(std::move(text)));
 }

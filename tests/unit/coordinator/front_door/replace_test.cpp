@@ -303,6 +303,36 @@ TEST_CASE("what some nodes alone have of a released lock goes with it (rule D9)"
   CHECK(world.held_at("printer") == 0);
 }
 
+TEST_CASE("what is behind a creation may have been done, so that stays (rule D7)") {
+  const std::string unlock =
+      "EVAL \"if redis.call('exists',KEYS[2])==1 then return 'before' end "
+      "redis.call('decr',KEYS[1]) "
+      "redis.call('set',KEYS[2],'1','PX',20000) return 'now'\" 2 printer latch";
+  DoorWorld world(5, 2);
+  DoorClient alice = world.connect(1);
+  CHECK(alice("SET printer 2 NX PX 20000") == "+OK");
+  world.nodes().pass(10ms);
+  alice.send(unlock);
+  world.nodes().run_until(
+      [&] {
+        world.host(1).act();
+        return world.held_at("latch") == 5;
+      },
+      100ms);
+  CHECK(world.held_at("latch") == 5);
+  world.nodes().pass(1ms);  // the grants are told
+  for (const unsigned node : {3u, 4u, 5u}) world.nodes().hang(node);
+  alice.hang_up();  // and sends it again elsewhere
+  world.nodes().pass(2s);
+  for (const unsigned node : {3u, 4u, 5u}) world.nodes().hang(node, false);
+  world.nodes().pass(2s);
+  CHECK(world.held_at("latch") == 5);
+  CHECK(value_at(world, 1, "printer").ends_with("1"));
+  DoorClient again = world.connect(2);
+  CHECK(again(unlock) == "\"before\"");
+  CHECK(again("GET printer") == "\"1\"");
+}
+
 TEST_CASE("LOCK.EXTEND tells no token of a lock whose value was replaced (rule F3)") {
   DoorWorld world;
   DoorClient alice = world.connect();
