@@ -23,7 +23,7 @@ _redlock_options_of() {
     bench) echo "$common --for --in-flight --ttl --no-fence" ;;
     "drill restart") echo "$common --ttl --node-binary --kill-command --start-command" ;;
     "drill chaos" | "drill partition" | "drill clock" | "drill run")
-      [ "$1" = "drill chaos" ] && common+=" --replace"
+      [ "$1" = "drill chaos" ] && common+=" --replace --doors --naive"
       echo "$common --ttl --node-binary --for --minutes --seed --clients --locks --out"
       ;;
     "drill check") echo "$common --html" ;;

@@ -19,6 +19,7 @@ constexpr Duration kReplaceTtl = 500ms;
 constexpr Duration kTtlMin = 1s;
 constexpr int kClientsMax = 64;
 constexpr int kLocksMax = 1000;
+constexpr int kDoorsMax = 8;
 
 void add_ttl(CLI::App& drill, Flags& flags, Duration standard) {
   add_setting(drill, flags, "--ttl", "ttl",
@@ -65,8 +66,19 @@ void add_chaos(CLI::App& subcommand, Flags& flags, Options& options) {
   CLI::App& drill = *subcommand.add_subcommand(
       "chaos", "nodes and clients are killed and stopped while clients work under locks");
   add_clients_at_work(drill, flags, options);
-  drill.add_flag("--replace", options.drill.replace,
-                 "besides, members are replaced, added and removed; --ttl is 500ms then");
+  CLI::Option* replace =
+      drill.add_flag("--replace", options.drill.replace,
+                     "besides, members are replaced, added and removed; --ttl is 500ms then");
+  CLI::Option* doors =
+      drill
+          .add_option("--doors", options.drill.doors,
+                      "front doors between clients and nodes, which are killed and stopped, too")
+          ->check(CLI::Range(1, kDoorsMax))
+          ->excludes(replace);
+  drill
+      .add_flag("--naive", options.drill.naive,
+                "with --doors: clients know SET NX PX alone, some values are 1")
+      ->needs(doors);
 }
 
 void add_partition(CLI::App& subcommand, Flags& flags, Options& options) {
@@ -114,6 +126,7 @@ void add_client(CLI::App& subcommand, Flags& flags, Options& options) {
   client.add_option("--store", options.drill.store);
   client.add_option("--history", options.drill.history_file);
   client.add_flag("--no-fence", flags.no_fence);
+  add_setting(client, flags, "--reply-time", "reply-time", "", "D");
   client.add_option("NAME", options.name)->required();
 }
 
@@ -193,6 +206,9 @@ Problem read_client(const GivenSettings& settings, CommandLine& line) {
   Duration wait{0};
   if (Problem problem = read_duration(settings, "wait", wait)) return problem;
   line.options.wait = wait;
+  if (Problem problem = read_duration(settings, "reply-time", line.options.drill.reply_time)) {
+    return problem;
+  }
   return read_ttl(settings, kReplaceTtl, line.options);
 }
 

@@ -148,15 +148,15 @@ Problem read_all(const GivenSettings& settings, const Flags& flags, CommandLine&
     return problem;
   }
   if (Problem problem = read_drift(settings, options.client.clock_drift)) return problem;
+  if (Problem problem = read_yes_no(settings, "unsafe-members", options.client.unsafe_members)) {
+    return problem;
+  }
   if (*line.subcommand == Subcommand::serve) return read_serve(settings, options);
   if (Problem problem = read_duration(settings, "ttl", options.ttl)) return problem;
   if (Problem problem = read_wait(settings, flags, *line.subcommand, options.wait)) return problem;
   bool no_fence = false;
   if (Problem problem = read_yes_no(settings, "no-fence", no_fence)) return problem;
   options.fence = !no_fence;
-  if (Problem problem = read_yes_no(settings, "unsafe-members", options.client.unsafe_members)) {
-    return problem;
-  }
   if (Problem problem = read_max_hold(settings, options.run.max_hold)) return problem;
   if (Problem problem = read_signal(settings, options.run.signal)) return problem;
   if (Problem problem = read_duration(settings, "kill-after", options.run.kill_after))

@@ -59,6 +59,8 @@ struct DrillOptions {
   int clients = 16;
   int locks = 8;
   bool replace = false;  // chaos: the group changes meanwhile
+  int doors = 0;         // chaos: front doors between clients and nodes
+  bool naive = false;    // with doors: no client has a token
   std::string out_folder = "redlock-drill";
   // check
   std::vector<std::string> history_files;
@@ -66,6 +68,7 @@ struct DrillOptions {
   // client, command
   std::string store;
   std::string history_file;  // client
+  Duration reply_time{0};    // client: of the front doors that it is at; 0: it is at nodes
   // command
   std::string kind;
   std::string board;

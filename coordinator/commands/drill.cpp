@@ -4,10 +4,10 @@
 
 #include "coordinator/cli/node_report.h"
 #include "coordinator/commands/commands.h"
+#include "coordinator/drill/clients/client_process.h"
 #include "coordinator/drill/history/check_report.h"
 #include "coordinator/drill/runs/command_process.h"
 #include "coordinator/drill/timeline/timeline.h"
-#include "coordinator/drill/world/client_process.h"
 #include "coordinator/drill/world/history_file.h"
 
 #include <cerrno>
@@ -53,6 +53,7 @@ int be_client(const Options& options) {
                                                   .ttl = options.ttl,
                                                   .wait = options.wait.value_or(0ns),
                                                   .fence = options.fence,
+                                                  .reply_time = options.drill.reply_time,
                                                   .locks = options.drill.locks,
                                                   .store = options.drill.store,
                                                   .history_file = options.drill.history_file});

@@ -180,14 +180,19 @@ drill::PlannedDrillSettings settings_of(const PlayedDrill& drill, const Options&
           .locks = options.drill.locks,
           .ttl = options.ttl,
           .client = options.client,
-          .has_changes = drill.has_changes};
+          .has_changes = drill.has_changes,
+          .doors = static_cast<std::size_t>(options.drill.doors),
+          .naive = options.drill.naive};
 }
 
 std::string figures(const drill::PlannedDrillProgress& progress) {
-  return fmt::format("faults: {} of nodes, {} of clients; {}{} holds, {} writes, {} refused",
-                     progress.node_faults, progress.client_faults,
-                     progress.changes == 0 ? "" : fmt::format("{} changes; ", progress.changes),
-                     progress.holds, progress.writes, progress.refused_writes);
+  return fmt::format(
+      "faults: {} of nodes, {}{} of clients; {}{} holds, {} writes, {} refused",
+      progress.node_faults,
+      progress.door_faults == 0 ? "" : fmt::format("{} of doors, ", progress.door_faults),
+      progress.client_faults,
+      progress.changes == 0 ? "" : fmt::format("{} changes; ", progress.changes), progress.holds,
+      progress.writes, progress.refused_writes);
 }
 
 void tell(const Options& options, const std::string& text) {
@@ -244,6 +249,11 @@ int judge_drill(const PlayedDrill& drill, const Options& options, const drill::S
   return stage.interrupted() == 0 ? exit_code::kDone : exit_code::of_signal(stage.interrupted());
 }
 
+std::string doors_text(const Options& options) {
+  const int doors = options.drill.doors;
+  return doors == 0 ? "" : fmt::format("{} front door{}, ", doors, doors == 1 ? "" : "s");
+}
+
 int play_in(drill::Surroundings& surroundings, const PlayedDrill& drill, const Options& options,
             drill::Stage& stage, const drill::Folder& folder) {
   const auto program = options.drill.node_program.empty()
@@ -254,9 +264,10 @@ int play_in(drill::Surroundings& surroundings, const PlayedDrill& drill, const O
   if (settings.planned().empty()) return refuse_plan(settings);
   if (auto made = drill::make_result_folder(options.drill.out_folder); !made)
     return fail(stage, made.error().text);
-  tell(options, fmt::format("{} of {}, seed {}: {} clients, {} locks, five nodes of {}",
+  tell(options, fmt::format("{} of {}, seed {}: {} clients, {} locks, {}five nodes of {}",
                             duration_text(options.drill.length), drill.name, options.drill.seed,
-                            options.drill.clients, options.drill.locks, program.value()));
+                            options.drill.clients, options.drill.locks, doors_text(options),
+                            program.value()));
   drill::PlannedDrill planned(stage, folder.path(), settings, surroundings);
   const Status played = play(planned, options);
   const Status ended = planned.end();
@@ -292,7 +303,9 @@ int drill_play(const Options& options) {
     return exit_code::kNo;
   }
   const auto surroundings = drill->surround(stage, folder.path());
-  const auto clients = static_cast<std::size_t>(options.drill.clients);
+  // Who talks to nodes.
+  const auto clients = static_cast<std::size_t>(options.drill.doors > 0 ? options.drill.doors
+                                                                        : options.drill.clients);
   const std::size_t nodes = drill->has_changes ? drill::kChangePlaces : drill::kNodes;
   if (auto ready = surroundings->set_up(nodes, clients); !ready) {
     if (stage.interrupted() != 0) return exit_code::of_signal(stage.interrupted());

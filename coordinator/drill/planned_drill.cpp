@@ -11,11 +11,25 @@
 namespace redlock::drill {
 namespace {
 
+using Whom = PlannedFault::Whom;
+
 constexpr Duration kTurn = 200ms;
 constexpr Duration kOvertakenWithin = 10s;  // with faults that keep all from a lock, it may not be
 constexpr Duration kAtWorkWithin = 20s;     // from the start of the clients to a first write
 // Longer than a change of the group may keep a client from a lock, so that it is seen.
 constexpr Duration kWaitThroughAChange = 2s;
+
+std::size_t& faults_of(Whom whom, PlannedDrillProgress& progress) {
+  switch (whom) {
+    case Whom::node:
+      break;
+    case Whom::client:
+      return progress.client_faults;
+    case Whom::door:
+      return progress.door_faults;
+  }
+  return progress.node_faults;
+}
 
 }  // namespace
 
@@ -25,7 +39,7 @@ PlannedDrill::PlannedDrill(Stage& stage, const std::string& folder, PlannedDrill
       folder_(folder),
       settings_(std::move(settings)),
       surroundings_(surroundings),
-      nodes_(stage, folder, settings_.node_program, settings_.ttl) {}
+      nodes_(stage, folder, settings_.node_program, settings_.nodes_max_ttl()) {}
 
 Status PlannedDrill::begin() {
   if (auto looked = nodes_.look_at_program(); !looked) return looked;
@@ -53,6 +67,7 @@ void PlannedDrill::tell_header() {
     header.nodes.push_back(address_text(address));
   }
   for (std::size_t i = 0; i < settings_.clients; ++i) header.clients.push_back(client_name(i));
+  for (std::size_t i = 0; i < settings_.doors; ++i) header.clients.push_back(door_name(i));
   for (std::size_t i = 0; settings_.has_changes && i < kChangers; ++i) {
     header.clients.push_back(changer_name(i));
   }
@@ -62,6 +77,14 @@ void PlannedDrill::tell_header() {
   recorder_->tell(header);
 }
 
+Status PlannedDrill::start_doors() {
+  doors_.emplace(stage_, *recorder_, folder_, settings_.client);
+  for (std::size_t i = 0; i < settings_.doors; ++i) {
+    if (auto added = doors_->add(surroundings_.nodes_of(i)); !added) return added;
+  }
+  return Done{};
+}
+
 Status PlannedDrill::start_clients() {
   const auto& addresses = nodes_.addresses();
   const auto end = addresses.begin() + static_cast<std::ptrdiff_t>(kNodes);
@@ -69,12 +92,16 @@ Status PlannedDrill::start_clients() {
   if (settings_.has_changes) {
     if (auto formed = form_group(); !formed) return formed;
   }
+  if (settings_.doors > 0) {
+    if (auto started = start_doors(); !started) return started;
+  }
   ClientProcessSettings settings;
   settings.seed = settings_.seed;
   settings.ttl = settings_.ttl;
   settings.wait = settings_.has_changes ? kWaitThroughAChange : settings_.ttl / 2;
   settings.client = settings_.client;
-  settings.fence = nodes_.has_restart_delay();  // a redlock-node; plain Redis has no tokens
+  settings.fence = has_tokens();
+  if (doors_) settings.reply_time = door_times(settings_.client).reply_time;
   settings.locks = settings_.locks;
   settings.store = folder_ + "/store";
   store_.emplace(stage_.loop(),
@@ -82,7 +109,9 @@ Status PlannedDrill::start_clients() {
   if (auto listens = store_->listen(settings.store); !listens) return listens;
   clients_ = settings_.make_clients(stage_, *recorder_, folder_, settings);
   for (std::size_t i = 0; i < settings_.clients; ++i) {
-    auto added = clients_->add(surroundings_.nodes_of(i), surroundings_.place_of_client(i));
+    auto added = doors_
+                     ? clients_->add(doors_->addresses(), {})
+                     : clients_->add(surroundings_.nodes_of(i), surroundings_.place_of_client(i));
     if (!added) return added;
   }
   return wait_for_work();
@@ -157,6 +186,7 @@ Status PlannedDrill::go_on_until(Duration at,
   Status state = Done{};
   const auto stuck = [&] {
     state = nodes_at_work_->look();
+    if (state && doors_) state = doors_->look();
     if (state && changes_) state = changes_->look();
     if (state) state = clients_->look();
     if (state) state = recorder_->problem();
@@ -181,9 +211,11 @@ Status PlannedDrill::befall(std::span<const PlannedFault> faults) {
   for (const PlannedFault& planned : faults) {
     const PlannedFault fault = at_member(planned);
     if (begins_harm(fault.fault)) {
-      ++(fault.is_node ? progress_.node_faults : progress_.client_faults);
+      ++faults_of(fault.whom, progress_);
     }
-    if (is_of_process(fault.fault)) {
+    if (fault.whom == Whom::door) {
+      doors_->befall(fault);
+    } else if (is_of_process(fault.fault)) {
       befall_process(fault);
     } else {
       around.push_back(fault);
@@ -195,7 +227,7 @@ Status PlannedDrill::befall(std::span<const PlannedFault> faults) {
 
 // In a group that changes the plan's nodes stand for members: who is one when the fault begins.
 PlannedFault PlannedDrill::at_member(PlannedFault fault) {
-  if (!changes_ || !fault.is_node) return fault;
+  if (!changes_ || fault.whom != Whom::node) return fault;
   const std::size_t victim = fault.victim;
   if (begins_harm(fault.fault)) struck_[victim] = changes_->members()[victim];
   fault.victim = struck_[victim];
@@ -203,7 +235,7 @@ PlannedFault PlannedDrill::at_member(PlannedFault fault) {
 }
 
 void PlannedDrill::befall_process(const PlannedFault& fault) {
-  if (!fault.is_node) return befall_client(fault);
+  if (fault.whom == Whom::client) return befall_client(fault);
   const std::size_t victim = fault.victim;
   switch (fault.fault) {
     case Fault::kill:
@@ -227,7 +259,9 @@ void PlannedDrill::befall_client(const PlannedFault& fault) {
     stopped_at_[victim] = stage_.elapsed();
     std::erase_if(pauses_, [victim](const Pause& pause) { return pause.resume.victim == victim; });
   }
-  if (fault.fault == Fault::start) clients_->name_nodes(victim, nodes_for_next(victim));
+  if (fault.fault == Fault::start && changes_) {
+    clients_->name_nodes(victim, nodes_for_next(victim));
+  }
   if (!fault.once_overtaken || fault.fault != Fault::resume) return clients_->befall(fault);
   pauses_.push_back(
       {fault, stopped_at_[victim] + settings_.ttl, stage_.elapsed() + kOvertakenWithin});
@@ -237,7 +271,7 @@ void PlannedDrill::befall_client(const PlannedFault& fault) {
 // The list of the drill's begin, as long as the group has as many members: whoever they are by now.
 // One of another length it refuses, and says where the members stand (rule G1).
 std::string PlannedDrill::nodes_for_next(std::size_t client) const {
-  const bool is_refused = changes_ && changes_->members().size() != kNodes;
+  const bool is_refused = changes_->members().size() != kNodes;
   return is_refused ? changes_->list() : surroundings_.nodes_of(client);
 }
 
@@ -254,7 +288,7 @@ void PlannedDrill::resume_overtaken() {
 
 // True where there are no tokens: then nobody can tell.
 bool PlannedDrill::was_every_lock_taken_since(Duration when) const {
-  if (!nodes_.has_restart_delay()) return true;
+  if (!has_tokens()) return true;
   return latest_tokens_.size() == static_cast<std::size_t>(settings_.locks) &&
          std::all_of(latest_tokens_.begin(), latest_tokens_.end(),
                      [when](const auto& latest) { return latest.second.seen_at > when; });
@@ -270,6 +304,7 @@ Status PlannedDrill::end() {
     static_cast<void>(nodes_at_work_->look());
     ended = clients_->end();
   }
+  if (doors_) doors_->end();
   watch_.reset();
   const Status nodes_ended = nodes_.end();
   // Also what could not be written since the last look: a history with a hole proves nothing.

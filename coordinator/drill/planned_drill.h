@@ -12,10 +12,11 @@
 #pragma once
 
 #include "coordinator/drill/changes/changes_at_work.h"
+#include "coordinator/drill/clients/clients_at_work.h"
+#include "coordinator/drill/doors/doors_at_work.h"
 #include "coordinator/drill/plan/chaos_plan.h"
 #include "coordinator/drill/plan/faults.h"
 #include "coordinator/drill/surroundings/surroundings.h"
-#include "coordinator/drill/world/clients_at_work.h"
 #include "coordinator/drill/world/node_watch.h"
 #include "coordinator/drill/world/nodes.h"
 #include "coordinator/drill/world/nodes_at_work.h"
@@ -55,9 +56,22 @@ struct PlannedDrillSettings {
   // The nodes are a group, which changes meanwhile (changes_at_work.h). The plan's faults befall
   // whoever is a member by then.
   bool has_changes = false;
+  // Front doors between clients and nodes, which the faults of clients' ways to nodes befall then;
+  // 0: none. `naive`: what uses them knows nothing of tokens (door_user.h).
+  std::size_t doors = 0;
+  bool naive = false;
 
   std::vector<PlannedFault> planned() const {
-    return plan({.seed = seed, .length = length, .ttl = ttl, .nodes = kNodes, .clients = clients});
+    return plan({.seed = seed,
+                 .length = length,
+                 .ttl = ttl,
+                 .nodes = kNodes,
+                 .clients = clients,
+                 .doors = doors});
+  }
+  // What nodes are asked to keep a lock for at most.
+  Duration nodes_max_ttl() const {
+    return doors == 0 ? ttl : coordinator::padded(ttl, door_times(client));
   }
 };
 
@@ -65,6 +79,7 @@ struct PlannedDrillSettings {
 struct PlannedDrillProgress {
   Duration passed{0};
   std::size_t node_faults = 0;
+  std::size_t door_faults = 0;
   std::size_t client_faults = 0;
   std::size_t changes = 0;  // of the group, done
   std::size_t holds = 0;    // in which a client came to write
@@ -93,6 +108,7 @@ class PlannedDrill {
 
  private:
   std::string own_history() const { return folder_ + "/history.jsonl"; }
+  Status start_doors();
   Status start_clients();
   Status form_group();
   Status wait_for_work();
@@ -106,6 +122,8 @@ class PlannedDrill {
   std::string nodes_for_next(std::size_t client) const;
   void resume_overtaken();
   bool was_every_lock_taken_since(Duration when) const;
+  // A redlock-node: plain Redis has none. Nor have naive users.
+  bool has_tokens() const { return nodes_.has_restart_delay() && !settings_.naive; }
   Duration passed() const { return stage_.elapsed() - began_; }
 
   Stage& stage_;
@@ -116,6 +134,7 @@ class PlannedDrill {
   std::optional<Recorder> recorder_;
   std::optional<NodesAtWork> nodes_at_work_;
   std::optional<Store> store_;
+  std::optional<DoorsAtWork> doors_;
   std::unique_ptr<Workers> clients_;
   std::optional<ChangesAtWork> changes_;
   std::optional<NodeWatch> watch_;

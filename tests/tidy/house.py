@@ -14,7 +14,7 @@ _GROUP = {"base", "protocol/resp", "coordinator/quorum", "coordinator/link", "co
 _CLIENT = {*_NET, "coordinator/include", "coordinator/quorum", "coordinator/client"}
 _DRILL = {"coordinator/drill/plan", "coordinator/drill/history", "coordinator/drill/timeline",
           "coordinator/drill/world", "coordinator/drill/changes", "coordinator/drill/surroundings",
-          "coordinator/drill/runs"}
+          "coordinator/drill/clients", "coordinator/drill/doors", "coordinator/drill/runs"}
 ROOMS = {
     "base": set(),
     "base/net/process": {"base"},
@@ -72,8 +72,15 @@ ROOMS = {
                                   "coordinator/drill/surroundings"},
     "coordinator/drill/surroundings": {*_CLIENT, "coordinator/process", "coordinator/drill/history",
                                        "coordinator/drill/plan", "coordinator/drill/world"},
+    "coordinator/drill/clients": {*_CLIENT, "coordinator/process", "coordinator/drill/history",
+                                  "coordinator/drill/plan", "coordinator/drill/world",
+                                  "protocol/resp"},
+    "coordinator/drill/doors": {*_CLIENT, "coordinator/process", "coordinator/drill/history",
+                                "coordinator/drill/plan", "coordinator/drill/world",
+                                "coordinator/drill/surroundings"},
     "coordinator/drill/runs": {*_CLIENT, "coordinator/process", "coordinator/drill/history",
-                               "coordinator/drill/plan", "coordinator/drill/world"},
+                               "coordinator/drill/plan", "coordinator/drill/world",
+                               "coordinator/drill/clients"},
     "coordinator/drill": {*_CLIENT, *_DRILL, "coordinator/process"},
     "coordinator/commands": {*_CLIENT, *_DRILL, "coordinator/process", "coordinator/bench",
                              "coordinator/health", "coordinator/page", "coordinator/cli",
@@ -110,6 +117,8 @@ SHELLS = [
     "coordinator/drill/world/*",
     "coordinator/drill/changes/*",
     "coordinator/drill/surroundings/*",
+    "coordinator/drill/clients/*",
+    "coordinator/drill/doors/*",
     "coordinator/drill/runs/*",
 ]
 

@@ -1,8 +1,9 @@
 #include "coordinator/drill/changes/changer.h"
 
+#include "coordinator/drill/world/folder.h"
+
 #include <csignal>
 #include <fstream>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,11 +20,6 @@ constexpr Duration kAgainAfter = 100ms;
 // came first.
 constexpr int kNoQuorum = 69;
 constexpr int kRefused = 78;
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::string last_line_of(const std::string& path) {
   std::ifstream file(path);

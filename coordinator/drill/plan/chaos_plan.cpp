@@ -8,6 +8,8 @@
 namespace redlock::drill {
 namespace {
 
+using Whom = PlannedFault::Whom;
+
 constexpr Duration kCalm = 5s;
 
 class ChaosPlan : private Planner {
@@ -34,10 +36,15 @@ class ChaosPlan : private Planner {
 
   static Duration leave_alone(Duration at) { return at + kCalm; }
 
+  Duration stop_door(Duration at);
+  Duration kill_door(Duration at);
+  Duration slow_door(Duration at);
+
   Duration pause_long(Duration at);
   Duration pause_short(Duration at);
   Duration kill_client(Duration at);
   Duration sleep_through_changes(Duration at);
+  Duration kill_and_start(Duration at, Whom whom, std::size_t victim);
 
   // From a moment to longer than any lock lives.
   Duration stop_node(Duration at, std::size_t node) {
@@ -70,6 +77,10 @@ std::vector<PlannedFault> ChaosPlan::make(bool with_calm) {
   if (with_calm) nodes.insert(nodes.end(), 4, {leave_alone, a_little});
   play(nodes, &nodes.front());
   play(clients, nullptr);
+  const std::array<Card, 4> doors = {
+      card(&ChaosPlan::stop_door, a_little), card(&ChaosPlan::kill_door, a_little),
+      card(&ChaosPlan::slow_door, a_little), card(&ChaosPlan::slow_door, a_little)};
+  if (terms_.doors > 0) play(doors, nullptr);
   const std::array<Card, 1> sleepers = {card(&ChaosPlan::sleep_through_changes, a_little)};
   if (with_calm) play(sleepers, nullptr);
   return take();
@@ -140,12 +151,34 @@ Duration ChaosPlan::slow_two(Duration at) {
 Duration ChaosPlan::pause_long(Duration at) {
   const std::size_t client = pick(terms_.clients);
   const Duration length = ttls(1.1, 2.0);
-  return stop(at, {.is_node = false, .victim = client, .once_overtaken = true}, length);
+  return stop(at, {.whom = Whom::client, .victim = client, .once_overtaken = true}, length);
 }
 
 Duration ChaosPlan::pause_short(Duration at) {
   const std::size_t client = pick(terms_.clients);
-  return stop(at, {.is_node = false, .victim = client}, ttls(0.05, 0.5));
+  return stop(at, {.whom = Whom::client, .victim = client}, ttls(0.05, 0.5));
+}
+
+// From a moment to longer than any lock lives: what it has read by then it answers when it goes on.
+Duration ChaosPlan::stop_door(Duration at) {
+  const std::size_t door = pick(terms_.doors);
+  return stop(at, {.whom = Whom::door, .victim = door}, ttls(0.05, 2.0));
+}
+
+// Its answers are late, and yet mostly within the time that a client allows for (rule D2).
+Duration ChaosPlan::slow_door(Duration at) {
+  PlannedFault fault{.at = at, .fault = Fault::slow, .whom = Whom::door};
+  fault.victim = pick(terms_.doors);
+  fault.delay = between(5ms, 200ms);
+  add(fault);
+  fault.at = at + ttls(1.5, 3.0);
+  fault.fault = Fault::unslow;
+  add(fault);
+  return fault.at;
+}
+
+Duration ChaosPlan::kill_door(Duration at) {
+  return kill_and_start(at, Whom::door, pick(terms_.doors));
 }
 
 // Some of them, for as long as a group needs to replace more nodes than a quorum can do without:
@@ -154,16 +187,19 @@ Duration ChaosPlan::sleep_through_changes(Duration at) {
   const Duration of_change = terms_.ttl + 1s;
   const Duration length = between(4 * of_change, 6 * of_change);
   for (const std::size_t client : pick_several((terms_.clients + 3) / 4, terms_.clients)) {
-    stop(at, {.is_node = false, .victim = client}, length);
+    stop(at, {.whom = Whom::client, .victim = client}, length);
   }
   return at + length;
 }
 
 Duration ChaosPlan::kill_client(Duration at) {
-  const std::size_t client = pick(terms_.clients);
+  return kill_and_start(at, Whom::client, pick(terms_.clients));
+}
+
+Duration ChaosPlan::kill_and_start(Duration at, Whom whom, std::size_t victim) {
   const Duration again = at + between(50ms, 500ms);
-  add({at, Fault::kill, false, client});
-  add({again, Fault::start, false, client});
+  add({.at = at, .fault = Fault::kill, .whom = whom, .victim = victim});
+  add({.at = again, .fault = Fault::start, .whom = whom, .victim = victim});
   return again;
 }
 

@@ -1,5 +1,5 @@
 // The plan of `redlock drill chaos`: nodes that are killed, stopped, restarted, cut off and slowed
-// down, and clients that are stopped, killed and cut off.
+// down, clients that are stopped, killed and cut off, and so front doors, where there are some.
 #pragma once
 
 #include "coordinator/drill/plan/faults.h"

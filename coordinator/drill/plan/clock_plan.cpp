@@ -7,6 +7,8 @@
 namespace redlock::drill {
 namespace {
 
+using Whom = PlannedFault::Whom;
+
 constexpr Duration kLeast = std::chrono::minutes(1);  // beyond any lock's life
 constexpr Duration kMost = std::chrono::hours(12);
 
@@ -21,17 +23,17 @@ class ClockPlan : private Planner {
 
   Duration further_and_further(Duration at);
   Duration majority_back(Duration at);
-  Duration one_node(Duration at) { return astray(at, true, pick(terms_.nodes)); }
-  Duration one_client(Duration at) { return astray(at, false, pick(terms_.clients)); }
+  Duration one_node(Duration at) { return astray(at, Whom::node, pick(terms_.nodes)); }
+  Duration one_client(Duration at) { return astray(at, Whom::client, pick(terms_.clients)); }
   Duration everyone(Duration at);
 
-  void jump(Duration at, bool is_node, std::size_t who, Duration by) {
-    add({.at = at, .fault = Fault::jump, .is_node = is_node, .victim = who, .delay = by});
+  void jump(Duration at, Whom whom, std::size_t who, Duration by) {
+    add({.at = at, .fault = Fault::jump, .whom = whom, .victim = who, .delay = by});
   }
   // Nobody is left with a wrong clock: the next jump is to be one, too.
-  Duration there_and_back(Duration at, bool is_node, std::size_t who, Duration by);
-  Duration astray(Duration at, bool is_node, std::size_t who) {
-    return there_and_back(at, is_node, who, any_way());
+  Duration there_and_back(Duration at, Whom whom, std::size_t who, Duration by);
+  Duration astray(Duration at, Whom whom, std::size_t who) {
+    return there_and_back(at, whom, who, any_way());
   }
   Duration within_burst(Duration at) { return at + between(0ms, kBurst); }
   Duration ahead() { return between(kLeast, kMost); }
@@ -56,12 +58,13 @@ Duration ClockPlan::further_and_further(Duration at) {
   for (int i = 0; i < 4; ++i) {
     for (std::size_t node = 0; node < nodes.size(); ++node) {
       const Duration further = ahead();
-      jump(within_burst(at), true, nodes[node], further);
+      jump(within_burst(at), Whom::node, nodes[node], further);
       by[node] += further;
     }
     at += ttls(0.25, 0.5);
   }
-  for (std::size_t node = 0; node < nodes.size(); ++node) jump(at, true, nodes[node], -by[node]);
+  for (std::size_t node = 0; node < nodes.size(); ++node)
+    jump(at, Whom::node, nodes[node], -by[node]);
   return at;
 }
 
@@ -70,7 +73,7 @@ Duration ClockPlan::majority_back(Duration at) {
   Duration end = at;
   for (const std::size_t node : pick_several(majority(), terms_.nodes)) {
     const Duration begin = within_burst(at);
-    end = std::max(end, there_and_back(begin, true, node, -ahead()));
+    end = std::max(end, there_and_back(begin, Whom::node, node, -ahead()));
   }
   return end;
 }
@@ -78,18 +81,18 @@ Duration ClockPlan::majority_back(Duration at) {
 Duration ClockPlan::everyone(Duration at) {
   Duration end = at;
   for (std::size_t node = 0; node < terms_.nodes; ++node) {
-    end = std::max(end, astray(within_burst(at), true, node));
+    end = std::max(end, astray(within_burst(at), Whom::node, node));
   }
   for (std::size_t client = 0; client < terms_.clients; ++client) {
-    end = std::max(end, astray(within_burst(at), false, client));
+    end = std::max(end, astray(within_burst(at), Whom::client, client));
   }
   return end;
 }
 
-Duration ClockPlan::there_and_back(Duration at, bool is_node, std::size_t who, Duration by) {
+Duration ClockPlan::there_and_back(Duration at, Whom whom, std::size_t who, Duration by) {
   const Duration end = at + ttls(0.2, 1.0);
-  jump(at, is_node, who, by);
-  jump(end, is_node, who, -by);
+  jump(at, whom, who, by);
+  jump(end, whom, who, -by);
   return end;
 }
 

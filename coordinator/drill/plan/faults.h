@@ -1,7 +1,7 @@
 // The plan of a drill: what befalls whom and when, derived from a seed before anything runs. The
 // same terms make the same plan, on every machine.
 //
-// Two strands run beside each other, one of nodes and one of clients. A strand is a row of
+// Strands run beside each other, one of nodes, one of clients, one of doors. A strand is a row of
 // episodes: a single fault with its end (a node is killed, and started again later), or several
 // that belong together (a majority killed within moments). Episodes are dealt as from a pack of
 // cards, so that each kind comes as often as its terms say, and in an order that nobody chose.
@@ -34,13 +34,14 @@ enum class Fault {
 struct PlannedFault {
   Duration at{0};  // since the faults began
   Fault fault = Fault::kill;
-  bool is_node = true;     // else a client
-  std::size_t victim = 0;  // index of the node or client
+  enum class Whom { node, client, door } whom = Whom::node;
+  std::size_t victim = 0;  // its index among its like
   // kill, stop, resume of a client that is a `redlock run`: its loop alone, its guard process alone
   // (rule H1), or both.
   enum class Part { all, loop, guard } part = Part::all;
   // cut, slow; `delay` also jump
   std::vector<std::size_t> clients = {};  // that it is cut off from; empty: from all
+  Whom clients_are = Whom::client;        // or doors, where it is they who talk to nodes
   enum class Way { both, to_node, from_node } way = Way::both;
   Duration delay{0};
   // Of the group, that it is done for (Event::change).
@@ -55,6 +56,7 @@ struct PlanTerms {
   Duration ttl = 2s;
   std::size_t nodes = 5;
   std::size_t clients = 16;
+  std::size_t doors = 0;  // between clients and nodes; 0: clients talk to nodes
 };
 
 // What counts as a fault of a node, or a client: each deed but those that end one.

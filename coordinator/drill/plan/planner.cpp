@@ -66,12 +66,22 @@ Duration Planner::stop(Duration at, PlannedFault victim, Duration length) {
 }
 
 Duration Planner::cut_client(Duration at) {
-  const std::vector<std::size_t> client = {pick(terms_.clients)};
+  using Whom = PlannedFault::Whom;
+  const bool is_door = terms_.doors > 0;
+  const std::vector<std::size_t> client = {pick(is_door ? terms_.doors : terms_.clients)};
   const PlannedFault::Way way = pick_way();
   const Duration end = at + ttls(1.1, 1.5);
   for (const std::size_t node : pick_several(majority(), terms_.nodes)) {
-    add({.at = at, .fault = Fault::cut, .victim = node, .clients = client, .way = way});
-    add({.at = end, .fault = Fault::heal, .victim = node, .clients = client});
+    PlannedFault fault{.at = at,
+                       .fault = Fault::cut,
+                       .victim = node,
+                       .clients = client,
+                       .clients_are = is_door ? Whom::door : Whom::client,
+                       .way = way};
+    add(fault);
+    fault.at = end;
+    fault.fault = Fault::heal;
+    add(fault);
   }
   return end;
 }

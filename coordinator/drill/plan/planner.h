@@ -36,7 +36,9 @@ class Planner {
   // before the first pack, as a pack may be longer than the drill; nullptr: none is.
   void play(std::span<const Card> pack, const Card* first);
   void add(PlannedFault fault) { faults_.push_back(std::move(fault)); }
-  void add(Duration at, Fault fault, std::size_t node) { add({at, fault, true, node}); }
+  void add(Duration at, Fault fault, std::size_t node) {
+    add({.at = at, .fault = fault, .victim = node});
+  }
   // All that was added, by time.
   std::vector<PlannedFault> take();
 
@@ -49,7 +51,7 @@ class Planner {
   // Within a moment, and started again within another: well within any hold.
   Duration kill_many(Duration at, std::size_t count);
   Duration stop(Duration at, PlannedFault victim, Duration length);
-  // One client loses sight of a majority, for long enough to lose what it holds. It runs,
+  // One client, or door, loses sight of a majority, for long enough to lose what it holds. It runs,
   // and must notice.
   Duration cut_client(Duration at);
 

@@ -76,7 +76,10 @@ Duration RunPlan::stop_some(Duration at, Part part) {
   const Duration length = ttls(1.2, 2.0);
   for (const std::size_t client : some_clients()) {
     stop(at,
-         {.is_node = false, .victim = client, .part = part, .once_overtaken = part == Part::all},
+         {.whom = PlannedFault::Whom::client,
+          .victim = client,
+          .part = part,
+          .once_overtaken = part == Part::all},
          length);
   }
   return at + length;
@@ -85,7 +88,11 @@ Duration RunPlan::stop_some(Duration at, Part part) {
 // Their loops continue them.
 Duration RunPlan::stop_guards(Duration at) {
   for (const std::size_t client : some_clients()) {
-    add({.at = at, .fault = Fault::stop, .is_node = false, .victim = client, .part = Part::guard});
+    add({.at = at,
+         .fault = Fault::stop,
+         .whom = PlannedFault::Whom::client,
+         .victim = client,
+         .part = Part::guard});
   }
   return at;
 }
@@ -95,7 +102,11 @@ Duration RunPlan::kill_some(Duration at, Part part) {
   Duration last = at;
   for (const std::size_t client : some_clients()) {
     const Duration killed = at + between(0ms, 300ms);
-    add({.at = killed, .fault = Fault::kill, .is_node = false, .victim = client, .part = part});
+    add({.at = killed,
+         .fault = Fault::kill,
+         .whom = PlannedFault::Whom::client,
+         .victim = client,
+         .part = part});
     last = std::max(last, killed);
   }
   return last;

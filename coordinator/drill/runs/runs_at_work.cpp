@@ -1,13 +1,13 @@
 #include "coordinator/drill/runs/runs_at_work.h"
 
 #include "base/text/duration_text.h"
+#include "coordinator/drill/world/folder.h"
+#include "coordinator/drill/world/process_at_work.h"
 #include "coordinator/process/child_process.h"
 #include "coordinator/process/process_tree.h"
 
 #include <algorithm>
 #include <csignal>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -19,17 +19,11 @@ namespace {
 using Part = PlannedFault::Part;
 
 constexpr std::size_t kRunsMax = std::size_t{1} << 22;  // more than a day of 64 clients comes to
-constexpr const char* kThisProgram = "/proc/self/exe";
 constexpr std::string_view kGuardName = "lock-guard";
 constexpr const char* kBoardName = "/board";
 // From SIGTERM to the end, where all nodes answer: the command ends at once, and what the loop has
 // to say is given up after a second (rule H2), of two streams each. The rest is for a busy machine.
 constexpr Duration kEndedWithin = 7s;
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // The guard process of a `redlock run`, or 0.
 pid_t guard_of(pid_t loop) {

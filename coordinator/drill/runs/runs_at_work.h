@@ -14,10 +14,10 @@
 #pragma once
 
 #include "base/random.h"
+#include "coordinator/drill/clients/client_settings.h"
 #include "coordinator/drill/runs/command_kind.h"
 #include "coordinator/drill/runs/unread_pipe.h"
 #include "coordinator/drill/runs/work_board.h"
-#include "coordinator/drill/world/client_process.h"
 #include "coordinator/drill/world/recorder.h"
 #include "coordinator/drill/world/stage.h"
 #include "coordinator/drill/world/workers.h"

@@ -31,15 +31,28 @@ What what_of(Fault fault) {
   }
 }
 
+std::string name_of(PlannedFault::Whom whom, std::size_t number) {
+  switch (whom) {
+    case PlannedFault::Whom::node:
+      return node_name(number);
+    case PlannedFault::Whom::client:
+      break;
+    case PlannedFault::Whom::door:
+      return door_name(number);
+  }
+  return client_name(number);
+}
+
 }  // namespace
 
 Event event_of(const PlannedFault& fault) {
-  Event event{.who = fault.is_node ? node_name(fault.victim) : client_name(fault.victim),
+  Event event{.who = name_of(fault.whom, fault.victim),
               .what = what_of(fault.fault),
               .change = fault.change};
   if (event.what == What::cut) {
     event.direction = direction_of(fault.way);
-    for (const std::size_t client : fault.clients) event.from.push_back(client_name(client));
+    for (const std::size_t client : fault.clients)
+      event.from.push_back(name_of(fault.clients_are, client));
   }
   if (event.what == What::slowed) event.ms = floor_ms(fault.delay);
   if (event.what == What::clock_jumped) event.by_ms = floor_ms(fault.delay);

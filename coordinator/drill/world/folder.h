@@ -21,4 +21,7 @@ class Folder {
   std::string path_;
 };
 
+// Of a log in it, for a complaint; empty where there is none.
+std::string text_of(const std::string& path);
+
 }  // namespace redlock::drill

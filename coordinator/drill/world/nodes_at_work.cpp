@@ -6,7 +6,7 @@
 namespace redlock::drill {
 namespace {
 
-constexpr Duration kStoppedWithin = 10s;  // then SIGKILL
+constexpr Duration kCleanlyWithin = 10s;  // then SIGKILL
 
 }  // namespace
 
@@ -50,7 +50,7 @@ void NodesAtWork::restart(std::size_t node) {
   resume(node);
   recorder_.tell({.who = node_name(node), .what = What::killed, .why = "a clean stop"});
   state = {.is_down = true, .is_wanted = true};
-  nodes_.process(node).stop(kStoppedWithin);
+  nodes_.process(node).stop(kCleanlyWithin);
 }
 
 void NodesAtWork::stop(std::size_t node, const std::string& change) {

@@ -44,6 +44,9 @@ inline std::string node_name(std::size_t node) {
 inline std::string client_name(std::size_t client) {
   return "client " + std::to_string(client + 1);
 }
+inline std::string door_name(std::size_t door) {
+  return "door " + std::to_string(door + 1);
+}
 inline std::string changer_name(std::size_t changer) {
   return "changer " + std::to_string(changer + 1);
 }

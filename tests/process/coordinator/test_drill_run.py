@@ -84,9 +84,10 @@ class Broken(DrillTest):
         first, last = (int(seed) for seed in edit.seeds.split(".."))
         for seed in range(first, last + 1):
             told = subprocess.run(
-                [os.path.join(BUILD, "broken", f"redlock-{name}"), "drill", "run", "--for", "15s",
-                 "--ttl", "1s", "--seed", str(seed), "--out", self.out, "--node-binary",
-                 REDLOCK_NODE], env=self.environment, stdin=subprocess.DEVNULL,
+                [os.path.join(BUILD, "broken", f"redlock-{name}"), "drill",
+                 *(edit.options or "run").split(), "--for", "15s", "--ttl", "1s", "--seed",
+                 str(seed), "--out", self.out, "--node-binary", REDLOCK_NODE],
+                env=self.environment, stdin=subprocess.DEVNULL,
                 capture_output=True, text=True, timeout=PATIENCE_S + 60, check=False)
             if found := re.search(edit.found, told.stdout + told.stderr):
                 self.assertEqual(told.returncode, 1, told.stdout + told.stderr)

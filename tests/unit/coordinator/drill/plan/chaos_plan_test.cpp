@@ -13,14 +13,15 @@ using namespace redlock::drill;
 namespace {
 
 using Plan = std::vector<PlannedFault>;
+using Whom = PlannedFault::Whom;
 
 std::string text_of(const Plan& plan) {
   std::string text;
   for (const PlannedFault& fault : plan) {
-    text += std::to_string(floor_ms(fault.at)) + (fault.is_node ? " node " : " client ") +
-            std::to_string(fault.victim) + " " + std::to_string(static_cast<int>(fault.fault)) +
-            " " + std::to_string(static_cast<int>(fault.way)) + " " +
-            std::to_string(floor_ms(fault.delay));
+    text +=
+        std::to_string(floor_ms(fault.at)) + (fault.whom == Whom::node ? " node " : " client ") +
+        std::to_string(fault.victim) + " " + std::to_string(static_cast<int>(fault.fault)) + " " +
+        std::to_string(static_cast<int>(fault.way)) + " " + std::to_string(floor_ms(fault.delay));
     for (const std::size_t client : fault.clients) text += " " + std::to_string(client);
     text += "\n";
   }
@@ -33,7 +34,7 @@ Plan of_seed(std::uint64_t seed, Duration length = 10min) {
 
 std::ptrdiff_t harms(const Plan& plan, bool of_nodes) {
   return std::count_if(plan.begin(), plan.end(), [&](const PlannedFault& fault) {
-    return fault.is_node == of_nodes && begins_harm(fault.fault);
+    return (fault.whom == Whom::node) == of_nodes && begins_harm(fault.fault);
   });
 }
 
@@ -42,7 +43,7 @@ std::vector<Duration> pauses(const Plan& plan) {
   std::map<std::size_t, Duration> since;
   std::vector<Duration> lengths;
   for (const PlannedFault& fault : plan) {
-    if (fault.is_node) continue;
+    if (fault.whom == Whom::node) continue;
     if (fault.fault == Fault::stop) since[fault.victim] = fault.at;
     if (fault.fault == Fault::resume) lengths.push_back(fault.at - since.at(fault.victim));
   }
@@ -56,7 +57,8 @@ std::size_t killed_within(const Plan& plan, Duration span) {
     std::set<std::size_t> nodes;
     for (const PlannedFault& fault : plan) {
       const bool is_near = fault.at >= first.at && fault.at <= first.at + span;
-      if (is_near && fault.is_node && fault.fault == Fault::kill) nodes.insert(fault.victim);
+      if (is_near && fault.whom == Whom::node && fault.fault == Fault::kill)
+        nodes.insert(fault.victim);
     }
     most = std::max(most, nodes.size());
   }
@@ -106,7 +108,7 @@ TEST_CASE("with calm the nodes are left alone for seconds now and then, and neve
     Duration longest{0};
     Duration last{0};
     for (const PlannedFault& fault : plan) {
-      if (!fault.is_node) continue;
+      if (fault.whom != Whom::node) continue;
       longest = std::max(longest, fault.at - last);
       last = fault.at;
     }
@@ -121,22 +123,39 @@ TEST_CASE("with calm the nodes are left alone for seconds now and then, and neve
   }
 }
 
+TEST_CASE("doors are killed, stopped and slowed, and they are cut off in place of clients") {
+  std::set<Fault> befallen;
+  for (const PlannedFault& fault : plan_faults({.seed = 1, .length = 5min, .doors = 2})) {
+    if (fault.whom == Whom::door) {
+      CHECK(fault.victim < 2);
+      befallen.insert(fault.fault);
+    }
+    if (fault.clients.empty()) continue;
+    CHECK(fault.clients_are == Whom::door);
+    CHECK(fault.clients.front() < 2);
+    befallen.insert(fault.fault);
+  }
+  CHECK(befallen == std::set{Fault::kill, Fault::start, Fault::stop, Fault::resume, Fault::slow,
+                             Fault::unslow, Fault::cut, Fault::heal});
+}
+
 TEST_CASE("a plan is in order, within its length, and ends every harm that it begins") {
   for (const Duration length : {Duration(1s), Duration(20s), Duration(5min)}) {
     for (std::uint64_t seed = 1; seed <= 50; ++seed) {
       INFO("seed " << seed << ", " << floor_ms(length) << " ms");
-      std::set<std::tuple<bool, std::size_t, Fault>> open;  // how they are to end
+      std::set<std::tuple<Whom, std::size_t, Fault>> open;  // how they are to end
       Duration before{0};
-      for (const PlannedFault& fault : of_seed(seed, length)) {
+      const PlanTerms terms = {.seed = seed, .length = length, .doors = seed % 3};
+      for (const PlannedFault& fault : plan_faults(terms)) {
         CHECK(fault.at >= before);
         CHECK(fault.at <= length);
         before = fault.at;
         if (fault.fault == Fault::restart) continue;
         if (begins_harm(fault.fault)) {
           // Nothing befalls whom the same has befallen already.
-          CHECK(open.insert({fault.is_node, fault.victim, end_of(fault.fault)}).second);
+          CHECK(open.insert({fault.whom, fault.victim, end_of(fault.fault)}).second);
         } else {
-          CHECK(open.erase({fault.is_node, fault.victim, fault.fault}) == 1);
+          CHECK(open.erase({fault.whom, fault.victim, fault.fault}) == 1);
         }
       }
       CHECK(open.empty());

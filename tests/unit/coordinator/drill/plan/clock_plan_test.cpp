@@ -10,6 +10,8 @@
 namespace redlock::drill {
 namespace {
 
+using Whom = PlannedFault::Whom;
+
 constexpr std::uint64_t kSeeds = 200;
 
 PlanTerms terms_of(std::uint64_t seed, Duration length) {
@@ -25,7 +27,7 @@ TEST_CASE("every clock that jumps is right again at the end") {
       REQUIRE(fault.fault == Fault::jump);
       REQUIRE(fault.at >= last);
       last = fault.at;
-      shifts[{fault.is_node, fault.victim}] += fault.delay;
+      shifts[{fault.whom == Whom::node, fault.victim}] += fault.delay;
     }
     CHECK(last <= 60s);
     for (const auto& shift : shifts) CHECK(shift.second == 0s);
@@ -40,7 +42,7 @@ TEST_CASE("the first jump takes a majority of the nodes ahead within a moment, b
     std::set<std::size_t> ahead;
     for (const PlannedFault& fault : plan) {
       if (fault.at > plan.front().at + 100ms) continue;
-      REQUIRE(fault.is_node);
+      REQUIRE(fault.whom == Whom::node);
       REQUIRE(fault.delay >= 1min);
       ahead.insert(fault.victim);
     }

@@ -10,6 +10,7 @@ namespace redlock::drill {
 namespace {
 
 using Part = PlannedFault::Part;
+using Whom = PlannedFault::Whom;
 
 constexpr std::uint64_t kSeeds = 200;
 
@@ -22,7 +23,7 @@ TEST_CASE("first of all loops alone are stopped, for longer than any lock lives"
     INFO("seed " << seed);
     std::map<std::size_t, Duration> stopped;
     for (const PlannedFault& fault : plan_of(seed, 8s)) {
-      if (fault.is_node || fault.part != Part::loop) continue;
+      if (fault.whom == Whom::node || fault.part != Part::loop) continue;
       if (fault.fault == Fault::stop) stopped.emplace(fault.victim, fault.at);
       if (fault.fault != Fault::resume) continue;
       CHECK(fault.at - stopped.at(fault.victim) > 2s);
@@ -39,7 +40,7 @@ TEST_CASE(
     INFO("seed " << seed);
     std::set<std::pair<Fault, Part>> done;
     for (const PlannedFault& fault : plan_of(seed, 2min)) {
-      if (fault.is_node || !is_of_process(fault.fault)) continue;
+      if (fault.whom == Whom::node || !is_of_process(fault.fault)) continue;
       if (fault.fault == Fault::resume) CHECK(fault.once_overtaken == (fault.part == Part::all));
       done.emplace(fault.fault, fault.part);
     }

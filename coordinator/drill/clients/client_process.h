@@ -10,26 +10,10 @@
 // programs do: a client that is stopped there writes late, and the store has to refuse it.
 #pragma once
 
-#include "base/time.h"
-#include <redlock/client.h>
+#include "coordinator/drill/clients/client_settings.h"
 #include <redlock/result.h>
 
-#include <cstdint>
-#include <string>
-
 namespace redlock::drill {
-
-struct ClientProcessSettings {
-  std::string name;  // "client 3"
-  std::uint64_t seed = 1;
-  ClientOptions client = {};
-  Duration ttl = 2s;
-  Duration wait = 1s;  // of each attempt
-  bool fence = true;
-  int locks = 8;             // "lock 1" and so on
-  std::string store;         // the path of its socket
-  std::string history_file;  // is added to
-};
 
 // Until SIGTERM. The error is for people: the drill cannot go on without this client.
 Status run_client_process(const ClientProcessSettings& settings);

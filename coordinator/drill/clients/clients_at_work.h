@@ -2,11 +2,11 @@
 // and what is done to them.
 #pragma once
 
-#include "coordinator/drill/world/client_process.h"
+#include "coordinator/drill/clients/client_settings.h"
+#include "coordinator/drill/world/process_at_work.h"
 #include "coordinator/drill/world/recorder.h"
 #include "coordinator/drill/world/stage.h"
 #include "coordinator/drill/world/workers.h"
-#include "coordinator/process/child_process.h"
 
 #include <memory>
 #include <string>
@@ -33,11 +33,8 @@ class ClientsAtWork final : public Workers {
   const std::vector<std::string>& history_files() const override { return history_files_; }
 
  private:
-  class OneClient;
+  struct OneClient;
   Status launch(OneClient& client);
-  void kill(OneClient& client);
-  void stop(OneClient& client);
-  void resume(OneClient& client);
 
   Stage& stage_;
   Recorder& recorder_;
