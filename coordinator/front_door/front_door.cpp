@@ -41,8 +41,9 @@ Settings door_settings(Settings settings) {
 
 }  // namespace
 
-FrontDoor::FrontDoor(Group& group, Options options, Environment environment)
+FrontDoor::FrontDoor(Group& group, Group& message_group, Options options, Environment environment)
     : group_(group),
+      message_group_(message_group),
       times_(options.times),
       fixed_max_ttl_(options.max_ttl),
       random_(environment.random),
@@ -55,7 +56,7 @@ FrontDoor::FrontDoor(Group& group, Options options, Environment environment)
                                       .stopwatch = environment.stopwatch,
                                       .elsewhere = this,
                                       .ttl_bound = &ttl_bound_}),
-      relay_(group, node_.pubsub(), random_, stopwatch_),
+      relay_(message_group, node_.pubsub(), random_, stopwatch_),
       scratch_({scratch_settings_, environment.log, environment.script_watch, ttl_bound_,
                 stopwatch_, &node_.pubsub()},
                environment.seed, environment.started_at),
@@ -84,6 +85,7 @@ void FrontDoor::act(Now now, Instant holders_now) {
   if (node_.stop_request()) stop();
   if (is_stopping_ && !stop_by_) stop_by_ = later(now.monotonic, group_.options().node_timeout);
   end_gone();
+  message_group_.follow(group_.roster());
   relay_.act(now, holders_now);
   begin_new(begun_.size());
   do {

@@ -140,6 +140,11 @@ void Group::hasten(NodeIndex node, Instant now) {
   link.hasten(later(now, parts_.options.node_timeout / 2));
 }
 
+void Group::follow(const ChosenRoster& roster) {
+  const ChosenRoster& latest = newer_roster_ ? *newer_roster_ : this->roster();
+  if (roster.roster.epoch > latest.roster.epoch) newer_roster_ = roster;
+}
+
 // Votes of two epochs never count together (rule G1). So every connection ends, and with them what
 // is under way at them; what they owe goes out with the next ones, which say the new epoch.
 void Group::adopt_roster(Instant now) {
