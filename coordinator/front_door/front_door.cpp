@@ -86,6 +86,7 @@ void FrontDoor::act(Now now, Instant holders_now) {
   if (is_stopping_ && !stop_by_) stop_by_ = later(now.monotonic, group_.options().node_timeout);
   end_gone();
   message_group_.follow(group_.roster());
+  group_.follow(message_group_.roster());
   relay_.act(now, holders_now);
   begin_new(begun_.size());
   do {

@@ -65,7 +65,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
     Instant started_at = {};
   };
   // The groups were started, or will be. message_group: over the same nodes, for messages alone;
-  // it follows the rosters of the other.
+  // each follows the other to newer rosters. They may be one.
   FrontDoor(Group& group, Group& message_group, Options options, Environment environment);
   ~FrontDoor() override;
 

@@ -47,6 +47,7 @@ void MessageRelay::subscribe_again(Instant holders_now) {
   if (now_ < *subscribe_again_at_) return;
   subscribe_again_at_ = later(now_, kSubscribeAgainAfter);
   for (NodeIndex node = 0; node < group_.size(); ++node) group_.link(node).subscribe(holders_now);
+  group_.look_for_newer_roster(holders_now);
 }
 
 // An id is noted even of what cannot be told: one that comes once more is no second chance.

@@ -11,7 +11,8 @@
 //
 // The door asks each node for its messages again from time to time. A node that hangs, or whose
 // machine is gone, is so found by its silence (Link::kSilenceMax), and what it still passes on when
-// it awakes reaches a connection that is over, instead of listeners that heard it long ago.
+// it awakes reaches a connection that is over, instead of listeners that heard it long ago. With it
+// the nodes are asked for their roster: a door whose clients take no lock hears of no other.
 //
 // Whoever reaches the nodes may publish there as much as he likes. So the relay has a group of its
 // own, over connections that carry nothing else; it takes messages for kTurnMax of a turn, and
