@@ -19,7 +19,9 @@ using server::Settings;
 namespace {
 
 // Where no node has told its own yet, or none has one, as plain Redis servers.
-constexpr Duration kUsualMaxTtl = Settings().max_ttl;
+Duration usual_max_ttl() {
+  return Settings().max_ttl;
+}
 
 server::NodeStart start_of(const FrontDoor::Environment& environment) {
   server::NodeStart start;
@@ -175,7 +177,7 @@ void FrontDoor::refresh_max_ttl() {
     const Duration max_ttl = link.facts().status.max_ttl;
     if (link.connection_began() && max_ttl > 0ns) least = std::min(least, max_ttl);
   }
-  if (least == Duration::max()) least = nodes_max_ttl_ > 0ns ? nodes_max_ttl_ : kUsualMaxTtl;
+  if (least == Duration::max()) least = nodes_max_ttl_ > 0ns ? nodes_max_ttl_ : usual_max_ttl();
   if (least == nodes_max_ttl_) return;
   nodes_max_ttl_ = least;
   worth_ = stretch(least, times_.clock_drift) + kDoorRounding;
