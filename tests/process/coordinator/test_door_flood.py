@@ -11,7 +11,11 @@ from test_serve import TTL_MS, DoorTest
 
 FLOODERS = 2
 FLOOD_S = 4
-SLOW_S = 2 if SANITIZED or UNKIND else 0.1  # of a hundred commands one may take longer
+# Half of the commands take 4 ms, and one of a hundred 15 ms, on two cores that do nothing else. All
+# together want more than those, so on a busy machine the slowest wait for the scheduler.
+USUAL_S = 1 if SANITIZED or UNKIND else 0.05
+SLOW_S = 2 if SANITIZED or UNKIND else 0.5
+DRAIN_S = 90  # for what nodes and kernels keep of a flood: up to 40 MB each
 # A node ends a connection that leaves more than 32 MB unread, and a door remembers 30 MB of ids.
 MEMORY_KB_MAX = 128 * 1024
 # Messages of a front door, each once, at the nodes of these ports; prints "ready" first.
@@ -42,7 +46,7 @@ class Flood(DoorTest):
         ports = [str(node.port) for node in self.group.nodes]
         flooders = []
         for _ in range(FLOODERS):
-            flooder = subprocess.Popen([sys.executable, "-c", FLOODER, *ports], text=True,
+            flooder = subprocess.Popen(["nice", sys.executable, "-c", FLOODER, *ports], text=True,
                                        stdout=subprocess.PIPE)
             self.addCleanup(flooder.stdout.close)
             self.addCleanup(flooder.wait)
@@ -71,27 +75,37 @@ class Flood(DoorTest):
             return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
 
     def test_a_flood_of_messages_costs_no_lock(self):
-        door = self.door()
+        door = self.door("--node-timeout", "2s", "--acquire-time", "2s")
         self.await_subscribed(door)
         flooders = self.start_flood()
         # So that the nodes have more for the door than it can take.
         wait_until(lambda: int(door.info()["relayed_in"]) > 100_000, "the flood")
         with door.client() as client:
             times = self.take_locks(client)
-        slow = times[len(times) * 99 // 100]
-        print(f"\n  {len(times)} commands: half within {1000 * times[len(times) // 2]:.1f} ms, "
+        usual, slow = times[len(times) // 2], times[len(times) * 99 // 100]
+        print(f"\n  {len(times)} commands: half within {1000 * usual:.1f} ms, "
               f"99 % within {1000 * slow:.1f} ms, all within {1000 * times[-1]:.1f} ms; "
               f"{door.info()['relayed_in']} messages; {self.memory_kb(door)} kB")
+        self.assertLess(usual, USUAL_S)
         self.assertLess(slow, SLOW_S)
         if not SANITIZED:
             self.assertLess(self.memory_kb(door), MEMORY_KB_MAX)
         for flooder in flooders:
             flooder.kill()
             flooder.wait()
+        self.await_drained(door)
         self.await_messages(door)
 
+    def await_drained(self, door):
+        give_up = time.monotonic() + DRAIN_S
+        before, told = "", door.info()["relayed_in"]
+        while before != told:
+            self.assertLess(time.monotonic(), give_up, "the flood goes on")
+            time.sleep(1)
+            before, told = told, door.info()["relayed_in"]
+
     def await_messages(self, door):
-        """A message of another door, behind what is left of the flood."""
+        """One of another door."""
         other = self.door()
         self.await_subscribed(other)
         self.await_subscribed(door)
