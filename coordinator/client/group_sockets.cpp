@@ -79,6 +79,7 @@ void GroupSockets::flush() {
         sockets_[node].socket->hang_up();
         break;
     }
+    sockets_[node].socket->set_reading(!group_.link(node).is_full());
   }
   write_out();
   // Only brought forward: each answer moves the next deadline away. A system call for each of them

@@ -14,6 +14,7 @@ LinkSocket::LinkSocket(net::Loop& loop, net::Address address, NodeIndex node, Us
     : loop_(loop), address_(std::move(address)), node_(node), user_(user) {}
 
 void LinkSocket::dial() {
+  reads_.reset();
   stream_ = net::Stream::connect(loop_, address_, *this, dials_in_vain_++);
 }
 
@@ -21,9 +22,20 @@ void LinkSocket::write(std::string_view bytes) {
   if (stream_) stream_->write(bytes);
 }
 
+void LinkSocket::set_reading(bool reads) {
+  if (!stream_ || !reads_ || *reads_ == reads) return;
+  reads_ = reads;
+  if (reads) {
+    stream_->start_reading();
+  } else {
+    stream_->stop_reading();
+  }
+}
+
 void LinkSocket::on_connected() {
   dials_in_vain_ = 0;
   stream_->set_keepalive(kKeepalive);
+  reads_ = true;
   stream_->start_reading();
   user_.on_connected(node_);
 }

@@ -6,6 +6,7 @@
 #include "coordinator/quorum/answer.h"
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 namespace redlock::coordinator {
@@ -28,6 +29,9 @@ class LinkSocket : private net::Stream::User {
   void dial();
   void hang_up() { stream_.reset(); }
   void write(std::string_view bytes);
+  // False: what the node says waits in the kernel, and behind that at the node, which may end the
+  // connection for it. Each connection begins with true.
+  void set_reading(bool reads);
 
  private:
   void on_connected() override;
@@ -39,6 +43,7 @@ class LinkSocket : private net::Stream::User {
   NodeIndex node_;
   User& user_;
   std::unique_ptr<net::Stream> stream_;
+  std::optional<bool> reads_;      // from a connection's beginning on
   std::size_t dials_in_vain_ = 0;  // in a row
 };
 

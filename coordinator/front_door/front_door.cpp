@@ -19,7 +19,9 @@ using server::Settings;
 namespace {
 
 // Where no node has told its own yet, or none has one, as plain Redis servers.
-constexpr Duration kUsualMaxTtl = Settings().max_ttl;
+Duration usual_max_ttl() {
+  return Settings().max_ttl;
+}
 
 server::NodeStart start_of(const FrontDoor::Environment& environment) {
   server::NodeStart start;
@@ -41,8 +43,9 @@ Settings door_settings(Settings settings) {
 
 }  // namespace
 
-FrontDoor::FrontDoor(Group& group, Options options, Environment environment)
+FrontDoor::FrontDoor(Group& group, Group& message_group, Options options, Environment environment)
     : group_(group),
+      message_group_(message_group),
       times_(options.times),
       fixed_max_ttl_(options.max_ttl),
       random_(environment.random),
@@ -55,7 +58,7 @@ FrontDoor::FrontDoor(Group& group, Options options, Environment environment)
                                       .stopwatch = environment.stopwatch,
                                       .elsewhere = this,
                                       .ttl_bound = &ttl_bound_}),
-      relay_(group, node_.pubsub(), random_, stopwatch_),
+      relay_(message_group, node_.pubsub(), random_, stopwatch_),
       scratch_({scratch_settings_, environment.log, environment.script_watch, ttl_bound_,
                 stopwatch_, &node_.pubsub()},
                environment.seed, environment.started_at),
@@ -84,6 +87,8 @@ void FrontDoor::act(Now now, Instant holders_now) {
   if (node_.stop_request()) stop();
   if (is_stopping_ && !stop_by_) stop_by_ = later(now.monotonic, group_.options().node_timeout);
   end_gone();
+  message_group_.follow(group_.roster());
+  group_.follow(message_group_.roster());
   relay_.act(now, holders_now);
   begin_new(begun_.size());
   do {
@@ -172,7 +177,7 @@ void FrontDoor::refresh_max_ttl() {
     const Duration max_ttl = link.facts().status.max_ttl;
     if (link.connection_began() && max_ttl > 0ns) least = std::min(least, max_ttl);
   }
-  if (least == Duration::max()) least = nodes_max_ttl_ > 0ns ? nodes_max_ttl_ : kUsualMaxTtl;
+  if (least == Duration::max()) least = nodes_max_ttl_ > 0ns ? nodes_max_ttl_ : usual_max_ttl();
   if (least == nodes_max_ttl_) return;
   nodes_max_ttl_ = least;
   worth_ = stretch(least, times_.clock_drift) + kDoorRounding;

@@ -1,7 +1,7 @@
 // FrontDoor: one address that looks like one Redis, and takes each lock at a quorum of nodes.
 //
-// Pure: it knows neither sockets nor clocks. A shell drives it as it drives a node, and the Group
-// beside it. In each turn of its loop:
+// Pure: it knows neither sockets nor clocks. A shell drives it as it drives a node, and two Groups
+// beside it, one for locks and one for messages. In each turn of its loop:
 //
 //   door.receive(session, bytes, now);         // for what each connection brought
 //   group.on_bytes(node, bytes, holders_now);  // what nodes answered …
@@ -64,8 +64,9 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
     std::string run_id = {};  // 40 hexadecimal digits, new at each start
     Instant started_at = {};
   };
-  // The group was started, or will be.
-  FrontDoor(Group& group, Options options, Environment environment);
+  // The groups were started, or will be. message_group: over the same nodes, for messages alone;
+  // each follows the other to newer rosters. They may be one.
+  FrontDoor(Group& group, Group& message_group, Options options, Environment environment);
   ~FrontDoor() override;
 
   // Asks the nodes what clients want, and answers clients what nodes said. Once a turn.
@@ -141,6 +142,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   void note_change(const WantedChange& change);
 
   Group& group_;
+  Group& message_group_;
   const DoorTimes times_;
   const std::optional<Duration> fixed_max_ttl_;
   RandomBytes random_;

@@ -123,7 +123,7 @@ std::string FrontDoor::messages_section() const {
       .field("relayed_in", figures.received)
       .field("dropped_repeated", figures.repeated)
       .field("dropped_malformed", figures.malformed)
-      .field("dropped_too_many", figures.too_many + relay_.untaken())
+      .field("dropped_too_many", figures.too_many)
       .field("unsent_to_a_node", relay_.unsent());
   return text.take();
 }

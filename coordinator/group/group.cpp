@@ -335,6 +335,7 @@ void Group::run_deadlines(Instant now) {
 }
 
 std::optional<Instant> Group::next_deadline() const {
+  if (newer_roster_) return Instant(0ns);
   Instant next = deadlines_.empty() ? kNever : deadlines_.top().when;
   next = std::min(next, parts_.waits.next_deadline().value_or(kNever));
   next = std::min(next, parts_.admissions.next_deadline().value_or(kNever));

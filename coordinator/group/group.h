@@ -83,6 +83,12 @@ class Group {
   // The same by an operator's word, where no quorum of the roster will answer again: the nodes take
   // the wanted one over, of whatever later epoch, as they are told it. All of them must.
   OperationId rescue(const Roster& wanted, Instant now, std::function<void(ChangeResult)> done);
+  // A group that asks for no votes is refused none, and so hears of no change by itself. Of one
+  // that is over another group of the same nodes may tell it, whose roster it goes by from the next
+  // on_time on if that is newer; its first one it takes from the nodes that it meets.
+  void follow(const ChosenRoster& roster);
+  // Or it asks the nodes: one that tells a newer roster is greeted anew.
+  void look_for_newer_roster(Instant now);
   // Ends an operation without its callback. An attempt to acquire is undone (a rollback). Harmless
   // when the operation is over already.
   void cancel(OperationId id, Instant now);

@@ -26,7 +26,7 @@ struct GroupOptions {
   bool hear_everyone = false;   // see Terms
   bool as_named = false;        // see Rosters
   bool unsafe_members = false;  // nodes with unsafe_settings() have votes, too
-  bool relays = false;          // of a front door: hears and tells others (rule D11)
+  bool relays = false;          // for a front door's messages: hears those of others (rule D11)
   bool admit_unfenced = true;   // in the background; and look after the group's roster
   std::string label = {};       // of what is acquired: Claim
 };

@@ -3,6 +3,7 @@
 #include "coordinator/group/operation.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -138,6 +139,29 @@ void Group::hasten(NodeIndex node, Instant now) {
   Link& link = parts_.links[node];
   if (!link.is_unfailed() || !parts_.rosters.is_doubtful(node, parts_.links)) return;
   link.hasten(later(now, parts_.options.node_timeout / 2));
+}
+
+void Group::follow(const ChosenRoster& roster) {
+  const ChosenRoster& latest = newer_roster_ ? *newer_roster_ : this->roster();
+  const bool is_first = latest.roster.epoch == 0;
+  if (!is_first && roster.roster.epoch > latest.roster.epoch) newer_roster_ = roster;
+}
+
+void Group::look_for_newer_roster(Instant now) {
+  constexpr std::array kQuestion = {RequestKind::status};
+  const auto tell = [this, now](const std::vector<NodeFinding>& findings) {
+    if (!parts_.rosters.refusal().empty()) return;  // look_again() does it
+    for (NodeIndex node = 0; node < findings.size(); ++node) {
+      const auto& replies = findings[node].replies;
+      const auto status = replies.empty() ? std::nullopt : read_node_status(replies.front());
+      if (!status || status->roster.epoch <= roster().roster.epoch) continue;
+      Link& link = parts_.links[node];
+      if (!link.is_ready()) continue;
+      link.ask_again_who_it_is(now);
+      link_changed(node, now);
+    }
+  };
+  survey(kQuestion, "", now, tell);
 }
 
 // Votes of two epochs never count together (rule G1). So every connection ends, and with them what

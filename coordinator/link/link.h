@@ -13,7 +13,8 @@
 // sent; never from inside a call. Each request is written in the dialect of the node that the
 // connection leads to, also one that waited for it, or that an earlier connection lost. Pushes
 // (RESP3) are no answers: they come apart, in take_pushes(), and those of the front doors' relay in
-// relay() (relay_line.h).
+// relay() (relay_line.h). Of these a node sends as many as others publish there, so whoever drives
+// the link reads nothing while it is_full().
 //
 // Three kinds of memory, all bounded:
 //   waiting    while the connection is being made; may still be withdrawn, unwritten
@@ -127,6 +128,8 @@ class Link {
   void publish(const SharedWords& publish, Instant now);
   // Asks for the relay's messages, once more if they come already: so whether the node is there.
   void subscribe(Instant now);
+  // Messages wait to be taken: what the node says next stays unread, and so holds up who publishes.
+  bool is_full() const { return relay_.has_received(); }
   RelayLine& relay() { return relay_; }
   const RelayLine& relay() const { return relay_; }
 

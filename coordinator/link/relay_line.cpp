@@ -56,13 +56,7 @@ bool RelayLine::is_confirmation(const Reply& push) const {
 
 bool RelayLine::take_message(const Reply& push) {
   if (!is_from_relay(push, "message")) return false;
-  const std::string_view message = push.items()[2].text();
-  if (!received_.empty() && received_bytes_ + message.size() > kReceivedBytesMax) {
-    ++untaken_;
-    return true;
-  }
-  received_bytes_ += message.size();
-  received_.emplace_back(message);
+  received_.emplace_back(push.items()[2].text());
   return true;
 }
 
@@ -70,7 +64,6 @@ std::string RelayLine::take_received() {
   INVARIANT(has_received(), "a message that did not come");
   std::string message = std::move(received_.front());
   received_.pop_front();
-  received_bytes_ -= message.size();
   return message;
 }
 

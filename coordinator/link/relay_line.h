@@ -4,9 +4,10 @@
 // which channel of its clients stands inside. Nobody waits for a message, so none may cost a lock
 // anything: few are in flight, in number and bytes, the next wait until the node has answered
 // those, and of a node that hangs the latest are not sent to it. What a node pushes is kept apart
-// from the pushes of LOCK.WAIT.
+// from the pushes of LOCK.WAIT, and is no more than was read at once (Link::is_full).
 //
-// A part of a Link, of which one that is no door's never subscribes.
+// A part of a Link, of which one that does not relay never subscribes. A door's links for messages
+// are not those for locks: what others publish at a node delays no answer (message_relay.h).
 #pragma once
 
 #include "coordinator/link/node_request.h"
@@ -32,8 +33,6 @@ class RelayLine {
   // Messages behind those, each with kMessageBytes of its own: a burst is sent whole.
   static constexpr std::size_t kWaitingBytesMax = 16 * 1024 * 1024;
   static constexpr std::size_t kMessageBytes = 64;
-  // Messages from the node that nobody has taken yet. One alone may be of any length.
-  static constexpr std::size_t kReceivedBytesMax = 16 * 1024 * 1024;
 
   explicit RelayLine(bool is_doors) : is_doors_(is_doors) {}
 
@@ -42,7 +41,6 @@ class RelayLine {
   bool is_subscribed() const { return is_subscribed_; }
   // Messages that the node did not take: it was not there, too far behind, or refused them.
   std::uint64_t unsent() const { return unsent_; }
-  std::uint64_t untaken() const { return untaken_; }  // received, and beyond the bound
 
   NodeRequest subscription() const;
   // A message that is to go out, behind those before.
@@ -73,9 +71,7 @@ class RelayLine {
   std::deque<SharedWords> waiting_;
   std::size_t waiting_bytes_ = 0;
   std::deque<std::string> received_;
-  std::size_t received_bytes_ = 0;
   std::uint64_t unsent_ = 0;
-  std::uint64_t untaken_ = 0;
 };
 
 // PUBLISH of this to the relay's channel, for the links to all nodes.

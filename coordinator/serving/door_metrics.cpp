@@ -87,7 +87,7 @@ void tell_messages(MetricsText& text, const MessageRelay& relay) {
   text.counter("messages_dropped_total", "Messages from a node that were told to nobody.");
   text.sample({{"cause", "repeated"}}, figures.repeated);
   text.sample({{"cause", "malformed"}}, figures.malformed);
-  text.sample({{"cause", "too_many"}}, figures.too_many + relay.untaken());
+  text.sample({{"cause", "too_many"}}, figures.too_many);
   text.counter("messages_unsent_total", "Messages that a node did not take, for each such node.",
                relay.unsent());
 }

@@ -87,14 +87,24 @@ JsonObject DoorRun::figures() const {
           {"undone_late", stats.undone_late}};
 }
 
-// The group's answers come before `before_output` of their turn, so what they bring about is
+// What the nodes want of a door beside, such as to be admitted, is done over the links for locks.
+void DoorRun::reach_nodes() {
+  Group::Options messages = nodes_.group;
+  messages.relays = true;
+  messages.admit_unfenced = false;
+  const auto alarm = [this] {
+    return net::TimerDescriptor::demand(loop_, net::ClockKind::boottime);
+  };
+  sockets_.emplace(loop_, alarm(), std::move(nodes_.group), nodes_.addresses);
+  message_sockets_.emplace(loop_, alarm(), std::move(messages), nodes_.addresses);
+}
+
+// The groups' answers come before `before_output` of their turn, so what they bring about is
 // written in that very turn.
 void DoorRun::serve(Hooks hooks) {
   hooks_ = std::move(hooks);
-  nodes_.group.relays = true;
-  sockets_.emplace(loop_, net::TimerDescriptor::demand(loop_, net::ClockKind::boottime),
-                   std::move(nodes_.group), nodes_.addresses);
-  door_.emplace(sockets_->group(), settings_.door,
+  reach_nodes();
+  door_.emplace(sockets_->group(), message_sockets_->group(), settings_.door,
                 FrontDoor::Environment{.inspect = server::process_inspector(
                                            settings_.config_file, listeners_->port(), true),
                                        .log = log_,
@@ -107,6 +117,7 @@ void DoorRun::serve(Hooks hooks) {
   const auto ask_nodes = [this] {
     door_->act(net::read_now(), holder_now());
     sockets_->flush();
+    message_sockets_->flush();
   };
   server_.emplace(loop_, *door_, *listeners_,
                   server::SessionServer::Hooks{.stopped = [this] { hooks_.ended(); },

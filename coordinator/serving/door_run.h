@@ -1,4 +1,5 @@
-// One run of a front door on a loop: its listeners, its clients' sockets, its links to the nodes.
+// One run of a front door on a loop: its listeners, its clients' sockets, and its links to the
+// nodes, to each one for locks and one for messages (rule D11).
 //
 //   DoorRun door(loop, std::move(settings), std::move(nodes), log);
 //   if (const Status opened = door.open(); !opened) …   // the address is in use
@@ -68,6 +69,7 @@ class DoorRun {
  private:
   Status open_page();
   JsonObject figures() const;
+  void reach_nodes();
   void tell_met();
 
   net::Loop& loop_;
@@ -79,6 +81,7 @@ class DoorRun {
   std::unique_ptr<server::Listeners> listeners_;
   net::RandomPool random_;
   std::optional<GroupSockets> sockets_;
+  std::optional<GroupSockets> message_sockets_;
   std::optional<FrontDoor> door_;
   std::optional<server::SessionServer> server_;
   std::optional<StatusPage> page_;

@@ -84,7 +84,7 @@ void guard_metatable(lua_State* lua, int table) {
   }
   const bool is_guarded = has_guard(lua, table);
   if (!is_guarded && lua_getmetatable(lua, table) != 0) {
-    luaL_error(lua, "a table that has a metatable cannot be one in this node's scripts");
+    luaL_error(lua, "a table that has a metatable cannot be one in scripts here");
   }
   lua_setmetatable(lua, table);
 }
@@ -122,7 +122,7 @@ int set_metatable(lua_State* lua) {
   lua_settop(lua, 2);
   if (type == LUA_TTABLE) guard_metatable(lua, 2);
   if (has_guard(lua, 1)) {
-    return luaL_error(lua, "a metatable cannot have one itself in this node's scripts");
+    return luaL_error(lua, "a metatable cannot have one itself in scripts here");
   }
   lua_settop(lua, 2);
   lua_setmetatable(lua, 1);

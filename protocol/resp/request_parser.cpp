@@ -94,8 +94,8 @@ RequestParser::Step RequestParser::read_header(std::string_view bytes, char type
   }
   if (is_count && most == kWordsMax && *parsed > most) {
     broken(fmt::format(
-        "Protocol error: a request of {} words, this node takes {} at once: send several", *parsed,
-        kWordsMax));
+        "Protocol error: a request of {} words, of which {} are taken at once: send several",
+        *parsed, kWordsMax));
     return Step::broken;
   }
   if (*parsed > most) {

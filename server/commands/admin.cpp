@@ -74,7 +74,7 @@ Reply config_resetstat(Call& call) {
 
 Reply config_rewrite(Call&) {
   return Reply::error_view(
-      "ERR CONFIG REWRITE is not served: a node's configuration file is the operator's; change it "
+      "ERR CONFIG REWRITE is not served: the configuration file is the operator's; change it "
       "there");
 }
 

@@ -47,10 +47,8 @@ inline protocol::Refusal read_label(std::string_view word, std::string_view text
   if (!equals_ignoring_case(word, "LABEL")) return Reply::error_view(protocol::kSyntaxError);
   label = text;
   if (label.size() <= kLabelBytesMax) return std::nullopt;
-  return Reply::error(
-      fmt::format("ERR a label of {} bytes is longer than this node takes ({} bytes): give it a "
-                  "shorter one",
-                  label.size(), kLabelBytesMax));
+  return Reply::error(fmt::format("ERR a label of {} bytes is too long: at most {} are taken",
+                                  label.size(), kLabelBytesMax));
 }
 
 inline constexpr std::string_view kPushNeedsResp3 =

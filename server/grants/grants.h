@@ -79,7 +79,7 @@ class Grants {
   bool answers_held(Instant now) const {
     return settings_.restart_reply == RestartReply::held && is_recovering(now);
   }
-  // Key or value is longer than this node takes. Asked first by every command that puts a value
+  // Key or value is longer than is taken. Asked first by every command that puts a value
   // under a key; a hash is measured as a whole, when it is packed.
   protocol::Refusal refuse_size(std::string_view key, std::string_view value = {}) const {
     const std::uint64_t value_max = settings_.value_size_limit;

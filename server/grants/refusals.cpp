@@ -11,19 +11,17 @@ namespace redlock::server {
 using protocol::Reply;
 
 Reply key_too_long(std::string_view key, std::string_view what) {
-  return Reply::error(fmt::format("ERR a {} of {} bytes is longer than this node takes ({})", what,
+  return Reply::error(fmt::format("ERR a {} of {} bytes is too long: at most {} are taken", what,
                                   key.size(), kKeyBytesMax));
 }
 
 Reply value_too_large(std::string_view what, std::size_t bytes, std::uint64_t limit) {
   return Reply::error(
-      fmt::format("ERR a {} of {} bytes is larger than this node takes: value-size-limit is {}",
-                  what, bytes, limit));
+      fmt::format("ERR a {} of {} bytes is too large: value-size-limit is {}", what, bytes, limit));
 }
 
 Reply needs_ttl(std::string_view advice) {
-  return Reply::error(
-      fmt::format("ERR a lock needs a TTL: {} (this node has require-ttl yes)", advice));
+  return Reply::error(fmt::format("ERR a lock needs a TTL: {} (require-ttl is yes)", advice));
 }
 
 std::string key_in_text(std::string_view key) {

@@ -1,4 +1,5 @@
-// Why a key cannot be made, in words that every command which makes keys shares.
+// Why a key cannot be made, in words that every command which makes keys shares. They are a front
+// door's, too, so they speak of no node.
 #pragma once
 
 #include "protocol/resp/reply.h"

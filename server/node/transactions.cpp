@@ -46,7 +46,7 @@ Reply Transactions::queue(Session& session, const protocol::CommandSpec& spec, R
   if (spec.has(protocol::kNoMulti)) return refuse("ERR Command not allowed inside a transaction");
   if (parts_.runner.is_above_maxmemory()) return refuse(kOutOfMemory);
   if (queue.add(request, spec.flags)) return Reply::status_view("QUEUED");
-  return refuse("ERR this transaction is longer than this node takes");
+  return refuse("ERR this transaction is too long");
 }
 
 Reply Transactions::execute(Session& session, Now now, Instant pause_at) {

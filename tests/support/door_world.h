@@ -30,7 +30,10 @@ class DoorWorld {
   class Host final : public NodeWorld::Guest {
    public:
     Host(NodeWorld& world, unsigned number, FrontDoor::Options options)
-        : world_(world), client_(world.new_client({}, true)), random_(number) {
+        : world_(world),
+          client_(world.new_client()),
+          messages_(world.new_client({}, true)),
+          random_(number) {
       FrontDoor::Environment environment{.inspect = [] { return server::ProcessFacts{}; },
                                          .log = log,
                                          .random =
@@ -41,7 +44,7 @@ class DoorWorld {
                                          .seed = number,
                                          .run_id = std::string(40, 'd'),
                                          .started_at = world.now()};
-      door_.emplace(client_.group(), std::move(options), std::move(environment));
+      door_.emplace(client_.group(), messages_.group(), std::move(options), std::move(environment));
       world.add(*this);
     }
 
@@ -80,6 +83,7 @@ class DoorWorld {
 
     FrontDoor& door() { return *door_; }
     NodeWorld::Group& group() { return client_.group(); }
+    NodeWorld::Group& message_group() { return messages_.group(); }
     server::CollectedLog log;
 
     // A connection, as its client sees it.
@@ -92,6 +96,7 @@ class DoorWorld {
    private:
     NodeWorld& world_;
     NodeWorld::Client& client_;
+    NodeWorld::Client& messages_;
     Random random_;
     std::optional<FrontDoor> door_;
   };

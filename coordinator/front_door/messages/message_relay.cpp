@@ -1,7 +1,5 @@
 #include "coordinator/front_door/messages/message_relay.h"
 
-#include "server/node/turn_order.h"
-
 #include <utility>
 
 namespace redlock::coordinator {
@@ -28,11 +26,11 @@ void MessageRelay::act(Now now, Instant holders_now) {
 void MessageRelay::receive() {
   const Instant began = stopwatch_ ? stopwatch_() : Instant{};
   while (receive_one_of_each()) {
-    if (stopwatch_ && stopwatch_() - began >= server::TurnOrder::kTurnMax) return;
+    if (stopwatch_ && stopwatch_() - began >= kTurnMax) return;
   }
 }
 
-// In turn, so that no node's messages are lost behind those of another.
+// In turn, so that no node's messages wait behind all those of another.
 bool MessageRelay::receive_one_of_each() {
   bool is_any = false;
   for (NodeIndex node = 0; node < group_.size(); ++node) {
@@ -49,6 +47,7 @@ void MessageRelay::subscribe_again(Instant holders_now) {
   if (now_ < *subscribe_again_at_) return;
   subscribe_again_at_ = later(now_, kSubscribeAgainAfter);
   for (NodeIndex node = 0; node < group_.size(); ++node) group_.link(node).subscribe(holders_now);
+  group_.look_for_newer_roster(holders_now);
 }
 
 // An id is noted even of what cannot be told: one that comes once more is no second chance.
@@ -95,14 +94,6 @@ std::uint64_t MessageRelay::unsent() const {
   for (NodeIndex node = 0; node < group_.size(); ++node)
     unsent += group_.link(node).relay().unsent();
   return unsent;
-}
-
-std::uint64_t MessageRelay::untaken() const {
-  std::uint64_t untaken = 0;
-  for (NodeIndex node = 0; node < group_.size(); ++node) {
-    untaken += group_.link(node).relay().untaken();
-  }
-  return untaken;
 }
 
 }  // namespace redlock::coordinator

@@ -11,7 +11,14 @@
 //
 // The door asks each node for its messages again from time to time. A node that hangs, or whose
 // machine is gone, is so found by its silence (Link::kSilenceMax), and what it still passes on when
-// it awakes reaches a connection that is over, instead of listeners that heard it long ago.
+// it awakes reaches a connection that is over, instead of listeners that heard it long ago. With it
+// the nodes are asked for their roster: a door whose clients take no lock hears of no other.
+//
+// Whoever reaches the nodes may publish there as much as he likes. So the relay has a group of its
+// own, over connections that carry nothing else; it takes messages for kTurnMax of a turn, and
+// while some wait for that their connections are not read. What a node cannot get rid of it keeps,
+// up to its client-output-buffer-limit; then it ends the connection, which is dialled again, and
+// what it had kept is lost. A flood delays and drops messages, and no answer about a lock.
 //
 // Pure. Thread safety: none.
 #pragma once
@@ -41,8 +48,11 @@ struct RelayFigures {
 class MessageRelay {
  public:
   static constexpr Duration kSubscribeAgainAfter = 15s;
+  // Of a turn, in which locks are looked after, too.
+  static constexpr Duration kTurnMax = 1ms;
 
-  // What it is given outlives it. An empty stopwatch times nothing.
+  // What it is given outlives it: `group` for messages, best one that locks do not share. An empty
+  // stopwatch times nothing.
   MessageRelay(Group& group, server::PubSub& listeners, const RandomBytes& random,
                const server::Stopwatch& stopwatch)
       : group_(group), listeners_(listeners), random_(random), stopwatch_(stopwatch) {}
@@ -63,9 +73,8 @@ class MessageRelay {
   const RelayFigures& figures() const { return figures_; }
   // Nodes that pass on to this door what other doors tell.
   std::size_t subscribed_nodes() const;
-  // Of all links: messages that a node did not take, and those of a node that nobody took in time.
+  // Of all links: messages that a node did not take.
   std::uint64_t unsent() const;
-  std::uint64_t untaken() const;
 
  private:
   void receive();

@@ -9,8 +9,7 @@ namespace redlock::coordinator {
 // What one command has learned is told to those behind it that came before it was asked (D10): each
 // runs again, and may be answered by it.
 ServedCommands::ServedCommands(Parts parts)
-    : stats_(parts.stats),
-      shared_{.group = parts.group,
+    : shared_{.group = parts.group,
               .lines = lines_,
               .known = parts.known,
               .stats = parts.stats,

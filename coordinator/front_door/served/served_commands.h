@@ -72,7 +72,6 @@ class ServedCommands {
   void end(Number number);
 
   KeyLines lines_;
-  DoorStats& stats_;
   ServedCommand::Parts shared_;
   Now now_{};  // of the call under way
   Number last_number_ = 0;

@@ -3,10 +3,12 @@
 import subprocess
 import unittest
 
-from group import RedisNode, wait_until
+from group import RedisNode, ask_list, reserve_ports, wait_until
 from harness import Client, request
+from test_roster import QuickNode
 from test_serve import DEBIANS_PYTHON, TTL_MS, DoorTest, has_redis_py
 
+CHANNEL = "\0redlock:relay"
 BURST = 3000  # more than is in flight to a node at once
 # Redisson's way to give a lock back.
 RELEASE_AND_TELL = """
@@ -123,18 +125,81 @@ class Messages(DoorTest):
         door = self.door()
         self.await_subscribed(5, door)
         waiter = self.listener(door, "news")
-        channel = b"\0redlock:relay"
         written = [b"", b"x" * 20, b"i" * 16 + b"x\0\0\0\4newshello",
                    b"i" * 16 + b"c\xff\xff\xff\xffnewshello"]
         with Client(self.group.nodes[0].port) as client:
             for message in written:
                 client.send(b"*3\r\n$7\r\nPUBLISH\r\n$14\r\n%b\r\n$%d\r\n%b\r\n"
-                            % (channel, len(message), message))
+                            % (CHANNEL.encode(), len(message), message))
                 self.assertEqual(client.reply(), 1)
         wait_until(lambda: int(door.info()["dropped_malformed"]) == len(written), "the last")
         with door.client() as client:
             self.assertEqual(client("PUBLISH", "news", "hello"), 1)
         self.assertEqual(waiter.reply(), [b"message", b"news", b"hello"])
+
+
+class Rosters(DoorTest):
+    """The nodes become others (rules G)."""
+
+    node_class = QuickNode
+
+    def setUp(self):
+        self.drop_group()
+        super().setUp()
+        self.newcomer = QuickNode(f"{self.group.folder}/newcomer", *reserve_ports(1))
+        self.addCleanup(self.newcomer.kill)
+        self.newcomer.bootstrap()
+        self.newcomer.start()
+        self.newcomer.await_begun()
+        self.change("create")
+
+    def change(self, *words):
+        self.assertExit(0, self.redlock("group", *words))
+
+    def address(self, node):
+        return f"127.0.0.1:{node.port}"
+
+    def listeners(self, node):
+        return ask_list(node.port, "PUBSUB", "NUMSUB", CHANNEL)[1]
+
+    def await_listeners(self, node, count):
+        wait_until(lambda: self.listeners(node) == str(count), f"{count} doors at {node.url}")
+
+    def assertTellsThroughTheNewcomerAlone(self, one, other):
+        self.group.kill(*range(5))
+        with Client(other.port) as waiter, one.client() as client:
+            waiter.send(request("SUBSCRIBE", "news"))
+            waiter.reply()
+            self.assertEqual(client("PUBLISH", "news", "hello"), 0)
+            self.assertEqual(waiter.reply(), [b"message", b"news", b"hello"])
+
+    def test_a_node_that_is_replaced_hears_and_tells_nothing_more(self):
+        """The clients of one door take locks, those of the other listen."""
+        one, other = self.door(), self.door()
+        old = self.group.nodes[4]
+        self.await_listeners(old, 2)
+        self.change("replace", self.address(old), self.address(self.newcomer))
+        with one.client() as client:
+            wait_until(lambda: client("GET", "printer") is None, "the door at its nodes")
+        self.await_listeners(self.newcomer, 1)
+        self.await_listeners(old, 1)
+        self.await_listeners(self.newcomer, 2)  # within MessageRelay::kSubscribeAgainAfter
+        self.await_listeners(old, 0)
+        for door in (one, other):
+            self.assertEqual(door.info()["nodes_subscribed"], "5")
+            self.assertIn(self.address(self.newcomer), door.info()["node4"])
+        self.assertTellsThroughTheNewcomerAlone(one, other)
+
+    def test_a_node_that_is_added_hears_and_tells_at_once(self):
+        one, other = self.door(), self.door()
+        self.change("add", self.address(self.newcomer))
+        for door in (one, other):
+            with door.client() as client:
+                wait_until(lambda client=client: client("GET", "printer") is None, "the nodes")
+        self.await_listeners(self.newcomer, 2)
+        for node in self.group.nodes:
+            self.await_listeners(node, 2)
+        self.assertTellsThroughTheNewcomerAlone(one, other)
 
 
 class OverPlainRedis(DoorTest):

@@ -56,8 +56,8 @@ void DoorHost::start() {
       .seed = random_(),
       .run_id = fmt::format("{:040x}", number_ * 1000 + lives_),
       .started_at = monotonic().monotonic};
-  process.door = std::make_unique<FrontDoor>(*process.group, door_options(world_.scenario),
-                                             std::move(environment));
+  process.door = std::make_unique<FrontDoor>(*process.group, *process.group,
+                                             door_options(world_.scenario), std::move(environment));
   tell("starts");
   turn([this](Process& started) { started.group->start(boottime()); });
 }

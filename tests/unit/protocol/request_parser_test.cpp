@@ -157,8 +157,9 @@ TEST_CASE("a 600 MB header is refused at once, nothing is kept for it") {
   CHECK(parsed("*1\r\n$16777216\r\nx") == "…");
   CHECK(parsed("*1048577\r\n") == "-Protocol error: invalid multibulk length");
   CHECK(parsed("*16384\r\n") == "…");
-  CHECK(parsed("*16385\r\n") ==
-        "-Protocol error: a request of 16385 words, this node takes 16384 at once: send several");
+  CHECK(
+      parsed("*16385\r\n") ==
+      "-Protocol error: a request of 16385 words, of which 16384 are taken at once: send several");
 }
 
 TEST_CASE("10,000 nested arrays are an error at the second") {

@@ -202,7 +202,7 @@ TEST_CASE("options of LOCK.ACQUIRE that are none, or too long, are refused and t
   CHECK(alice("LOCK.ACQUIRE printer a PX 10000 WAIT 1 WAIT 2") == "-ERR syntax error");
   CHECK(alice("LOCK.ACQUIRE printer a PX 10000 NAME alice") == "-ERR syntax error");
   CHECK(alice("LOCK.ACQUIRE printer a PX 10000 LABEL " + std::string(129, 'x'))
-            .starts_with("-ERR a label of 129 bytes is longer than this node takes"));
+            .starts_with("-ERR a label of 129 bytes is too long: at most 128 are taken"));
   CHECK(alice("LOCK.ACQUIRE printer a PX 10000 WAIT soon").starts_with("-ERR "));
   CHECK(world.held_at("printer") == 0);
 }

@@ -4,6 +4,8 @@
 
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -434,4 +436,37 @@ TEST_CASE("LOCK.* at a front door has a quorum's tokens, which rise (rule F3)") 
   CHECK(bob("LOCK.ACQUIRE printer bob PX 10000") == "[(integer) 1, (integer) 2, (integer) 10000]");
   CHECK(bob("LOCK.CONFIRM printer bob 1").starts_with("-ERR not served by a front door"));
   CHECK(bob("LOCK.STATUS").find("\"quorum\", (integer) 3") != std::string::npos);
+}
+
+TEST_CASE("what a door will not take it refuses in words that are right of a door") {
+  DoorWorld world;
+  const std::string key(65'536, 'k');
+  const std::string value(70'000, 'v');
+  const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
+      {{"SET", key, "v", "NX", "PX", "1000"},
+       "a key of 65536 bytes is too long: at most 65535 are"},
+      {{"SET", "k", value, "NX", "PX", "1000"}, "a value of 70000 bytes is too large: value-size-"},
+      {{"LOCK.ACQUIRE", "k", value, "PX", "1000"},
+       "a value of 70000 bytes is too large: value-size"},
+      {{"PUBLISH", key, "text"}, "a channel of 65536 bytes is too long"},
+      {{"SET", "k", "v", "NX"}, "(require-ttl is yes)"},
+      {{"SET", "k", "v", "NX", "PX", "999999"}, "is above this front door's max-ttl"},
+      {{"EVAL", "setmetatable({}, setmetatable({}, {}))", "0"}, "cannot be one in scripts here"},
+      {{"CONFIG", "REWRITE"}, "the configuration file is the operator's"},
+      {std::vector<std::string>(16'385, "DEL"), "16385 words, of which 16384 are taken at once"}};
+  for (const auto& [request, words] : refused) {
+    DoorClient alice = world.connect();
+    CAPTURE(request[0]);
+    alice.send(request);
+    const std::string answer = alice.receive();
+    CHECK_THAT(answer, Catch::StartsWith("-") && Catch::Contains(words));
+    CHECK(answer.find("this node") == std::string::npos);
+  }
+  DoorClient bob = world.connect();
+  CHECK(bob("MULTI") == "+OK");
+  const std::vector<std::string> long_one = {"SET", "k", std::string(10 << 20, 'v')};
+  bob.send(long_one);
+  CHECK(bob.receive() == "+QUEUED");
+  bob.send(long_one);
+  CHECK(bob.receive() == "-ERR this transaction is too long");
 }

@@ -307,10 +307,11 @@ TEST_CASE("while listeners cannot be told as quickly as others publish, nobody t
   while (!pubsub.is_full()) pubsub.publish("any", std::string(60'000, 'm'));
   carol.send("SUBSCRIBE news");
   const std::string lost = written("0123456789abcdef", "lost");
-  world.host(2).group().on_bytes(0,
-                                 fmt::format(">3\r\n$7\r\nmessage\r\n$14\r\n{}\r\n${}\r\n{}\r\n",
-                                             kRelayChannel, lost.size(), lost),
-                                 world.nodes().now());
+  world.host(2).message_group().on_bytes(
+      0,
+      fmt::format(">3\r\n$7\r\nmessage\r\n$14\r\n{}\r\n${}\r\n{}\r\n", kRelayChannel, lost.size(),
+                  lost),
+      world.nodes().now());
   bob.send("EVAL \"return redis.call('publish','news','script')\" 0");
   world.host(2).act();
   CHECK(world.door(2).relay().figures().too_many == 1);

@@ -122,6 +122,35 @@ TEST_CASE("a list whose old host is gone comes to the new one before it is answe
   }
 }
 
+TEST_CASE("a group that asks for no votes goes by what another one tells of the roster, or nodes") {
+  RosterWorld world;
+  Client& operator_ = world.make_group();
+  Client& listener = world.new_client({1, 2, 3, 4, 5}, true);
+  world.pass(1s);
+  REQUIRE(world.change(operator_, RosterWorld::roster(2, {1, 2, 3, 4, 6}, {{6, 2}})).outcome ==
+          RosterOutcome::chosen);
+  world.pass(1min);
+  CHECK(listener.group().roster().roster.epoch == 1);
+  const auto listeners = [&](unsigned number) {
+    return world.node(number).pubsub().listeners(server::PubSub::Kind::channel, kRelayChannel);
+  };
+  CHECK(listeners(5) == 1);
+  SECTION("told by another group") {
+    listener.group().follow(operator_.group().roster());
+    CHECK(listener.group().roster().roster.epoch == 1);  // at the end of an event
+  }
+  SECTION("told by the nodes") {
+    listener.group().look_for_newer_roster(world.now());
+  }
+  world.pass(1s);
+  CHECK(listener.group().roster().roster.epoch == 2);
+  CHECK(listeners(6) == 1);
+  CHECK(listeners(5) == 0);
+  listener.group().follow({RosterWorld::roster(1, {1, 2, 3, 4, 5})});
+  world.pass(1s);
+  CHECK(listener.group().roster().roster.epoch == 2);
+}
+
 TEST_CASE("an address of the list is tried again where the one that the roster tells fails (G7)") {
   RosterWorld world;
   Client& founder = world.new_client({1, 2, 3, 4, 5});

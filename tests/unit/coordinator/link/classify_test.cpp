@@ -66,6 +66,16 @@ TEST_CASE("errors that mean something to a coordinator are told apart") {
   CHECK(kind("BUSY Redis is busy running a script.") == AnswerKind::error);
 }
 
+TEST_CASE("what a node will never grant is told apart, also one of an earlier version") {
+  const auto is_limit = [](const char* text) {
+    return classify(RequestKind::acquire, Reply::error(text)).is_limit;
+  };
+  CHECK(is_limit("ERR a TTL of 99 ms is above this node's max-ttl (9 ms): ask for less"));
+  CHECK(is_limit("ERR a key of 65536 bytes is too long: at most 65535 are taken"));
+  CHECK(is_limit("ERR a key of 65536 bytes is longer than this node takes (65535)"));
+  CHECK_FALSE(is_limit("ERR recovering after a restart, no new locks for 3 ms"));
+}
+
 TEST_CASE("what no sound node answers is never a vote") {
   constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
   const std::int64_t beyond = static_cast<std::int64_t>(kTokenMax) + 1;

@@ -35,7 +35,7 @@ TEST_CASE("a top-up brings the label along, and a hash, a long one or half of on
   CHECK(node("LOCK.ACQUIRE a b PX 100 LABLE x") == "-ERR syntax error");
   CHECK(node("LOCK.EXTEND printer alice PX 100 LABEL x") == "-ERR syntax error");
   CHECK_THAT(node("LOCK.ACQUIRE a b PX 100 LABEL " + std::string(129, 'x')),
-             Contains("a label of 129 bytes is longer than this node takes (128 bytes)"));
+             Contains("a label of 129 bytes is too long: at most 128 are taken"));
   node("LOCK.ACQUIRE a b PX 100 LABEL " + std::string(128, 'x'));
   CHECK_THAT(node("LOCK.HOLDER a"), Contains(std::string(128, 'x')));
 }

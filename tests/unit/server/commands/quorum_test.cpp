@@ -66,7 +66,7 @@ TEST_CASE("bad words are refused with what to do") {
   CHECK_THAT(node("LOCK.CONFIRM printer alice 9007199254740992"), Contains("a token is a number"));
   CHECK_THAT(node("LOCK.FENCE"), Contains("wrong number of arguments"));
   CHECK_THAT(node("LOCK.FENCE LOWER 7"), Contains("unknown subcommand"));
-  CHECK_THAT(node("LOCK.ACQUIRE " + std::string(70'000, 'k') + " v PX 100"), Contains("longer"));
+  CHECK_THAT(node("LOCK.ACQUIRE " + std::string(70'000, 'k') + " v PX 100"), Contains("too long"));
 }
 
 TEST_CASE("LOCK.* is not for scripts") {

@@ -106,7 +106,7 @@ TEST_CASE("what is no replacement says so, and changes nothing") {
   CHECK_THAT(node("LOCK.REPLACE printer one two PX 99999999"), Contains("max-ttl"));
   CHECK_THAT(node("LOCK.REPLACE printer one two"), Contains("wrong number of arguments"));
   CHECK_THAT(node("LOCK.REPLACE printer one " + std::string(600'000, 'x') + " PX 100"),
-             Contains("is larger than this node takes"));
+             Contains("is too large: value-size-limit is"));
   CHECK(node("GET printer") == "\"one\"");
   node("HSET hall a b");
   CHECK_THAT(node("LOCK.REPLACE hall one two PX 100"), Contains("WRONGTYPE"));

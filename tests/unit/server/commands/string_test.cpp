@@ -251,7 +251,7 @@ TEST_CASE("a key that no record can hold is refused by each command that would m
   for (const auto& request : requests) {
     CAPTURE(request[0]);
     alice.send(request, node.now());
-    CHECK(alice.receive() == "-ERR a key of 65536 bytes is longer than this node takes (65535)");
+    CHECK(alice.receive() == "-ERR a key of 65536 bytes is too long: at most 65535 are taken");
   }
   CHECK(node("DBSIZE") == "(integer) 0");
 }
@@ -276,7 +276,7 @@ TEST_CASE("a value above value-size-limit is refused by each command that would 
   for (const auto& request : requests) {
     CAPTURE(request[0]);
     alice.send(request, node.now());
-    CHECK(alice.receive().find("ERR a value of 65537 bytes is larger than this node takes: "
+    CHECK(alice.receive().find("ERR a value of 65537 bytes is too large: "
                                "value-size-limit is 65536") != std::string::npos);
   }
   CHECK(node("DBSIZE") == "(integer) 0");

@@ -116,7 +116,7 @@ TEST_CASE("a transaction that is longer than the node takes is aborted, and keep
   node("MULTI");
   const std::string line = "GET " + std::string(1 << 20, 'k');
   for (int i = 0; i < 15; ++i) REQUIRE(node(line) == "+QUEUED");
-  CHECK(node(line) == "-ERR this transaction is longer than this node takes");
+  CHECK(node(line) == "-ERR this transaction is too long");
   CHECK(node("EXEC") == kAborted);
 }
 
