@@ -1,5 +1,6 @@
 #include "coordinator/serving/door_run.h"
 
+#include "base/net/http/basic_password.h"
 #include "base/net/process/system_random.h"
 #include "base/net/turn/clock.h"
 #include "base/version.h"
@@ -60,18 +61,36 @@ Status DoorRun::open_page() {
                                            .names = settings_.names,
                                            .title = "front door " + listeners_->addresses(),
                                            .door = [this] { return figures(); }});
-  auto http = server::MetricsPort::open(loop_, {{*settings_.http}}, [this](std::string_view path) {
-    if (path != "/metrics") {
-      return page_->answer(path).value_or(net::HttpResponse::not_found());
-    }
-    return server::MetricsPort::metrics(door_metrics(*door_, sockets_->group(), net::read_now()));
-  });
+  auto http =
+      server::MetricsPort::open(loop_, {{*settings_.http}},
+                                [this](const net::HttpRequest& request, const net::Address& peer) {
+                                  return page(request, peer);
+                                });
   if (!http) return http.error();
   http_ = std::move(http).value();
   log_.log(
       LogLevel::notice,
       fmt::format("a page for browsers is at http://{}/, metrics at /metrics", http_.addresses()));
   return Done{};
+}
+
+// No lock's name and no client's is among the metrics, and collectors have no password at nodes.
+net::HttpResponse DoorRun::page(const net::HttpRequest& request, const net::Address& peer) {
+  if (request.path == "/metrics") {
+    return server::MetricsPort::metrics(door_metrics(*door_, sockets_->group(), net::read_now()));
+  }
+  if (!may_look(request, peer)) return net::HttpResponse::failure(401);
+  return page_->answer(request.path).value_or(net::HttpResponse::not_found());
+}
+
+// The page has the password of the door's clients, also one that is set later (CONFIG SET).
+bool DoorRun::may_look(const net::HttpRequest& request, const net::Address& peer) {
+  const protocol::AccessControl& access = door_->node().access();
+  if (!access.is_required()) return true;
+  const auto password = net::basic_password(request.authorization);
+  if (password && access.admits("default", *password)) return true;
+  if (password) door_->node().door().note_wrong_password(peer.text(), monotonic_now());
+  return false;
 }
 
 JsonObject DoorRun::figures() const {

@@ -67,6 +67,8 @@ class DoorRun {
 
  private:
   Status open_page();
+  net::HttpResponse page(const net::HttpRequest& request, const net::Address& peer);
+  bool may_look(const net::HttpRequest& request, const net::Address& peer);
   JsonObject figures() const;
   void tell_met();
 
