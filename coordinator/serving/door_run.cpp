@@ -36,6 +36,19 @@ void name_unix_socket(DoorSettings& settings) {
   }
 }
 
+// How many took longer than the entry before and at most so long; the last has no end.
+JsonArray acquisitions(const DurationBuckets& times) {
+  JsonArray all;
+  for (const DurationBuckets::Bucket& bucket : times.buckets()) {
+    const bool is_last = bucket.up_to == DurationBuckets::kEndless;
+    const auto up_to_us =
+        std::chrono::duration_cast<std::chrono::microseconds>(bucket.up_to).count();
+    all.add(JsonObject{{"up_to_us", is_last ? std::nullopt : std::optional(up_to_us)},
+                       {"count", bucket.count}});
+  }
+  return all;
+}
+
 }  // namespace
 
 DoorRun::DoorRun(net::Loop& loop, DoorSettings settings, ParsedOptions nodes, LogSink& log)
@@ -101,9 +114,28 @@ JsonObject DoorRun::figures() const {
           {"granted", stats.granted},
           {"extended", stats.extended},
           {"released", stats.released},
+          {"released_late", stats.released_late},
           {"refused_held", stats.refused_held},
           {"no_quorum", stats.no_quorum},
-          {"undone_late", stats.undone_late}};
+          {"possible", stats.possible},
+          {"undone_late", stats.undone_late},
+          {"undone_gone", stats.undone_gone},
+          {"acquisitions", acquisitions(stats.grant_times)},
+          {"votes", votes()}};
+}
+
+// By node, as /status.json names it.
+JsonArray DoorRun::votes() const {
+  const Group& group = sockets_->group();
+  JsonArray all;
+  for (NodeIndex node = 0; node < group.size(); ++node) {
+    const VoteFigures& votes = group.link(node).votes();
+    all.add(JsonObject{{"node", group.nodes()[node].name},
+                       {"yes", votes.yes},
+                       {"no", votes.no},
+                       {"none", votes.none}});
+  }
+  return all;
 }
 
 // The group's answers come before `before_output` of their turn, so what they bring about is

@@ -70,6 +70,7 @@ class DoorRun {
   net::HttpResponse page(const net::HttpRequest& request, const net::Address& peer);
   bool may_look(const net::HttpRequest& request, const net::Address& peer);
   JsonObject figures() const;
+  JsonArray votes() const;
   void tell_met();
 
   net::Loop& loop_;

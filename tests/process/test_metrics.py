@@ -193,6 +193,13 @@ class DoorsPage(WithMetrics):
             "granted", "held", "late", "client_gone")},
             {"granted": 1, "held": 1, "late": 0, "client_gone": 0})
         self.assertEqual((told("extended_total"), told("released_total")), (1, 1))
+        self.assertEqual([told("votes_total", node=addresses[0], answer=answer)
+                          for answer in ("yes", "no", "none")], [1, 0, 0])
+        self.assertEqual([told("votes_total", node=addresses[2], answer=answer)
+                          for answer in ("yes", "no", "none")], [0, 0, 1])
+        self.assertEqual((told("acquisition_seconds_count"),
+                          told("acquisition_seconds_bucket", le="+Inf")), (1, 1))
+        self.assertLess(0, told("acquisition_seconds_sum"))
         self.assertLess(abs(told("start_time_seconds") - time.time()), PATIENCE_S)
         self.assertNotIn("printer", page(metrics))
 

@@ -270,6 +270,38 @@ class Door(PageTest):
         self.assertEqual((told["door"]["granted"], told["door"]["waiters"]), (1, 0))
         self.assertNotIn("a secret", json.dumps(told))
 
+    def test_it_tells_how_long_locks_took_and_which_nodes_had_no_say(self):
+        port = self.serve()
+        self.assertEqual(ask(port, "SET", "first", "a", "NX", "PX", "20000"), "+OK")
+        self.group.kill(3)
+        self.group.signal((4,), signal.SIGSTOP)
+        for number in range(20):
+            name = f"lock {number}"
+            self.assertEqual(ask(port, "SET", name, "a", "NX", "PX", "20000"), "+OK")
+        # Whom another has it from is not asked by this door: the vote is what tells.
+        for node in self.group.nodes[:3]:
+            ask(node.port, "SET", "of another", "b", "NX", "PX", "20000")
+        self.assertEqual(ask(port, "SET", "of another", "a", "NX", "PX", "20000"), "$-1")
+        self.group.proceed()
+        listener = self.listen()
+
+        def votes():
+            told = listener.next()["door"]
+            self.assertEqual([one["node"] for one in told["votes"]],
+                             [f"127.0.0.1:{node.port}" for node in self.group.nodes])
+            return told["acquisitions"], [
+                (one["yes"], one["no"], one["none"]) for one in told["votes"]]
+        acquisitions, told = votes()
+        while sum(sum(one) for one in told) < 22 * 5:  # the one that hung answers late
+            acquisitions, told = votes()
+        self.assertEqual(told[:3], [(21, 1, 0)] * 3)
+        self.assertEqual(sum(bucket["count"] for bucket in acquisitions), 21)
+        self.assertEqual(told[3][1:], (0, 22 - told[3][0]))
+        self.assertLessEqual(told[3][0], 1)  # the first, where it was in time
+        self.assertEqual(acquisitions[-1]["up_to_us"], None)
+        self.assertEqual([bucket["up_to_us"] for bucket in acquisitions[:-1]],
+                         sorted(bucket["up_to_us"] for bucket in acquisitions[:-1]))
+
     def refused(self, path, **options):
         with self.assertRaises(urllib.error.HTTPError) as refused:
             get(self.port, path, **options)

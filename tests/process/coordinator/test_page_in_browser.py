@@ -1,4 +1,5 @@
-"""The page of `redlock status --http` as a browser shows it: Debian's Chromium, by Selenium.
+"""The page of `redlock status --http` and of a front door as a browser shows it: Debian's Chromium,
+by Selenium.
 
 REDLOCK_SCREENSHOTS=FOLDER keeps what was seen.
 """
@@ -8,6 +9,7 @@ import os
 import pathlib
 import re
 import signal
+import subprocess
 import time
 import unittest
 
@@ -28,8 +30,6 @@ class InBrowser(GroupTest):
         self.addCleanup(self.drop_group)
         [port] = reserve_ports(1)
         self.address = f"127.0.0.1:{port}"
-        self.page = self.start_redlock("status", "--http", self.address)
-        self.assertIn(self.address, self.page.stdout.readline())
         options = webdriver.ChromeOptions()
         for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
             options.add_argument(word)
@@ -37,8 +37,8 @@ class InBrowser(GroupTest):
         self.browser = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
         self.addCleanup(self.browser.quit)
 
-    def open(self):
-        self.browser.get(f"http://{self.address}/")
+    def open(self, credentials=""):
+        self.browser.get(f"http://{credentials}{self.address}/")
 
     def text(self, selector):
         # Rows are made anew while they are read.
@@ -52,6 +52,33 @@ class InBrowser(GroupTest):
 
     def assert_quiet(self):
         self.assertEqual(self.browser.get_log("browser"), [])
+
+    def assert_it_fits(self, name, selector, pattern):
+        """By day and by night, on a phone and on a large screen."""
+        for theme in ("light", "dark"):
+            self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+                "features": [{"name": "prefers-color-scheme", "value": theme}]})
+            for width in WIDTHS:
+                self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+                    "width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False})
+                self.open()
+                self.until(selector, pattern)
+                self.assertLessEqual(self.browser.execute_script(
+                    "return document.documentElement.scrollWidth"), width)
+                for table in self.browser.find_elements(By.CSS_SELECTOR, ".wide"):
+                    self.assertLessEqual(int(table.get_property("scrollWidth")),
+                                         int(table.get_property("clientWidth")), width)
+                if SCREENSHOTS:
+                    folder = pathlib.Path(SCREENSHOTS)
+                    self.browser.save_screenshot(str(folder / f"{name}-{theme}-{width}.png"))
+        self.assert_quiet()
+
+
+class Status(InBrowser):
+    def setUp(self):
+        super().setUp()
+        self.page = self.start_redlock("status", "--http", self.address)
+        self.assertIn(self.address, self.page.stdout.readline())
 
     def test_a_killed_node_is_seen_within_two_seconds_and_its_delay_counts_down(self):
         self.open()
@@ -83,20 +110,7 @@ class InBrowser(GroupTest):
 
     def test_nothing_is_wider_than_the_window_by_day_and_by_night(self):
         self.start_job("nightly-report-of-all-departments-and-some-more", "sleep 60")
-        for theme in ("light", "dark"):
-            self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
-                "features": [{"name": "prefers-color-scheme", "value": theme}]})
-            for width in WIDTHS:
-                self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-                    "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
-                self.open()
-                self.until("#locks .name", "nightly-report")
-                self.assertLessEqual(self.browser.execute_script(
-                    "return document.documentElement.scrollWidth"), width)
-                if SCREENSHOTS:
-                    folder = pathlib.Path(SCREENSHOTS)
-                    self.browser.save_screenshot(str(folder / f"page-{theme}-{width}.png"))
-        self.assert_quiet()
+        self.assert_it_fits("page", "#locks .name", "nightly-report")
 
     def test_a_page_that_came_when_too_many_looked_comes_alive(self):
         others = []
@@ -116,6 +130,44 @@ class InBrowser(GroupTest):
         self.until("#contact", "live")
         self.page.send_signal(signal.SIGSTOP)
         self.until("#contact", "no word for")
+
+
+class Door(InBrowser):
+    def serve(self, *words):
+        [port] = reserve_ports(1)
+        self.start_redlock("serve", "--listen", f"127.0.0.1:{port}", "--http", self.address, *words,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_until(lambda: ask(port, "ECHO", "there"), "the door listens")
+        return port
+
+    def test_it_shows_how_long_locks_took_and_which_nodes_had_no_say(self):
+        port = self.serve()
+        self.open()
+        self.until("#acquired", "none was taken yet")
+        self.assertFalse(self.browser.find_element(By.ID, "acquisitions").is_displayed())
+        self.group.kill(3)
+        for number in range(1200):
+            self.assertEqual(ask(port, "SET", f"lock {number}", "a", "NX", "PX", "20000"), "+OK")
+        self.until("#nodes tr:nth-child(4) .votes", "1,(199|200) no answer")
+        self.until("#nodes tr:nth-child(1) .votes", "none")
+        self.until("#acquired", "half within [0-9.]+ ms, 99 of 100 within [0-9.]+ m?s")
+        rows = self.browser.find_elements(By.CSS_SELECTOR, "#bars tr")
+        counts = [int(row.text.split()[-1].replace(",", "")) for row in rows]
+        self.assertEqual(sum(counts), 1200)
+        bars = [row.find_elements(By.CSS_SELECTOR, ".bar div") for row in rows]
+        widths = [bar[0].size["width"] if bar else 0 for bar in bars]
+        self.assertEqual([width > 0 for width in widths], [count > 0 for count in counts])
+        self.assertEqual(widths.index(max(widths)), counts.index(max(counts)))
+        self.assertGreater(max(widths), 100)
+        self.assert_it_fits("door", "#nodes tr:nth-child(4) .votes", "no answer")
+
+    def test_the_password_is_asked_for_and_is_good_for_all_of_the_page(self):
+        self.serve("--requirepass", "secret")
+        self.open("anybody:wrong@")
+        self.assertEqual(self.browser.find_elements(By.ID, "verdict"), [])
+        self.open("anybody:secret@")
+        self.until("#verdict-text", "all is well")
+        self.until("#contact", "live")
 
 
 if __name__ == "__main__":
