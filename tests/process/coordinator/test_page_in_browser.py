@@ -1,5 +1,5 @@
 """The page of `redlock status --http` and of a front door as a browser shows it: Debian's Chromium,
-by Selenium.
+by Selenium. So the page of a drill.
 
 REDLOCK_SCREENSHOTS=FOLDER keeps what was seen.
 """
@@ -18,27 +18,23 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 
 from group import GroupTest, ask, reserve_ports, wait_until
+from test_check import TWO_HOLDERS, CheckTest, acquired, history, releases
 
 SCREENSHOTS = os.environ.get("REDLOCK_SCREENSHOTS")
 WIDTHS = (360, 1600)
 HOSTILE = "<img src=x onerror=document.title='hit'>\u2028</script>"
 
 
-class InBrowser(GroupTest):
-    def setUp(self):
-        super().setUp()
-        self.addCleanup(self.drop_group)
-        [port] = reserve_ports(1)
-        self.address = f"127.0.0.1:{port}"
+class InBrowser:
+    """Of a unittest.TestCase."""
+
+    def start_browser(self):
         options = webdriver.ChromeOptions()
         for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
             options.add_argument(word)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.browser = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
         self.addCleanup(self.browser.quit)
-
-    def open(self, credentials=""):
-        self.browser.get(f"http://{credentials}{self.address}/")
 
     def text(self, selector):
         # Rows are made anew while they are read.
@@ -53,28 +49,48 @@ class InBrowser(GroupTest):
     def assert_quiet(self):
         self.assertEqual(self.browser.get_log("browser"), [])
 
+    def show_at(self, theme, width, height):
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+            "features": [{"name": "prefers-color-scheme", "value": theme}]})
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+
+    def keep_screenshot(self, name):
+        if SCREENSHOTS:
+            self.browser.save_screenshot(str(pathlib.Path(SCREENSHOTS) / f"{name}.png"))
+
+    def assert_nothing_is_wider_than(self, width):
+        self.assertLessEqual(self.browser.execute_script(
+            "return document.documentElement.scrollWidth"), width)
+
+
+class OfGroup(InBrowser, GroupTest):
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(self.drop_group)
+        [port] = reserve_ports(1)
+        self.address = f"127.0.0.1:{port}"
+        self.start_browser()
+
+    def open(self, credentials=""):
+        self.browser.get(f"http://{credentials}{self.address}/")
+
     def assert_it_fits(self, name, selector, pattern):
         """By day and by night, on a phone and on a large screen."""
         for theme in ("light", "dark"):
-            self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
-                "features": [{"name": "prefers-color-scheme", "value": theme}]})
             for width in WIDTHS:
-                self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-                    "width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False})
+                self.show_at(theme, width, 1000)
                 self.open()
                 self.until(selector, pattern)
-                self.assertLessEqual(self.browser.execute_script(
-                    "return document.documentElement.scrollWidth"), width)
+                self.assert_nothing_is_wider_than(width)
                 for table in self.browser.find_elements(By.CSS_SELECTOR, ".wide"):
                     self.assertLessEqual(int(table.get_property("scrollWidth")),
                                          int(table.get_property("clientWidth")), width)
-                if SCREENSHOTS:
-                    folder = pathlib.Path(SCREENSHOTS)
-                    self.browser.save_screenshot(str(folder / f"{name}-{theme}-{width}.png"))
+                self.keep_screenshot(f"{name}-{theme}-{width}")
         self.assert_quiet()
 
 
-class Status(InBrowser):
+class Status(OfGroup):
     def setUp(self):
         super().setUp()
         self.page = self.start_redlock("status", "--http", self.address)
@@ -132,7 +148,7 @@ class Status(InBrowser):
         self.until("#contact", "no word for")
 
 
-class Door(InBrowser):
+class Door(OfGroup):
     def serve(self, *words):
         [port] = reserve_ports(1)
         self.start_redlock("serve", "--listen", f"127.0.0.1:{port}", "--http", self.address, *words,
@@ -168,6 +184,48 @@ class Door(InBrowser):
         self.open("anybody:secret@")
         self.until("#verdict-text", "all is well")
         self.until("#contact", "live")
+
+
+class Timeline(InBrowser, CheckTest):
+    """The picture of a drill's history."""
+
+    def setUp(self):
+        super().setUp()
+        self.start_browser()
+
+    def bottom(self, selector):
+        return self.browser.execute_script(
+            "return document.querySelector(arguments[0]).getBoundingClientRect().bottom", selector)
+
+    def test_the_chart_is_on_the_first_screen_of_a_phone_and_its_names_are_whole(self):
+        clients = [f"client {number}" for number in range(1, 17)]
+        events = [event for number, client in enumerate(clients) for event in (
+            acquired(10 + 10 * number, client, str(number), 1000, lock=f"lock {number % 12 + 1}"),
+            releases(15 + 10 * number, client, str(number), lock=f"lock {number % 12 + 1}"))]
+        page = self.page(history(*events, clients=clients, title="chaos, seed 12345",
+                                 nodes=[f"10.0.1.{number}:7001" for number in range(1, 6)]))
+        for theme in ("light", "dark"):
+            for width, height in ((360, 640), (1600, 900)):
+                self.show_at(theme, width, height)
+                self.browser.get(f"file://{page}")
+                self.until("#verdict-text", "Nothing found: ")
+                self.keep_screenshot(f"timeline-{theme}-{width}")
+                self.assert_nothing_is_wider_than(width)
+                self.assertLess(self.bottom("#names .lane"), height)
+                for name in self.browser.find_elements(
+                        By.CSS_SELECTOR, "#names span, #corner span"):
+                    self.assertLessEqual(int(name.get_property("scrollWidth")),
+                                         int(name.get_property("offsetWidth")), name.text)
+        self.assert_quiet()
+
+    def test_hostile_names_are_text_and_make_nothing_wider(self):
+        page = self.page(TWO_HOLDERS)
+        self.show_at("light", 360, 640)
+        self.browser.get(f"file://{page}")
+        self.until("#verdict-text", "two holders")
+        self.assert_nothing_is_wider_than(360)
+        self.assertEqual(self.browser.find_elements(By.CSS_SELECTOR, "#names b"), [])
+        self.assert_quiet()
 
 
 if __name__ == "__main__":
