@@ -1,5 +1,5 @@
 """The page of `redlock status --http` and of a front door as a browser shows it: Debian's Chromium,
-by Selenium. So the page of a drill.
+by Selenium. So the pages of a drill and of a bench.
 
 REDLOCK_SCREENSHOTS=FOLDER keeps what was seen.
 """
@@ -10,6 +10,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -184,6 +185,29 @@ class Door(OfGroup):
         self.open("anybody:secret@")
         self.until("#verdict-text", "all is well")
         self.until("#contact", "live")
+
+
+class Bench(InBrowser, GroupTest):
+    """The report of `redlock bench`."""
+
+    def test_its_pictures_fit_any_screen_by_day_and_by_night(self):
+        self.addCleanup(self.drop_group)
+        self.group.kill(4)
+        folder = tempfile.TemporaryDirectory(prefix="redlock-test.")
+        self.addCleanup(folder.cleanup)
+        path = pathlib.Path(folder.name, "report.html")
+        self.assertExit(0, self.redlock("bench", "--for", "2s", "--html", str(path)))
+        self.start_browser()
+        for theme in ("light", "dark"):
+            for width in WIDTHS:
+                self.show_at(theme, width, 1300)
+                self.browser.get(f"file://{path}")
+                self.until("#headline", "[1-9][0-9,]* locks a second")
+                self.keep_screenshot(f"bench-{theme}-{width}")
+                self.assert_nothing_is_wider_than(width)
+                bars = self.browser.find_elements(By.CSS_SELECTOR, ".bar div")
+                self.assertGreater(max(bar.size["width"] for bar in bars), width / 5)
+        self.assert_quiet()
 
 
 class Timeline(InBrowser, CheckTest):
