@@ -86,6 +86,8 @@ void tell_locks(MetricsText& text, const DoorStats& stats, const GroupFigures& f
                stats.shared);
   text.counter("split_votes_total", "Attempts that failed as others wanted the lock, too.",
                figures.split_votes);
+  text.counter("second_rounds_total", "Locks whose token took the nodes a second round trip.",
+               figures.second_rounds);
   text.counter("top_ups_total", "Requests to nodes that lacked a lock which a quorum holds.",
                figures.top_ups);
 }
