@@ -302,6 +302,15 @@ class Door(PageTest):
         self.assertEqual([bucket["up_to_us"] for bucket in acquisitions[:-1]],
                          sorted(bucket["up_to_us"] for bucket in acquisitions[:-1]))
 
+    def test_a_node_that_was_never_heard_had_no_say(self):
+        self.group.signal((4,), signal.SIGSTOP)
+        port = self.serve()
+        for number in range(3):
+            name = f"lock {number}"
+            self.assertEqual(ask(port, "SET", name, "a", "NX", "PX", "20000"), "+OK")
+        told = self.listen().next()["door"]["votes"][4]
+        self.assertEqual((told["yes"], told["no"], told["none"]), (0, 0, 3))
+
     def refused(self, path, **options):
         with self.assertRaises(urllib.error.HTTPError) as refused:
             get(self.port, path, **options)
