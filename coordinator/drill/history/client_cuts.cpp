@@ -10,6 +10,9 @@
 namespace redlock::drill {
 namespace {
 
+// A partition cuts one node after the other: what lies between two of them is no time of its own.
+constexpr Duration kTogether = 1ms;
+
 // One node is out of a client's reach from then on, or in it again.
 struct Change {
   Instant at;
@@ -47,7 +50,7 @@ std::vector<ClientCut> client_cuts(const History& history, const Story& story) {
       const auto& [at, node, by] = changes[i];
       if ((cut_from[node] += by) == 0) cut_from.erase(node);
       const bool is_last = i + 1 == changes.size();
-      if (is_last || cut_from.empty() || changes[i + 1].at == at) continue;
+      if (is_last || cut_from.empty() || changes[i + 1].at - at < kTogether) continue;
       ClientCut cut{.client = client, .time = {at, changes[i + 1].at}, .nodes = {}};
       for (const auto& [party, count] : cut_from) cut.nodes.push_back(party);
       cut.has_quorum = nodes - cut.nodes.size() >= coordinator::quorum_of(nodes);

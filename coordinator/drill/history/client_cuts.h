@@ -18,8 +18,8 @@ struct ClientCut {
   bool has_quorum = false;         // of nodes that it could speak with
 };
 
-// By client, then by time. A node that hears its client, or is heard, in one direction alone is one
-// that it cannot speak with.
+// By client, then by time, without what is shorter than a millisecond. A node that hears its
+// client, or is heard, in one direction alone is one that it cannot speak with.
 std::vector<ClientCut> client_cuts(const History& history, const Story& story);
 
 // "from node 1 and node 2, and so from every quorum".

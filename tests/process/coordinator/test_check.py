@@ -198,6 +198,9 @@ class Page(CheckTest):
         told = self.told(history(
             (10, "node 1", "cut", {"from": ["bert"]}), (20, "node 2", "cut", {}),
             (30, "node 1", "healed", {}), (40, "node 2", "healed", {}),
+            # One partition cuts both, and is healed.
+            (45, "node 1", "cut", {}), (45.2, "node 2", "cut", {}),
+            (48, "node 1", "healed", {}), (48.2, "node 2", "healed", {}),
             (50, "node 3", "cut", {"from": ["anna"], "direction": "in"}),
             acquired(60, "anna", "1", 100), releases(70, "anna", "1"),
             nodes=nodes, clients=["anna", "bert"]))
@@ -206,10 +209,12 @@ class Page(CheckTest):
                   for one in told["spells"] if one.get("is_of_nodes")]
         self.assertEqual(spells, [
             ("anna", 10, 30, "from node 2", True),
+            ("anna", 35, 38, "from node 1 and node 2, and so from every quorum", False),
             ("anna", 40, 60, "from node 3", True),
             ("bert", 0, 10, "from node 1", True),
             ("bert", 10, 20, "from node 1 and node 2, and so from every quorum", False),
-            ("bert", 20, 30, "from node 2", True)])
+            ("bert", 20, 30, "from node 2", True),
+            ("bert", 35, 38, "from node 1 and node 2, and so from every quorum", False)])
 
     def test_no_time_is_before_its_begin(self):
         told = self.told(HANDED_OVER)  # each was asked for a millisecond before all else
