@@ -82,7 +82,9 @@ class Process {
 
   int run() {
     auto metrics = MetricsPort::open(loop_, MetricsPort::places(settings_),
-                                     [this](std::string_view path) { return page(path); });
+                                     [this](const net::HttpRequest& request, const net::Address&) {
+                                       return page(request.path);
+                                     });
     if (!metrics) return give_up(metrics.error().text);
     if (const Status opened = run_.open(); !opened) return give_up(opened.error().text);
     if (const Status written = write_pidfile(settings_.pidfile); !written) {

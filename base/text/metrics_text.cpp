@@ -50,6 +50,25 @@ void MetricsText::counter(std::string_view name, std::string_view help, MetricsV
   sample({}, value);
 }
 
+// Each bucket is told with all that are below it.
+void MetricsText::histogram(std::string_view name, std::string_view help,
+                            const DurationBuckets& times) {
+  begin("histogram", name, help);
+  const auto add = [this](std::string_view suffix, MetricsValue value) {
+    fmt::format_to(std::back_inserter(text_), "{}_{}_{} {}\n", prefix_, name_, suffix,
+                   number(value.number()));
+  };
+  std::uint64_t count = 0;
+  for (const DurationBuckets::Bucket& bucket : times.buckets()) {
+    count += bucket.count;
+    const bool is_last = bucket.up_to == DurationBuckets::kEndless;
+    const std::string edge = is_last ? "+Inf" : number(MetricsValue(bucket.up_to).number());
+    add(fmt::format("bucket{{le=\"{}\"}}", edge), count);
+  }
+  add("sum", times.sum());
+  add("count", count);
+}
+
 void MetricsText::sample(Labels labels, MetricsValue value) {
   std::string told;
   for (const auto& [name, text] : labels) {

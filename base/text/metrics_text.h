@@ -10,6 +10,7 @@
 // and "_total" for what only grows. Labels' values may be anything.
 #pragma once
 
+#include "base/duration_buckets.h"
 #include "base/time.h"
 
 #include <initializer_list>
@@ -53,6 +54,8 @@ class MetricsText {
   void gauge(std::string_view name, std::string_view help);
   void counter(std::string_view name, std::string_view help);
   void sample(Labels labels, MetricsValue value);
+  // Name: ends in "_seconds".
+  void histogram(std::string_view name, std::string_view help, const DurationBuckets& times);
 
   std::string str() && { return std::move(text_); }
 

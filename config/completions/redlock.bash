@@ -20,7 +20,7 @@ _redlock_options_of() {
       echo "$common --listen --http --http-names --acquire-time --reply-time --max-ttl --require-quorum" \
         "--requirepass --protected-mode --maxclients --timeout --unixsocketperm --logfile --loglevel"
       ;;
-    bench) echo "$common --for --in-flight --ttl --no-fence" ;;
+    bench) echo "$common --for --in-flight --ttl --no-fence --html" ;;
     "drill restart") echo "$common --ttl --node-binary --kill-command --start-command" ;;
     "drill chaos" | "drill partition" | "drill clock" | "drill run")
       [ "$1" = "drill chaos" ] && common+=" --replace --doors --naive"

@@ -51,8 +51,10 @@ struct BenchFigures {
 
 // A line for the progress.
 std::string bench_line(const BenchFigures& figures);
-// For people: latencies, histograms, the nodes.
+// For people: latencies, histograms, the nodes, and last what it comes to.
 std::string bench_text(const BenchFigures& figures);
+// The same for a browser, its histograms as pictures.
+std::string bench_page(const BenchFigures& figures);
 std::string bench_json(const BenchFigures& figures);
 
 }  // namespace redlock::coordinator

@@ -176,6 +176,10 @@ void add_bench(CLI::App& app, Flags& flags, Options& options) {
       ->check(CLI::Range(1, kInFlightMax));
   add_setting(subcommand, flags, "--ttl", "ttl", "how long each is locked for at most (30s)", "D");
   subcommand.add_flag("--no-fence", flags.no_fence, "one round trip only, no token");
+  subcommand
+      .add_option("--html", options.bench.html_file,
+                  "where the report is put, a page for a browser")
+      ->type_name("OUT");
 }
 
 Problem read_bench(const GivenSettings& settings, Options& options) {

@@ -45,6 +45,7 @@ struct RunOptions {
 struct BenchOptions {
   Duration length = 10s;
   int in_flight = 50;
+  std::string html_file;
 };
 
 struct DrillOptions {

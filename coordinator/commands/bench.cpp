@@ -10,8 +10,11 @@
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
+#include <fstream>
 #include <optional>
 
 #include <fmt/format.h>
@@ -45,6 +48,7 @@ class Bench {
   }
 
   int run() {
+    if (!write_page("")) return exit_code::kOutput;  // that is found out before, not afterwards
     return session_.run([this] {
       began_ = holder_now();
       cpu_before_ = process_cpu();
@@ -63,6 +67,7 @@ class Bench {
   void end(int exit_code);
   void end_if_idle();
   void tell();
+  bool write_page(const std::string& text) const;
 
   const Options& options_;
   CommandSession& session_;
@@ -143,6 +148,9 @@ void Bench::end(int exit_code) {
 void Bench::end_if_idle() {
   if (!exit_code_ || idle_ < options_.bench.in_flight) return;
   tell();
+  if (!write_page(bench_page(figures_))) {
+    return session_.finish_when_undone(exit_code::kOutput);
+  }
   const bool nothing = *exit_code_ == exit_code::kDone && figures_.pair.count() == 0;
   session_.finish_when_undone(nothing && last_error_ ? exit_code_of(*last_error_) : *exit_code_);
 }
@@ -156,6 +164,17 @@ void Bench::tell() {
   }
   std::fflush(stdout);
   if (last_error_ && !options_.json) report_failure(options_, *last_error_);
+}
+
+bool Bench::write_page(const std::string& text) const {
+  const std::string& path = options_.bench.html_file;
+  if (path.empty()) return true;
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (file) return true;
+  complain(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+  return false;
 }
 
 }  // namespace

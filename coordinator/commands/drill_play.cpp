@@ -33,11 +33,6 @@
 namespace redlock::coordinator {
 namespace {
 
-struct Shown {
-  std::string text;                      // for people
-  std::vector<std::string> differences;  // from what should be
-};
-
 struct PlayedDrill {
   Drill which;
   const char* name;
@@ -46,7 +41,7 @@ struct PlayedDrill {
   // Before anything that could have another thread.
   Status (*enter)();
   std::unique_ptr<drill::Surroundings> (*surround)(drill::Stage& stage, const std::string& folder);
-  Shown (*look)(const drill::History& history, const Options& options);
+  drill::Shown (*look)(const drill::History& history, const Options& options);
   decltype(drill::PlannedDrillSettings::make_clients) make_clients =
       drill::make_workers<drill::ClientsAtWork>;
   bool has_changes = false;  // of the group: --replace
@@ -58,7 +53,7 @@ struct PlayedDrill {
 // last try, and a busy machine.
 constexpr Duration kMoreThanTheAttempt = 1s;
 
-Shown look_at_partitions(const drill::History& history, const Options& options) {
+drill::Shown look_at_partitions(const drill::History& history, const Options& options) {
   const Duration attempt_max = options.ttl / 2 + options.client.node_timeout + kMoreThanTheAttempt;
   drill::PartitionReport report =
       drill::check_partitions(history, {.ttl = options.ttl, .attempt_max = attempt_max});
@@ -70,10 +65,10 @@ Shown look_at_partitions(const drill::History& history, const Options& options) 
 // That no lock ends early is what the checker looks for; this is the other half. A lock that nobody
 // has any more is gone from the nodes at most the drift allowance after its holder stopped relying
 // on it, and they who wait for it try again at once: a TTL is far more than that takes.
-Shown look_at_clocks(const drill::History& history, const Options& options) {
+drill::Shown look_at_clocks(const drill::History& history, const Options& options) {
   const drill::TimeRange gap =
       drill::check(history, drill::tell(history)).summary.availability.longest;
-  Shown shown{
+  drill::Shown shown{
       fmt::format("no lock outlasted its holder by more than {}", spoken_duration(gap.length())),
       {}};
   if (gap.length() > options.ttl) {
@@ -88,11 +83,11 @@ Shown look_at_clocks(const drill::History& history, const Options& options) {
 // What a change of the group may cost the others.
 constexpr Duration kGapOfAChangeMax = 1s;
 
-Shown look_at_changes(const drill::History& history, const Options& /*options*/) {
+drill::Shown look_at_changes(const drill::History& history, const Options& /*options*/) {
   const drill::GroupChanges changes = drill::check(history, drill::tell(history)).summary.changes;
   const Duration gap = changes.longest_undisturbed.length();
   const Duration without = changes.longest_without.length();
-  Shown shown{
+  drill::Shown shown{
       fmt::format("{} changes of the group, {} of them without another fault: a lock was "
                   "kept from all for at most {} then, a client got no quorum for at most {}",
                   changes.count(), changes.undisturbed, spoken_duration(gap),
@@ -223,29 +218,27 @@ int refuse_plan(const drill::PlannedDrillSettings& settings) {
   return exit_code::kUsage;
 }
 
-// Whether the drill showed what it is there to show.
-Result<bool> show(const PlayedDrill& drill, const Options& options) {
-  if (drill.look == nullptr) return true;
-  const auto history = drill::read_history({options.drill.out_folder + "/history.jsonl"});
-  if (!history) return history.error();
-  const Shown shown = drill.look(history.value(), options);
-  tell(options, shown.text);
+void show(const drill::Shown& shown, const Options& options) {
+  if (!shown.text.empty()) tell(options, shown.text);
   for (const std::string& difference : shown.differences) {
     complain("not as it should be: " + difference);
   }
-  return shown.differences.empty();
 }
 
 int judge_drill(const PlayedDrill& drill, const Options& options, const drill::Stage& stage,
                 const std::vector<std::string>& files) {
-  const auto verdict = drill::judge(files, options.drill.out_folder, options.json);
+  drill::Look look;
+  if (drill.look != nullptr) {
+    look = [&](const drill::History& history) { return drill.look(history, options); };
+  }
+  const auto verdict = drill::judge(files, options.drill.out_folder, options.json, look);
   if (!verdict) return fail(stage, verdict.error().text);
-  const auto as_it_should = show(drill, options);
-  if (!as_it_should) return fail(stage, as_it_should.error().text);
+  show(verdict.value().shown, options);
   static_cast<void>(std::fputs(verdict.value().text.c_str(), stdout));
   tell(options, fmt::format("\nThe history is {0}/history.jsonl, the picture {0}/timeline.html.",
                             options.drill.out_folder));
-  if (!verdict.value().is_clean || !as_it_should.value()) return exit_code::kNo;
+  const bool is_as_it_should_be = verdict.value().shown.differences.empty();
+  if (!verdict.value().is_clean || !is_as_it_should_be) return exit_code::kNo;
   return stage.interrupted() == 0 ? exit_code::kDone : exit_code::of_signal(stage.interrupted());
 }
 

@@ -27,9 +27,10 @@ int command_page(const Options& options) {
   net::Loop loop;
   StatusPage page(loop, {.client = options.client,
                          .names = StatusPage::names_at(*options.http, options.http_names)});
-  auto server = net::HttpServer::listen(loop, *options.http, [&page](std::string_view path) {
-    return page.answer(path).value_or(net::HttpResponse::not_found());
-  });
+  auto server = net::HttpServer::listen(
+      loop, *options.http, [&page](const net::HttpRequest& request, const net::Address&) {
+        return page.answer(request.path).value_or(net::HttpResponse::not_found());
+      });
   if (!server) {
     complain(server.error().text);
     return exit_code::kNo;

@@ -107,12 +107,6 @@ int read_sessions(const ServeOptions& options, server::Settings& settings) {
 
 }  // namespace
 
-// The page asks for no password: what clients give one for it keeps to itself, unless it is told.
-StatusPage::Names page_names(const Options& options, const server::Settings& sessions) {
-  const bool hides = options.http_names.empty() && !sessions.requirepass.empty();
-  return StatusPage::names_at(*options.http, hides ? "no" : options.http_names);
-}
-
 int command_serve(const Options& options) {
   DoorSettings settings;
   settings.listen = options.serve.listen;
@@ -124,7 +118,7 @@ int command_serve(const Options& options) {
   settings.door.max_ttl = options.serve.max_ttl;
   server::Settings& sessions = settings.door.settings;
   if (const int mistake = read_sessions(options.serve, sessions); mistake != 0) return mistake;
-  if (options.http) settings.names = page_names(options, sessions);
+  if (options.http) settings.names = StatusPage::names_at(*options.http, options.http_names);
   auto nodes = ParsedOptions::read(options.client);
   if (!nodes) {
     complain(nodes.error().text);

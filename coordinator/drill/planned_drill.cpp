@@ -73,7 +73,7 @@ void PlannedDrill::tell_header() {
   }
   header.about = {{"seed", std::to_string(settings_.seed)},
                   {"nodes", settings_.node_program},
-                  {"ttl", fmt::format("{} ms", floor_ms(settings_.ttl))}};
+                  {"ttl", duration_text(settings_.ttl)}};
   recorder_->tell(header);
 }
 

@@ -1,7 +1,6 @@
 #include "coordinator/drill/verdict.h"
 
 #include "coordinator/drill/history/check_report.h"
-#include "coordinator/drill/timeline/timeline.h"
 #include "coordinator/drill/world/history_file.h"
 
 #include <cerrno>
@@ -44,7 +43,8 @@ Status make_result_folder(const std::string& folder) {
 }
 
 // What is judged is the file that stays: its lines are named.
-Result<Verdict> judge(const std::vector<std::string>& files, const std::string& folder, bool json) {
+Result<Verdict> judge(const std::vector<std::string>& files, const std::string& folder, bool json,
+                      const Look& look) {
   const auto parts = read_history(files);
   if (!parts) return parts.error();
   const std::string file = folder + "/history.jsonl";
@@ -54,10 +54,11 @@ Result<Verdict> judge(const std::vector<std::string>& files, const std::string& 
   history.value().unfinished_lines = parts.value().unfinished_lines;
   const Story story = tell(history.value());
   const Report report = check(history.value(), story);
-  const std::string html = timeline_html(history.value(), story, report);
+  Shown shown = look ? look(history.value()) : Shown();
+  const std::string html = timeline_html(history.value(), story, report, shown);
   if (auto drawn = write_file(folder + "/timeline.html", html); !drawn) return drawn.error();
   const auto text = json ? report_json : report_text;
-  return Verdict{report.is_clean(), text(history.value(), story, report)};
+  return Verdict{report.is_clean(), text(history.value(), story, report), std::move(shown)};
 }
 
 }  // namespace redlock::drill

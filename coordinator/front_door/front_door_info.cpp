@@ -87,6 +87,7 @@ std::string FrontDoor::locks_section() const {
       .field("no_quorum", stats_.no_quorum)
       .field("possible", stats_.possible)
       .field("splits", group_.figures().split_votes)
+      .field("second_rounds", group_.figures().second_rounds)
       .field("runs", stats_.runs)
       .field("runs_again", stats_.runs_again)
       .field("readings", stats_.readings)

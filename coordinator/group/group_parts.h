@@ -33,8 +33,9 @@ struct GroupOptions {
 
 // What became of a group's questions since it began, for people.
 struct GroupFigures {
-  std::uint64_t split_votes = 0;  // attempts that failed as others wanted the lock, too
-  std::uint64_t top_ups = 0;      // requests to nodes that lacked a lock
+  std::uint64_t split_votes = 0;    // attempts that failed as others wanted the lock, too
+  std::uint64_t second_rounds = 0;  // acquisitions whose token took a second round trip
+  std::uint64_t top_ups = 0;        // requests to nodes that lacked a lock
 };
 
 struct GroupParts {

@@ -249,6 +249,7 @@ void AcquireOperation::tell() {
             .round_trips = attempt_->round_trips(),
             .witnesses = witnesses_};
     group().late.expect_grants(id(), lock, missing());
+    if (lock.round_trips > 1) ++group().figures.second_rounds;
   }
   done_({attempt_->outcome(), std::move(lock), attempt_->answers(), plain_nodes(), began_});
 }

@@ -81,7 +81,9 @@ Link::Ticket Link::send(NodeRequest request, Instant now) {
 
 bool Link::withdraw(Ticket ticket) {
   if (ticket < first_ticket_ || ticket >= first_ticket_ + waiting_.size()) return false;
-  waiting_[ticket - first_ticket_].withdrawn = true;
+  Waiting& withdrawn = waiting_[ticket - first_ticket_];
+  withdrawn.withdrawn = true;
+  if (withdrawn.request.kind == RequestKind::acquire) note_vote(AnswerKind::none);
   while (!waiting_.empty() && waiting_.front().withdrawn) {
     waiting_.pop_front();
     ++first_ticket_;
@@ -133,9 +135,14 @@ void Link::write(NodeRequest request, ScriptForm form, Instant now) {
 }
 
 void Link::complete(const NodeRequest& request, Answer answer, Reply reply) {
+  if (request.kind == RequestKind::acquire) note_vote(answer.kind);
   if (!request.is_awaited()) return;
   completed_.push_back(
       {request.operation, request.wait, request.kind, std::move(answer), std::move(reply)});
+}
+
+void Link::note_vote(AnswerKind answer) {
+  ++(answer == AnswerKind::yes ? votes_.yes : answer == AnswerKind::no ? votes_.no : votes_.none);
 }
 
 // A release that failed is owed to the node; whoever waited for it is told at once.

@@ -67,6 +67,13 @@ struct Completion {
   protocol::Reply reply;  // what was answered, for reads; none when nothing was
 };
 
+// What a node answered to those who wanted a lock, also late.
+struct VoteFigures {
+  std::uint64_t yes = 0;
+  std::uint64_t no = 0;    // held by another
+  std::uint64_t none = 0;  // it said nothing, or something that is no vote: it recovers
+};
+
 class Link {
  public:
   // What became of a request: its number while it waits, kWritten, or kRefused: it never leaves.
@@ -190,6 +197,7 @@ class Link {
   Duration round_trip() const { return pulse_.round_trip(); }
   // For how long an answer is due with nothing heard.
   Duration silence(Instant now) const { return in_flight_.empty() ? 0ns : now - pulse_.heard(); }
+  const VoteFigures& votes() const { return votes_; }
   // Releases that are not answered yet, sent or not.
   std::size_t releases_pending() const { return releases_pending_; }
 
@@ -207,6 +215,7 @@ class Link {
   Answer wrong_list(bool never_sent) const;
   void write(NodeRequest request, ScriptForm form, Instant now);
   void complete(const NodeRequest& request, Answer answer, protocol::Reply reply = {});
+  void note_vote(AnswerKind answer);
   void fail(NodeRequest request, Answer answer);
   bool is_due(const protocol::Reply& reply) const;
   void on_reply(protocol::Reply reply, Instant now);
@@ -248,6 +257,7 @@ class Link {
   std::string received_;  // the beginning of a reply whose end has not come
   protocol::ReplyParser parser_;
   std::vector<Completion> completed_;
+  VoteFigures votes_;
   std::vector<protocol::Reply> pushes_;
   RelayLine relay_;
 

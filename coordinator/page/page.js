@@ -3,6 +3,13 @@
 (() => {
   const kTracePoints = 60;  // a minute
   const kSilenceMax = 4000;  // ms without a word
+  // What a front door counts, where its name does not say it.
+  const kFigureWords = {
+    waiters: "waits for locks", released_late: "released late", refused_held: "held by another",
+    no_quorum: "no quorum", possible: "holder not known", undone_late: "too late, given back",
+    undone_gone: "client gone, given back",
+  };
+  const kLosses = new Set(["released_late", "no_quorum", "possible", "undone_late"]);
 
   const byId = (id) => document.getElementById(id);
   const traces = new Map();  // by node: round trips in seconds, null: none
@@ -22,6 +29,8 @@
     if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
     return `${Math.round(seconds / 3600)} h`;
   }
+
+  const grouped = (number) => number.toLocaleString("en");
 
   // --- nodes
 
@@ -68,7 +77,21 @@
     return node.fenced ? "yes" : "not admitted";
   }
 
+  // Of locks that clients of this front door wanted: "no" is a lock that another holds.
+  function votesOf(node) {
+    const votes = told.door.votes.find((one) => one.node === node.node);
+    if (votes === undefined) return element("td", "–", "number", "votes");
+    const lost = [];
+    if (votes.none > 0) lost.push(`${grouped(votes.none)} no answer`);
+    if (votes.no > 0) lost.push(`${grouped(votes.no)} held`);
+    const cell = element("td", lost.join(", ") || "none", "number", "votes");
+    cell.classList.toggle("lost", votes.none > 0);
+    cell.title = `of ${grouped(votes.yes + votes.no + votes.none)} that it was asked for`;
+    return cell;
+  }
+
   function showNodes(status, passed) {
+    byId("node-table").classList.toggle("no-votes", told.door === null);
     const rows = status.nodes.map((node) => {
       const row = element("tr");
       const trip = node.up ? `${(1000 * node.round_trip_seconds).toFixed(1)} ms` : "–";
@@ -76,8 +99,10 @@
       const trace = element("td", undefined, "extra");
       trace.append(drawn(traces.get(node.node) ?? []));
       row.append(element("td", node.node, "name"), stateOf(node, passed),
-        element("td", node.locks ?? "–", "number"), element("td", tokensOf(node), "extra"),
-        element("td", ttl, "number", "extra"), element("td", trip, "number", "extra"), trace);
+        element("td", node.locks ?? "–", "number", "held"), element("td", tokensOf(node), "extra"),
+        element("td", ttl, "number", "extra"),
+        ...(told.door === null ? [] : [votesOf(node)]),
+        element("td", trip, "number", "extra"), trace);
       return row;
     });
     byId("nodes").replaceChildren(...rows);
@@ -120,12 +145,55 @@
   function showDoor() {
     byId("door").hidden = told.door === null;
     if (told.door === null) return;
-    const figures = Object.entries(told.door).map(([name, value]) => {
+    const counts = Object.entries(told.door).filter(([, value]) => typeof value === "number");
+    const figures = counts.map(([name, value]) => {
       const group = element("div");
-      group.append(element("dt", name.replaceAll("_", " ")), element("dd", value));
+      group.append(element("dt", kFigureWords[name] ?? name.replaceAll("_", " ")),
+        element("dd", grouped(value)));
+      if (value > 0 && kLosses.has(name)) group.classList.add("lost");
       return group;
     });
     byId("figures").replaceChildren(...figures);
+    showAcquisitions(told.door.acquisitions);
+  }
+
+  // --- how long a lock took
+
+  function edge(us) {
+    return us < 1e6 ? `${us / 1000} ms` : `${us / 1e6} s`;
+  }
+  const within = (bucket) =>
+    bucket.up_to_us === null ? "longer than 1 s" : `within ${edge(bucket.up_to_us)}`;
+
+  function showAcquisitions(buckets) {
+    const all = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
+    byId("acquisitions").hidden = all === 0;
+    if (all === 0) {
+      byId("acquired").textContent = "none was taken yet";
+      byId("bars").replaceChildren();
+      return;
+    }
+    const reaching = (share) => {
+      let seen = 0;
+      return buckets.find((bucket) => (seen += bucket.count) >= share * all);
+    };
+    byId("acquired").textContent =
+      `half ${within(reaching(0.5))}, 99 of 100 ${within(reaching(0.99))}`;
+    const first = buckets.findIndex((bucket) => bucket.count > 0);
+    const last = buckets.findLastIndex((bucket) => bucket.count > 0);
+    const most = Math.max(...buckets.map((bucket) => bucket.count));
+    byId("bars").replaceChildren(...buckets.slice(first, last + 1).map((bucket) => {
+      const row = element("tr");
+      const bar = element("td", undefined, "bar");
+      if (bucket.count > 0) {
+        const filled = element("div");
+        filled.style.width = `${(100 * bucket.count) / most}%`;
+        bar.append(filled);
+      }
+      row.append(element("th", within(bucket)), bar,
+        element("td", grouped(bucket.count), "number"));
+      return row;
+    }));
   }
 
   // --- time

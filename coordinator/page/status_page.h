@@ -2,8 +2,8 @@
 // the verdict, and who holds which lock.
 //
 //   StatusPage page(loop, {.client = options});
-//   auto server = net::HttpServer::listen(loop, address, [&](std::string_view path) {
-//     return page.answer(path).value_or(net::HttpResponse::not_found());
+//   auto server = net::HttpServer::listen(loop, address, [&](const auto& request, const auto&) {
+//     return page.answer(request.path).value_or(net::HttpResponse::not_found());
 //   });
 //
 // It asks the nodes while somebody looks, and no longer, by a client with a thread of its own: what

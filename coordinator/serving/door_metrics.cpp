@@ -34,9 +34,20 @@ class Nodes {
           [now](const Link& link) { return link.silence(now); });
     gauge("node_releases_owed", "Releases that the node has not answered, sent or not.",
           [](const Link& link) { return link.releases_pending(); });
+    tell_votes();
   }
 
  private:
+  void tell_votes() {
+    text_.counter("votes_total", "The node's answers to those who wanted a lock; none: no vote.");
+    for (NodeIndex node = 0; node < group_.size(); ++node) {
+      const std::string address = printable(group_.nodes()[node].name);
+      const VoteFigures& votes = group_.link(node).votes();
+      text_.sample({{"node", address}, {"answer", "yes"}}, votes.yes);
+      text_.sample({{"node", address}, {"answer", "no"}}, votes.no);
+      text_.sample({{"node", address}, {"answer", "none"}}, votes.none);
+    }
+  }
   void gauge(std::string_view name, std::string_view help,
              const std::function<MetricsValue(const Link&)>& value_of) {
     text_.gauge(name, help);
@@ -56,6 +67,9 @@ void tell_locks(MetricsText& text, const DoorStats& stats, const GroupFigures& f
   text.sample({{"outcome", "held"}}, stats.refused_held);
   text.sample({{"outcome", "late"}}, stats.undone_late);
   text.sample({{"outcome", "client_gone"}}, stats.undone_gone);
+  text.histogram("acquisition_seconds",
+                 "From a command to its lock, with its turn behind others of the door.",
+                 stats.grant_times);
   text.counter("extended_total", "Locks that were extended.", stats.extended);
   text.counter("shortened_total", "Locks that got an earlier end.", stats.shortened);
   text.counter("replaced_total", "Locks whose value was replaced.", stats.replaced);
@@ -72,6 +86,8 @@ void tell_locks(MetricsText& text, const DoorStats& stats, const GroupFigures& f
                stats.shared);
   text.counter("split_votes_total", "Attempts that failed as others wanted the lock, too.",
                figures.split_votes);
+  text.counter("second_rounds_total", "Locks whose token took the nodes a second round trip.",
+               figures.second_rounds);
   text.counter("top_ups_total", "Requests to nodes that lacked a lock which a quorum holds.",
                figures.top_ups);
 }

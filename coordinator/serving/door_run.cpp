@@ -1,5 +1,6 @@
 #include "coordinator/serving/door_run.h"
 
+#include "base/net/http/basic_password.h"
 #include "base/net/process/system_random.h"
 #include "base/net/turn/clock.h"
 #include "base/version.h"
@@ -35,6 +36,19 @@ void name_unix_socket(DoorSettings& settings) {
   }
 }
 
+// How many took longer than the entry before and at most so long; the last has no end.
+JsonArray acquisitions(const DurationBuckets& times) {
+  JsonArray all;
+  for (const DurationBuckets::Bucket& bucket : times.buckets()) {
+    const bool is_last = bucket.up_to == DurationBuckets::kEndless;
+    const auto up_to_us =
+        std::chrono::duration_cast<std::chrono::microseconds>(bucket.up_to).count();
+    all.add(JsonObject{{"up_to_us", is_last ? std::nullopt : std::optional(up_to_us)},
+                       {"count", bucket.count}});
+  }
+  return all;
+}
+
 }  // namespace
 
 DoorRun::DoorRun(net::Loop& loop, DoorSettings settings, ParsedOptions nodes, LogSink& log)
@@ -60,18 +74,36 @@ Status DoorRun::open_page() {
                                            .names = settings_.names,
                                            .title = "front door " + listeners_->addresses(),
                                            .door = [this] { return figures(); }});
-  auto http = server::MetricsPort::open(loop_, {{*settings_.http}}, [this](std::string_view path) {
-    if (path != "/metrics") {
-      return page_->answer(path).value_or(net::HttpResponse::not_found());
-    }
-    return server::MetricsPort::metrics(door_metrics(*door_, sockets_->group(), net::read_now()));
-  });
+  auto http =
+      server::MetricsPort::open(loop_, {{*settings_.http}},
+                                [this](const net::HttpRequest& request, const net::Address& peer) {
+                                  return page(request, peer);
+                                });
   if (!http) return http.error();
   http_ = std::move(http).value();
   log_.log(
       LogLevel::notice,
       fmt::format("a page for browsers is at http://{}/, metrics at /metrics", http_.addresses()));
   return Done{};
+}
+
+// No lock's name and no client's is among the metrics, and collectors have no password at nodes.
+net::HttpResponse DoorRun::page(const net::HttpRequest& request, const net::Address& peer) {
+  if (request.path == "/metrics") {
+    return server::MetricsPort::metrics(door_metrics(*door_, sockets_->group(), net::read_now()));
+  }
+  if (!may_look(request, peer)) return net::HttpResponse::failure(401);
+  return page_->answer(request.path).value_or(net::HttpResponse::not_found());
+}
+
+// The page has the password of the door's clients, also one that is set later (CONFIG SET).
+bool DoorRun::may_look(const net::HttpRequest& request, const net::Address& peer) {
+  const protocol::AccessControl& access = door_->node().access();
+  if (!access.is_required()) return true;
+  const auto password = net::basic_password(request.authorization);
+  if (password && access.admits("default", *password)) return true;
+  if (password) door_->node().door().note_wrong_password(peer.text(), monotonic_now());
+  return false;
 }
 
 JsonObject DoorRun::figures() const {
@@ -82,9 +114,28 @@ JsonObject DoorRun::figures() const {
           {"granted", stats.granted},
           {"extended", stats.extended},
           {"released", stats.released},
+          {"released_late", stats.released_late},
           {"refused_held", stats.refused_held},
           {"no_quorum", stats.no_quorum},
-          {"undone_late", stats.undone_late}};
+          {"possible", stats.possible},
+          {"undone_late", stats.undone_late},
+          {"undone_gone", stats.undone_gone},
+          {"acquisitions", acquisitions(stats.grant_times)},
+          {"votes", votes()}};
+}
+
+// By node, as /status.json names it.
+JsonArray DoorRun::votes() const {
+  const Group& group = sockets_->group();
+  JsonArray all;
+  for (NodeIndex node = 0; node < group.size(); ++node) {
+    const VoteFigures& votes = group.link(node).votes();
+    all.add(JsonObject{{"node", group.nodes()[node].name},
+                       {"yes", votes.yes},
+                       {"no", votes.no},
+                       {"none", votes.none}});
+  }
+  return all;
 }
 
 // What the nodes want of a door beside, such as to be admitted, is done over the links for locks.

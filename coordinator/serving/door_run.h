@@ -68,8 +68,11 @@ class DoorRun {
 
  private:
   Status open_page();
+  net::HttpResponse page(const net::HttpRequest& request, const net::Address& peer);
+  bool may_look(const net::HttpRequest& request, const net::Address& peer);
   JsonObject figures() const;
   void reach_nodes();
+  JsonArray votes() const;
   void tell_met();
 
   net::Loop& loop_;

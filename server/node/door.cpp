@@ -86,15 +86,17 @@ void Door::close_newcomer(std::string_view why, Instant now) {
 Reply Door::settle_password(Session& session, std::uint32_t refused_before, Reply reply,
                             bool in_transaction, Instant now) {
   note_newcomer(session, now);
-  if (session.refused_passwords > refused_before) {
-    ++parts_.stats.passwords_refused;
-    parts_.client_log.log(ClientLog::Kind::password, LogLevel::warning,
-                          fmt::format("{} gave a wrong password", session.peer().address), now);
-  }
+  if (session.refused_passwords > refused_before) note_wrong_password(session.peer().address, now);
   if (refused_before < kQuickRefusals || in_transaction) return reply;
   if (reply.is_error()) parts_.stats.count_error(reply.text());
   late_refusals_.emplace_back(later(now, kRefusalDelay), LateReply{session.id(), reply.owned()});
   return Reply::later();
+}
+
+void Door::note_wrong_password(std::string_view address, Instant now) {
+  ++parts_.stats.passwords_refused;
+  parts_.client_log.log(ClientLog::Kind::password, LogLevel::warning,
+                        fmt::format("{} gave a wrong password", address), now);
 }
 
 // In the order in which they began to wait, which all do for the same time.

@@ -48,6 +48,9 @@ class Door {
   // count of wrong ones, before they looked. Returns what is answered now.
   protocol::Reply settle_password(protocol::Session& session, std::uint32_t refused_before,
                                   protocol::Reply reply, bool in_transaction, Instant now);
+  // The same where it was said elsewhere than in a session, as on a front door's page: it is logged
+  // and counted.
+  void note_wrong_password(std::string_view address, Instant now);
   // The next refusal that is due by now.
   std::optional<LateReply> take_late_refusal(Instant now);
 

@@ -193,8 +193,26 @@ class DoorsPage(WithMetrics):
             "granted", "held", "late", "client_gone")},
             {"granted": 1, "held": 1, "late": 0, "client_gone": 0})
         self.assertEqual((told("extended_total"), told("released_total")), (1, 1))
+        self.assertEqual([told("votes_total", node=addresses[0], answer=answer)
+                          for answer in ("yes", "no", "none")], [1, 0, 0])
+        self.assertEqual([told("votes_total", node=addresses[2], answer=answer)
+                          for answer in ("yes", "no", "none")], [0, 0, 1])
+        self.assertEqual(told("second_rounds_total"), 0)
+        self.assertEqual((told("acquisition_seconds_count"),
+                          told("acquisition_seconds_bucket", le="+Inf")), (1, 1))
+        self.assertLess(0, told("acquisition_seconds_sum"))
         self.assertLess(abs(told("start_time_seconds") - time.time()), PATIENCE_S)
         self.assertNotIn("printer", page(metrics))
+
+        # A node whose counter is behind the other's has to confirm the token (rule F3).
+        with nodes[0].client() as client:
+            for _ in range(5):
+                client("LOCK.ACQUIRE", "printer", "b", "PX", 10000)
+                client("LOCK.RELEASE", "printer", "b")
+        with Client(port) as client:
+            self.assertEqual(client("LOCK.ACQUIRE", "printer", "a", "PX", 10000)[0], 1)
+            self.assertEqual(client.info()["second_rounds"], "1")
+        self.assertEqual(told("second_rounds_total"), 1)
 
     def test_its_place_is_told_where_it_is_taken_or_none(self):
         node = self.node()
@@ -242,7 +260,8 @@ class Shipped(WithMetrics):
         queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
         queries += [one["query"] for one in dashboard["templating"]["list"]]
         self.assertGreater(len(queries), 15)
-        asked = set(re.findall(r"\bredlock_\w+", rules + "\n".join(queries)))
+        asked = {re.sub("_bucket$", "", name)
+                 for name in re.findall(r"\bredlock_\w+", rules + "\n".join(queries))}
         self.assertEqual(asked - told, set())
         recorded = set(re.findall(r"record: (redlock:\w+)", rules))
         self.assertEqual(set(re.findall(r"redlock:\w+", rules)) - recorded, set())

@@ -58,17 +58,21 @@ class HttpReader::Parser {
     value_.clear();
     has_value_ = false;
     hosts_ = 0;
+    authorizations_ = 0;
     return 0;
   }
   int on_name(const char* at, std::size_t size) {
     if (has_value_ && end_field() != 0) return -1;
     return append(name_, at, size);
   }
-  // Two hosts are two meanings of one request (RFC 9112 §3.2).
+  // Two hosts are two meanings of one request (RFC 9112 §3.2), and so are two passwords.
   int end_field() {
     if (equals_ignoring_case(name_, "Host")) {
       if (++hosts_ > 1) return -1;  // at the end of all fields 1 would mean: no body follows
       request_.host = value_;
+    } else if (equals_ignoring_case(name_, "Authorization")) {
+      if (++authorizations_ > 1) return -1;
+      request_.authorization = value_;
     }
     name_.clear();
     value_.clear();
@@ -93,6 +97,7 @@ class HttpReader::Parser {
   std::string value_;  // the same
   bool has_value_ = false;
   int hosts_ = 0;
+  int authorizations_ = 0;
   bool is_whole_ = false;
 };
 

@@ -14,9 +14,10 @@
 namespace redlock::net {
 
 struct HttpRequest {
-  std::string method;  // as the library knows it: "GET"
-  std::string path;    // of the target, without its query
-  std::string host;    // the Host field; empty: none
+  std::string method;              // as the library knows it: "GET"
+  std::string path;                // of the target, without its query
+  std::string host;                // the Host field; empty: none
+  std::string authorization = {};  // the field of that name; empty: none
   bool keeps_alive = false;
 };
 

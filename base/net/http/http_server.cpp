@@ -1,6 +1,5 @@
 #include "base/net/http/http_server.h"
 
-#include "base/net/http/http_reader.h"
 #include "base/net/turn/clock.h"
 #include "base/text/words.h"
 
@@ -19,6 +18,10 @@ constexpr std::string_view kContentPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+// Browsers ask for a user, too: whatever is said there will do.
+constexpr std::string_view kPasswordWanted =
+    "WWW-Authenticate: Basic realm=\"redlock\", charset=\"UTF-8\"\r\n";
+
 Instant now() {
   return read_clock(ClockKind::monotonic);
 }
@@ -32,6 +35,7 @@ std::string bytes_of(const HttpResponse& response, bool has_body, bool keeps_ali
   const bool is_endless = response.events != nullptr;
   if (!is_endless) bytes += fmt::format("Content-Length: {}\r\n", response.body.size());
   if (response.status == 405) bytes += "Allow: GET, HEAD\r\n";
+  if (response.status == 401) bytes += kPasswordWanted;
   bytes += keeps_alive ? "\r\n" : "Connection: close\r\n\r\n";
   if (has_body) bytes += response.body;
   return bytes;
@@ -119,7 +123,8 @@ class HttpServer::Connection final : public Stream::User, private HttpEvents::Li
                                   : state == HttpReader::State::too_long
                                       ? HttpResponse::failure(431)
                                       : HttpResponse::failure(400);
-    const bool keeps_alive = is_whole && request.keeps_alive && response.events == nullptr;
+    const bool keeps_alive =
+        is_whole && request.keeps_alive && response.events == nullptr && response.status != 401;
     const bool has_body = !is_whole || request.method != "HEAD";
     silent_since_ = now();
     stream_->write(bytes_of(response, has_body, keeps_alive));
@@ -151,7 +156,7 @@ class HttpServer::Connection final : public Stream::User, private HttpEvents::Li
     if (has_host && !is_meant_for(request.host, is_from_this_machine())) {
       return HttpResponse::failure(421);
     }
-    return server_.answer_(request.path);
+    return server_.answer_(request, stream_->peer());
   }
 
   HttpServer& server_;

@@ -1,7 +1,9 @@
 // HttpServer: small pages for browsers and for what collects metrics, on the program's own loop.
 //
-//   auto server = HttpServer::listen(loop, {"127.0.0.1", 9379}, [&](std::string_view path) {
-//     return path == "/metrics" ? HttpResponse{.body = metrics()} : HttpResponse::not_found();
+//   auto server = HttpServer::listen(loop, {"127.0.0.1", 9379},
+//                                    [&](const HttpRequest& request, const Address&) {
+//     return request.path == "/metrics" ? HttpResponse{.body = metrics()}
+//                                       : HttpResponse::not_found();
 //   });
 //
 // HTTP/1.1 and 1.0, GET and HEAD, one request of a connection after the other, and one page between
@@ -17,6 +19,7 @@
 #pragma once
 
 #include "base/net/http/http_events.h"
+#include "base/net/http/http_reader.h"
 #include "base/net/sockets/address.h"
 #include "base/net/sockets/listener.h"
 #include "base/net/turn/loop.h"
@@ -56,8 +59,10 @@ class HttpServer {
   // its connection.
   static constexpr Duration kSilenceMax = 90s;
 
-  // To a GET of the path; also whether there is such a page. Called on the loop.
-  using Answer = std::function<HttpResponse(std::string_view path)>;
+  // To a GET of the path; also whether there is such a page, and whether the request shows the
+  // password for it. 401: it is asked for, and the connection closed, so that a guess costs one.
+  // Called on the loop.
+  using Answer = std::function<HttpResponse(const HttpRequest& request, const Address& peer)>;
 
   static Result<std::unique_ptr<HttpServer>> listen(Loop& loop, const Address& address,
                                                     Answer answer);

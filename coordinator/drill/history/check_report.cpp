@@ -24,6 +24,12 @@ std::string plural(std::size_t count, std::string_view one, std::string_view man
   return fmt::format("{} {}", grouped(count), count == 1 ? one : many);
 }
 
+// To find the place by in a picture.
+std::string rough_clock_text(const Story& story, Instant time) {
+  const Duration since = time - story.time.from;
+  return fmt::format("{:.1f} s", std::chrono::duration<double>(since).count());
+}
+
 std::string listed(const std::vector<std::string>& parts) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -37,7 +43,7 @@ std::size_t attempts_of(const Summary& summary) {
 Figure attempts_figure(const Summary& summary) {
   std::vector<std::string> parts;
   for (const auto& [why, count] : summary.refused)
-    parts.push_back(fmt::format("{} {}", why, grouped(count)));
+    parts.push_back(fmt::format("{} {}", spoken_name(why), grouped(count)));
   if (summary.unanswered > 0) parts.push_back(fmt::format("unanswered {}", summary.unanswered));
   return {
       "acquired",
@@ -58,7 +64,7 @@ Figure availability_figure(const Story& story, const Availability& availability)
   if (availability.longest.is_empty()) return figure;
   figure.note += fmt::format(
       "; longest gap {}, at {}, lock \"{}\"", precise_duration(availability.longest.length()),
-      clock_text(story, availability.longest.from), story.locks[availability.longest_lock]);
+      rough_clock_text(story, availability.longest.from), story.locks[availability.longest_lock]);
   return figure;
 }
 
@@ -139,7 +145,8 @@ Figure changes_figure(const Story& story, const GroupChanges& changes) {
                   changes.added, changes.removed, plural(changes.kills, "kill", "kills"))};
   const auto longest = [&story](TimeRange time) {
     if (time.is_empty()) return std::string("none");
-    return fmt::format("{}, at {}", precise_duration(time.length()), clock_text(story, time.from));
+    return fmt::format("{}, at {}", precise_duration(time.length()),
+                       rough_clock_text(story, time.from));
   };
   figure.note += fmt::format(
       "; longest gap of a lock meanwhile {}; during {} without another fault {}, and the longest "

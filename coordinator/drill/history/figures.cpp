@@ -291,8 +291,15 @@ std::string precise_duration(Duration d) {
   // What would be rounded to four digits goes to the next unit: else it is told as 1e+03.
   if (d < 999'500ns) return fmt::format("{:.3g} µs", ns / 1e3);
   if (d < 999'500us) return fmt::format("{:.3g} ms", ns / 1e6);
-  if (d < 1min) return fmt::format("{:.4g} s", ns / 1e9);
-  return fmt::format("{} min {:.3g} s", d / 1min, static_cast<double>((d % 1min).count()) / 1e9);
+  if (d < 59'995ms) return fmt::format("{:.4g} s", ns / 1e9);
+  const auto seconds = std::chrono::round<std::chrono::seconds>(d);
+  const auto rest = (seconds % 1min).count();
+  return fmt::format("{} min{}", seconds / 1min, rest == 0 ? "" : fmt::format(" {} s", rest));
+}
+
+std::string spoken_name(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
 }
 
 }  // namespace redlock::drill

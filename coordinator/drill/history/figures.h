@@ -133,7 +133,9 @@ std::vector<Gap> gaps_of(const Story& story, const RunningTimes& running);
 
 GroupChanges changes_of(const History& history, const Story& story, const RunningTimes& running);
 
-// "1.2 ms", "340 µs", "12.35 s".
+// "1.2 ms", "340 µs", "12.35 s", "1 min", "2 min 5 s".
 std::string precise_duration(Duration d);
+// What a history calls "no_quorum", for people.
+std::string spoken_name(std::string name);
 
 }  // namespace redlock::drill

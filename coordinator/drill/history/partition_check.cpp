@@ -1,6 +1,7 @@
 #include "coordinator/drill/history/partition_check.h"
 
 #include "base/text/duration_text.h"
+#include "coordinator/drill/history/story.h"
 #include "coordinator/quorum/quorum.h"
 
 #include <algorithm>
@@ -28,6 +29,7 @@ class Walk {
  public:
   Walk(const History& history, const PartitionCheckTerms& terms)
       : terms_(terms),
+        began_(history.events.empty() ? Instant{} : begin_of(history.events)),
         spare_(history.header.nodes.size() - coordinator::quorum_of(history.header.nodes.size())) {
     for (const std::string& name : history.header.clients) clients_[name];
     for (const Event& event : history.events) step(event);
@@ -46,8 +48,8 @@ class Walk {
   void look_at_patience(const std::string& name, const Client& client, Instant at);
   void heal(const std::string& name, Client& client, Instant at);
   void differs(Instant at, std::string text) {
-    report_.differences.push_back(
-        fmt::format("{} (at {} ns)", std::move(text), at.time_since_epoch().count()));
+    report_.differences.push_back(fmt::format("{} (at {:.3f} s)", std::move(text),
+                                              std::chrono::duration<double>(at - began_).count()));
   }
   // Whether all of an attempt lay within the time without a quorum.
   static bool was_cut_off(const Client& client) {
@@ -55,6 +57,7 @@ class Walk {
   }
 
   const PartitionCheckTerms& terms_;
+  const Instant began_;
   const std::size_t spare_;  // so many nodes can be done without
   std::map<std::string, Client> clients_;
   std::optional<Instant> others_since_;  // some are cut off, some are not
@@ -167,9 +170,10 @@ PartitionReport check_partitions(const History& history, const PartitionCheckTer
 std::string PartitionReport::text() const {
   return fmt::format(
       "{} times a client was cut off from a quorum: {} attempts were refused meanwhile, the "
-      "slowest after {} ms, and others got {} locks; after the healing a client had its next lock "
-      "within {} ms",
-      cut_off, refused, ceil_ms(refused_within), acquired_by_others, ceil_ms(back_within));
+      "slowest after {}, and others got {} locks; after the healing a client had its next lock "
+      "within {}",
+      cut_off, refused, spoken_duration(refused_within), acquired_by_others,
+      spoken_duration(back_within));
 }
 
 }  // namespace redlock::drill

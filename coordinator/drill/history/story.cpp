@@ -84,7 +84,7 @@ class Teller {
 
 Story Teller::tell() {
   if (!history_.events.empty())
-    story_.time = {history_.events.front().at, history_.events.back().at};
+    story_.time = {begin_of(history_.events), history_.events.back().at};
   name_parties();
   name_locks();
   story_.hold_of.resize(history_.events.size());
@@ -260,6 +260,14 @@ void Teller::close_all() {
 bool is_late(const History& history, const Hold& hold, Instant write) {
   if (write >= hold.valid_until) return true;
   return hold.releases && write > history.events[*hold.releases].at;
+}
+
+Instant begin_of(const std::vector<Event>& events) {
+  Instant begin = events.front().at;
+  for (const Event& event : events) {
+    if (event.what == What::acquired) begin = std::min(begin, event.asked);
+  }
+  return begin;
 }
 
 Story tell(const History& history) {

@@ -57,18 +57,22 @@ struct Spell {
 };
 
 struct Story {
-  TimeRange time;                                   // from the first event to the last
-  std::vector<std::string> parties;                 // clients in the header's order, then nodes
-  std::size_t clients = 0;                          // so many of the parties
-  std::vector<std::string> locks;                   // by name
-  std::vector<Hold> holds;                          // by the time of acquired
-  std::vector<Attempt> attempts;                    // by the time of their end
-  std::vector<Spell> spells;                        // by the time of their begin
+  TimeRange time;                    // from the first that was asked or told to the last
+  std::vector<std::string> parties;  // clients in the header's order, then nodes
+  std::size_t clients = 0;           // so many of the parties
+  std::vector<std::string> locks;    // by name
+  std::vector<Hold> holds;           // by the time of acquired
+  std::vector<Attempt> attempts;     // by the time of their end
+  std::vector<Spell> spells;         // by the time of their begin
   std::vector<std::optional<std::size_t>> hold_of;  // for each event
 
   // Spells that last at the end of the history end with it.
   bool is_node(std::size_t party) const { return party >= clients; }
 };
+
+// When the history begins: an acquisition tells when it was asked for, which may be before all that
+// was told. REQUIRES: some events.
+Instant begin_of(const std::vector<Event>& events);
 
 Story tell(const History& history);
 

@@ -122,15 +122,22 @@ function drawSpells({pen, x}, lane) {
   }
 }
 
+// A client that is cut off from nodes without which it still has a quorum.
+const kFewCut = {height: 2, alpha: 0.6};
+
 // Cut off or slowed is a matter of the network: a line below, whatever the party does above it.
 function drawNetwork({pen, x}, lane) {
   for (const spell of visibleSpells(lane)) {
     if (spell.what !== "cut" && spell.what !== "slowed") continue;
-    const y = lane.y + lane.height - (spell.what === "cut" ? 4 : 7);
+    const isCut = spell.what === "cut";
     const left = x(spell.from);
     pen.fillStyle = colours[spell.what];
-    pen.fillRect(left, y, Math.max(x(spell.to) - left, 1.5), spell.what === "cut" ? 4 : 3);
+    pen.globalAlpha = spell.has_quorum ? kFewCut.alpha : 1;
+    const height = spell.has_quorum ? kFewCut.height : isCut ? 4 : 3;
+    const y = lane.y + lane.height - (isCut ? height : 7);
+    pen.fillRect(left, y, Math.max(x(spell.to) - left, 1.5), height);
   }
+  pen.globalAlpha = 1;
 }
 
 function visibleHolds(lane) {

@@ -17,8 +17,14 @@ function fillHeader() {
 const kFindingsShown = 8;
 
 function fillVerdict() {
-  byId("verdict").className = history.clean ? "clean" : "found";
+  const isGood = history.clean && history.differences.length === 0;
+  byId("verdict").className = isGood ? "clean" : "found";
   byId("verdict-text").textContent = history.verdict;
+  byId("point").textContent = history.point + ".";
+  byId("point").hidden = history.point === "";
+  for (const text of history.differences) {
+    element("li", "Not as it should be: " + text, byId("differences"));
+  }
   const list = byId("findings");
   findings.forEach((finding, i) => {
     const item = element("li", "", list);
@@ -116,6 +122,10 @@ function signs() {
     ["stopped", box(patterns.stopped)],
     ["recovering", box(patterns.recovering)],
     ["cut off", line(colours.cut, 8, 4)],
+    ["cut off from some nodes", (pen) => {
+      pen.globalAlpha = kFewCut.alpha;
+      line(colours.cut, 9, kFewCut.height)(pen);
+    }],
     ["slowed", line(colours.slowed, 8, 3)],
     ["clock jump", (pen) => drawTriangle(pen, 10, 8, 7, colours.jumped)],
     ["finding", box(colours.finding)],

@@ -11,23 +11,29 @@ function gridStep() {
 function gridTimes() {
   const step = gridStep();
   const times = [];
-  for (let time = Math.ceil(view.from / step) * step; time <= view.to; time += step) {
+  const begin = Math.ceil(Math.max(view.from, 0) / step) * step;
+  for (let time = begin; time <= view.to; time += step) {
     times.push(time);
   }
   return times;
 }
 
+const axisDigits = () => Math.max(0, Math.min(6, 6 - Math.floor(Math.log10(gridStep()))));
+
 function drawAxis() {
   const {pen, width} = prepare("axis", 26);
   const x = (time) => ((time - view.from) * width) / (view.to - view.from);
-  const digits = Math.max(0, Math.min(6, 6 - Math.floor(Math.log10(gridStep()))));
+  const digits = axisDigits();
   pen.font = "11px system-ui, sans-serif";
   pen.textBaseline = "middle";
   for (const time of gridTimes()) {
     pen.fillStyle = colours.line;
     pen.fillRect(Math.round(x(time)), 18, 1, 8);
     pen.fillStyle = colours.soft;
-    pen.fillText(timeText(time, digits), Math.round(x(time)) + 3, 15);
+    const text = timeText(time, digits);
+    const fits = x(time) + 3 + pen.measureText(text).width <= width;
+    pen.textAlign = fits ? "left" : "right";
+    pen.fillText(text, Math.round(x(time)) + (fits ? 3 : -3), 15);
   }
   for (const finding of findings) {
     if (finding.to < view.from || finding.from > view.to) continue;
@@ -42,10 +48,11 @@ function drawAxis() {
 }
 
 // Above how many locks were held, below what was done to nodes and clients; red: findings.
+const kOverviewHeight = 58;  // as the style has it
 let overviewPicture = null;
 
 function paintOverview() {
-  const {pen, width} = prepare("overview", 46);
+  const {pen, width} = prepare("overview", kOverviewHeight);
   const columns = Math.ceil(width);
   const scale = width / total;
   const held = new Float32Array(columns + 1);
@@ -56,7 +63,7 @@ function paintOverview() {
     }
   });
   pen.fillStyle = colours.lane;
-  pen.fillRect(0, 0, width, 46);
+  pen.fillRect(0, 0, width, kOverviewHeight);
   pen.fillStyle = colours.locks[0];
   pen.globalAlpha = 0.55;
   const most = Math.max(history.locks.length, 1);
@@ -64,21 +71,21 @@ function paintOverview() {
     const height = Math.min(sum / most, 1) * 26;
     pen.fillRect(c, 28 - height, 1, height);
   });
-  for (const spell of spells) {
+  for (const spell of spells.filter((one) => !one.is_of_nodes)) {
     const isNode = spell.party >= history.clients.length;
     pen.fillStyle = colours[spell.what === "killed" ? "down" : spell.what];
     pen.globalAlpha = 0.6;
-    pen.fillRect(spell.from * scale, isNode ? 37 : 30, Math.max((spell.to - spell.from) * scale, 1),
-                 isNode ? 7 : 5);
+    pen.fillRect(spell.from * scale, isNode ? 46 : 32, Math.max((spell.to - spell.from) * scale, 1),
+                 8);
   }
   pen.fillStyle = colours.jumped;
   for (const jump of jumps) {
-    pen.fillRect(jump.at * scale, jump.party >= history.clients.length ? 37 : 30, 2, 5);
+    pen.fillRect(jump.at * scale, jump.party >= history.clients.length ? 46 : 32, 2, 8);
   }
   pen.globalAlpha = 1;
   pen.fillStyle = colours.finding;
   for (const finding of findings) {
-    pen.fillRect(finding.from * scale, 0, Math.max((finding.to - finding.from) * scale, 2), 46);
+    pen.fillRect(finding.from * scale, 0, Math.max((finding.to - finding.from) * scale, 2), kOverviewHeight);
   }
   overviewPicture = document.createElement("canvas");
   overviewPicture.width = canvases.overview.width;
@@ -87,19 +94,22 @@ function paintOverview() {
 }
 
 function drawOverview() {
-  const {pen, width} = prepare("overview", 46);
-  pen.drawImage(overviewPicture, 0, 0, width, 46);
+  const {pen, width} = prepare("overview", kOverviewHeight);
+  pen.drawImage(overviewPicture, 0, 0, width, kOverviewHeight);
   const left = Math.max((view.from / total) * width, 0);
   const right = Math.min((view.to / total) * width, width);
   pen.fillStyle = colours.paper;
   pen.globalAlpha = 0.62;
-  pen.fillRect(0, 0, left, 46);
-  pen.fillRect(right, 0, width - right, 46);
+  pen.fillRect(0, 0, left, kOverviewHeight);
+  pen.fillRect(right, 0, width - right, kOverviewHeight);
   pen.globalAlpha = 1;
   pen.strokeStyle = colours.ink;
   pen.lineWidth = 1;
-  pen.strokeRect(left + 0.5, 0.5, Math.max(right - left - 1, 2), 45);
+  pen.strokeRect(left + 0.5, 0.5, Math.max(right - left - 1, 2), kOverviewHeight - 1);
 }
+
+// A digit more than the axis has.
+const rangeText = (time) => timeText(time, Math.min(axisDigits() + 1, 6));
 
 let isAsked = false;
 
@@ -115,6 +125,6 @@ function draw() {
   drawAxis();
   drawOverview();
   byId("range").textContent =
-      `${timeText(Math.max(view.from, 0), 3)} to ${timeText(Math.min(view.to, total), 3)}`;
+      `${rangeText(Math.max(view.from, 0))} to ${rangeText(Math.min(view.to, total))}`;
   Object.assign(document.documentElement.dataset, {lanes: lanes.length, holds: drawn.holds});
 }

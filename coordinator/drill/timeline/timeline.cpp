@@ -2,6 +2,7 @@
 
 #include "base/text/json.h"
 #include "coordinator/drill/history/check_report.h"
+#include "coordinator/drill/history/client_cuts.h"
 #include "coordinator/drill/history/figures.h"
 #include "coordinator/drill/timeline/timeline_page.h"
 
@@ -47,8 +48,8 @@ struct HoldEnd {
 
 class Picture {
  public:
-  Picture(const History& history, const Story& story, const Report& report)
-      : history_(history), story_(story), report_(report), running_(story) {}
+  Picture(const History& history, const Story& story, const Report& report, const Shown& shown)
+      : history_(history), story_(story), report_(report), shown_(shown), running_(story) {}
   JsonObject json() const;
 
  private:
@@ -71,6 +72,7 @@ class Picture {
   const History& history_;
   const Story& story_;
   const Report& report_;
+  const Shown& shown_;
   const RunningTimes running_;
 };
 
@@ -81,6 +83,8 @@ JsonObject Picture::json() const {
                      {"length", us(story_.time.to)},
                      {"clean", report_.is_clean()},
                      {"verdict", verdict_text(report_)},
+                     {"point", shown_.text},
+                     {"differences", shown_.differences},
                      {"locks", story_.locks},
                      {"nodes", nodes()},
                      {"holds", holds()},
@@ -179,7 +183,7 @@ void Picture::add_attempts(JsonObject& page) const {
   page.add("attempts", columns.json());
   std::vector<std::string> names(whys.size());
   for (const auto& [name, index] : whys) {
-    names[static_cast<std::size_t>(index)] = name.empty() ? "no reason told" : name;
+    names[static_cast<std::size_t>(index)] = name.empty() ? "no reason told" : spoken_name(name);
   }
   page.add("whys", names);
 }
@@ -202,6 +206,15 @@ JsonArray Picture::spells() const {
                           {"from", us(spell.time.from)},
                           {"to", us(spell.time.to)},
                           {"note", note_of(event(spell.begin))}});
+  }
+  for (const ClientCut& cut : client_cuts(history_, story_)) {
+    spells.add(JsonObject{{"party", cut.client},
+                          {"what", "cut"},
+                          {"from", us(cut.time.from)},
+                          {"to", us(cut.time.to)},
+                          {"note", note_of(cut, story_)},
+                          {"is_of_nodes", true},
+                          {"has_quorum", cut.has_quorum}});
   }
   return spells;
 }
@@ -255,8 +268,9 @@ std::string harmless_in_html(const std::string& json) {
 
 }  // namespace
 
-std::string timeline_html(const History& history, const Story& story, const Report& report) {
-  const std::string json = Picture(history, story, report).json().text();
+std::string timeline_html(const History& history, const Story& story, const Report& report,
+                          const Shown& shown) {
+  const std::string json = Picture(history, story, report, shown).json().text();
   std::string html(kPageBegin);
   html += harmless_in_html(json);
   html += kPageEnd;

@@ -5,8 +5,18 @@
 
 #include "coordinator/drill/history/check.h"
 
+#include <string>
+#include <vector>
+
 namespace redlock::drill {
 
-std::string timeline_html(const History& history, const Story& story, const Report& report);
+// What a drill is there to show beyond what every history is judged by.
+struct Shown {
+  std::string text = {};                      // for people; empty: nothing
+  std::vector<std::string> differences = {};  // from what should be
+};
+
+std::string timeline_html(const History& history, const Story& story, const Report& report,
+                          const Shown& shown = {});
 
 }  // namespace redlock::drill

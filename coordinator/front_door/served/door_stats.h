@@ -1,12 +1,15 @@
 // What a front door counts, for INFO.
 #pragma once
 
+#include "base/duration_buckets.h"
+
 #include <cstdint>
 
 namespace redlock::coordinator {
 
 struct DoorStats {
   std::uint64_t granted = 0;
+  DurationBuckets grant_times;  // of them: from when the command came, with its turn in line
   std::uint64_t refused_held = 0;
   std::uint64_t extended = 0;
   std::uint64_t shortened = 0;

@@ -172,6 +172,7 @@ void ServedCommand::keep_done(Done done, Now now) {
   switch (done.kind) {
     case ChangeKind::create:
       ++parts_.stats.granted;
+      parts_.stats.grant_times.add(now.monotonic - came_.monotonic);
       break;
     case ChangeKind::extend:
       ++parts_.stats.extended;

@@ -3,6 +3,7 @@
 import collections
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -74,6 +75,13 @@ class DrillTest(unittest.TestCase):
     def history(self):
         with open(os.path.join(self.out, "history.jsonl"), encoding="utf-8") as file:
             return [json.loads(line) for line in file]
+
+    def drawn(self):
+        """What the drill's picture is made of."""
+        with open(os.path.join(self.out, "timeline.html"), encoding="utf-8") as file:
+            told = re.search(r'<script type="application/json" id="history">(.*?)</script>',
+                             file.read(), re.S)[1]
+        return json.loads(told)
 
     def script(self, *lines):
         path = os.path.join(self.folder, "node-program")

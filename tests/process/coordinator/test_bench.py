@@ -3,11 +3,14 @@
 import json
 import os
 import pty
+import re
 import signal
 import socket
+import tempfile
 import unittest
 
 from group import GroupTest, ask, read_terminal, wait_until
+from test_check import WellFormed
 
 SECONDS = ("--for", "1s")
 
@@ -79,6 +82,64 @@ class Bench(GroupTest):
         self.assertIn("[####", output)
         self.assertIn("locks/s, p50 ", output)
         self.assertIn("p99.9", output)
+
+    def test_its_last_word_is_what_it_comes_to(self):
+        result = self.redlock("bench", *SECONDS)
+        self.assertExit(0, result)
+        *_, what, _, last = result.stdout.rstrip("\n").split("\n")
+        self.assertEqual(what, "5 nodes, 50 locks in flight, TTL 30s, with fencing tokens")
+        self.assertRegex(last, "^[1-9][0-9,]* locks a second for [0-9.]+ s, acquired and released; "
+                               "[0-9.]+ us of this process's CPU each$")
+
+    def page(self, *options, status=0):
+        """What the report tells as rows of texts, and what was printed."""
+        folder = tempfile.TemporaryDirectory(prefix="redlock-test.")
+        self.addCleanup(folder.cleanup)
+        path = os.path.join(folder.name, "report.html")
+        result = self.redlock("bench", *SECONDS, "--html", path, *options)
+        self.assertExit(status, result)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        page = WellFormed(text)
+        self.assertEqual((page.open, page.references), ([], []))
+        self.assertNotRegex(text, r"https?://|@import|url\(|<script|/\*STYLE|<!--BODY")
+        self.assertIn("default-src 'none'", text)
+        return text, result.stdout
+
+    def test_its_report_is_a_page_that_needs_nothing_else_and_tells_what_is_printed(self):
+        self.group.kill(4)
+        text, printed = self.page("--json")
+        told = json.loads(printed)
+        pairs = f"{told['acquire']['count']:,}"
+        self.assertIn(f">{pairs}</td>", text)
+        self.assertIn(f"<small>{pairs}, by how long they took</small>", text)
+        self.assertIn(f">{int(told['pairs_per_second']):,} locks a second</p>", text)
+        pictures = re.findall(r'<table class="picture">(.*?)</table>', text, re.S)
+        self.assertEqual(len(pictures), 2)
+        for picture, operation in zip(pictures, ("acquire", "release")):
+            rows = re.findall(r'<th>up to ([0-9.]+ m?µ?s)</th><td class="bar">(.*?)</td>'
+                              r'<td class="number">([0-9.]+) %</td>', picture)
+            self.assertLess(abs(sum(float(share) for *_, share in rows) - 100), 0.005 * len(rows))
+            widths = [float((re.findall("width:([0-9.]+)%", bar) or ["0"])[0])
+                      for _, bar, _ in rows]
+            self.assertEqual(max(widths), 100)
+            largest = max(bar["count"] for bar in told[operation]["histogram"])
+            share = 100 * largest / told[operation]["count"]
+            self.assertEqual(rows[widths.index(100)][2], f"{share:.2f}")
+        gone = f"127.0.0.1:{self.group.nodes[4].port}"
+        self.assertRegex(text, f'<td class="name">{gone}</td><td class="number">-</td>')
+
+    def test_its_report_of_nothing_says_so(self):
+        self.group.kill(0, 1, 2)
+        text, _ = self.page(status=69)
+        self.assertIn(">0 locks a second</p>", text)
+        self.assertRegex(text, r'<p class="bad">acquire failed: [0-9,]+ no quorum</p>')
+        self.assertNotIn("picture\">", text)
+
+    def test_a_report_that_cannot_be_written_is_found_out_before(self):
+        result = self.redlock("bench", "--for", "1h", "--html", "/nowhere/report.html")
+        self.assertExit(74, result)
+        self.assertIn("/nowhere/report.html: cannot be written: No such file", result.stderr)
 
     def test_options_that_make_no_sense_are_usage_errors(self):
         for options in (("--for", "1ms"), ("--in-flight", "0"), ("--in-flight", "1001"),

@@ -83,8 +83,8 @@ class Judging(CheckTest):
     def test_a_finding_ends_with_1_and_names_who_when_and_where(self):
         done = self.check(self.file(TWO_HOLDERS))
         self.assertEqual((done.returncode, done.stderr), (1, ""))
-        self.assertIn('lock "printer" had two holders for 50 ms, from 0.030000 s: anna (acquired '
-                      "at 0.000000 s, line 2) and bert (acquired at 0.030000 s, line 5)",
+        self.assertIn('lock "printer" had two holders for 50 ms, from 0.031000 s: anna (acquired '
+                      "at 0.001000 s, line 2) and bert (acquired at 0.031000 s, line 5)",
                       done.stdout)
 
     def test_a_revived_hold_and_a_validity_beyond_its_ttl_are_found(self):
@@ -186,15 +186,57 @@ class Page(CheckTest):
             told = json.loads(WellFormed(file.read()).texts["history"])
         self.assertTrue(told["title"].startswith("</script>"))
         self.assertEqual(told["clients"], ["anna", "bert", "<b>carl</b> & sons"])
-        self.assertEqual(told["holds"]["from"], [0, 30000])
+        self.assertEqual(told["holds"]["from"], [1000, 31000])
         self.assertEqual(told["findings"][0]["holds"], [0, 1])
+
+    def told(self, text):
+        with open(self.page(text), encoding="utf-8") as file:
+            return json.loads(WellFormed(file.read()).texts["history"])
+
+    def test_a_clients_row_tells_whom_it_is_cut_off_from(self):
+        nodes = [f"10.0.0.{number}:7001" for number in range(1, 4)]
+        told = self.told(history(
+            (10, "node 1", "cut", {"from": ["bert"]}), (20, "node 2", "cut", {}),
+            (30, "node 1", "healed", {}), (40, "node 2", "healed", {}),
+            # One partition cuts both, and is healed.
+            (45, "node 1", "cut", {}), (45.2, "node 2", "cut", {}),
+            (48, "node 1", "healed", {}), (48.2, "node 2", "healed", {}),
+            (50, "node 3", "cut", {"from": ["anna"], "direction": "in"}),
+            acquired(60, "anna", "1", 100), releases(70, "anna", "1"),
+            nodes=nodes, clients=["anna", "bert"]))
+        spells = [(told["clients"][one["party"]], one["from"] // 1000, one["to"] // 1000,
+                   one["note"], one["has_quorum"])
+                  for one in told["spells"] if one.get("is_of_nodes")]
+        self.assertEqual(spells, [
+            ("anna", 10, 30, "from node 2", True),
+            ("anna", 35, 38, "from node 1 and node 2, and so from every quorum", False),
+            ("anna", 40, 60, "from node 3", True),
+            ("bert", 0, 10, "from node 1", True),
+            ("bert", 10, 20, "from node 1 and node 2, and so from every quorum", False),
+            ("bert", 20, 30, "from node 2", True),
+            ("bert", 35, 38, "from node 1 and node 2, and so from every quorum", False)])
+
+    def test_no_time_is_before_its_begin(self):
+        told = self.told(HANDED_OVER)  # each was asked for a millisecond before all else
+        self.assertEqual(told["holds"]["asked"], [0, 41000])
+        self.assertEqual(told["attempts"]["from"], [0, 41000])
+
+    def test_figures_are_told_as_people_tell_them(self):
+        told = self.told(history(
+            acquired(10, "anna", "1", 100), releases(50, "anna", "1"),
+            (60, "bert", "asks", {"lock": "printer"}),
+            (70, "bert", "refused", {"lock": "printer", "why": "no_quorum"}),
+            acquired(60_150, "anna", "2", 61_000)))
+        self.assertTrue(told["scale"].startswith("1 min, 2 clients"), told["scale"])
+        self.assertEqual(told["figures"][0][2], "no quorum 1")
+        self.assertEqual(told["whys"], ["no quorum"])
 
     def test_what_a_killed_client_held_ends_there(self):
         text = history(acquired(10, "anna", "1", 100), (40, "anna", "killed", {}),
                        (50, "anna", "started", {}), (120, "bert", "asks", {"lock": "printer"}))
         with open(self.page(text), encoding="utf-8") as file:
             holds = json.loads(WellFormed(file.read()).texts["history"])["holds"]
-        self.assertEqual((holds["to"], holds["valid"], holds["end"]), ([30000], [90000], [3]))
+        self.assertEqual((holds["to"], holds["valid"], holds["end"]), ([31000], [91000], [3]))
 
 
 @unittest.skipUnless(CHROMIUM, "chromium is not installed")

@@ -26,6 +26,8 @@ class Clock(drills.DrillTest):
         self.assertEqual(status, 0, output)
         self.assertIn("Nothing found: ", output)
         self.assertIn("no lock outlasted its holder by more than ", output)
+        self.assertIn(self.drawn()["point"] + "\n", output)
+        self.assertIn("no lock outlasted its holder by more than ", self.drawn()["point"])
         _, events, counts = self.told()
         self.assertHappened(counts, ("node", "clock_jumped", 10), ("client", "clock_jumped", 2),
                             ("client", "acquired", 100), ("client", "wrote", 100))

@@ -1,11 +1,14 @@
 """The page of `redlock status --http` and of a front door: what it tells, to whom, and what not."""
 
+import base64
 import http.client
 import json
+import pathlib
 import re
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 import unittest
 import urllib.error
@@ -14,8 +17,14 @@ import urllib.request
 from group import PATIENCE_S, GroupTest, ask, reserve_ports, wait_until
 
 
-def get(port, path="/", host=None):
+def basic(password):
+    return "Basic " + base64.b64encode(f"anybody:{password}".encode()).decode()
+
+
+def get(port, path="/", host=None, password=None):
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}")
+    if password is not None:
+        request.add_header("Authorization", basic(password))
     if host:
         request.add_header("Host", host)
     with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
@@ -33,9 +42,10 @@ def questions_at(port):
 class Listener:
     """Somebody who looks at the page."""
 
-    def __init__(self, port):
+    def __init__(self, port, password=None):
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
-        self.connection.request("GET", "/events")
+        headers = {} if password is None else {"Authorization": basic(password)}
+        self.connection.request("GET", "/events", headers=headers)
         self.answer = self.connection.getresponse()
 
     def next(self):
@@ -260,10 +270,98 @@ class Door(PageTest):
         self.assertEqual((told["door"]["granted"], told["door"]["waiters"]), (1, 0))
         self.assertNotIn("a secret", json.dumps(told))
 
-    def test_with_a_password_names_are_told_only_as_is_wished(self):
-        self.serve("--requirepass", "secret")
-        told = self.listen().next()
-        self.assertEqual((told["locks"], told["why_no_locks"]), (None, "names are not shown"))
+    def test_it_tells_how_long_locks_took_and_which_nodes_had_no_say(self):
+        port = self.serve()
+        self.assertEqual(ask(port, "SET", "first", "a", "NX", "PX", "20000"), "+OK")
+        self.group.kill(3)
+        self.group.signal((4,), signal.SIGSTOP)
+        for number in range(20):
+            name = f"lock {number}"
+            self.assertEqual(ask(port, "SET", name, "a", "NX", "PX", "20000"), "+OK")
+        # Whom another has it from is not asked by this door: the vote is what tells.
+        for node in self.group.nodes[:3]:
+            ask(node.port, "SET", "of another", "b", "NX", "PX", "20000")
+        self.assertEqual(ask(port, "SET", "of another", "a", "NX", "PX", "20000"), "$-1")
+        self.group.proceed()
+        listener = self.listen()
+
+        def votes():
+            told = listener.next()["door"]
+            self.assertEqual([one["node"] for one in told["votes"]],
+                             [f"127.0.0.1:{node.port}" for node in self.group.nodes])
+            return told["acquisitions"], [
+                (one["yes"], one["no"], one["none"]) for one in told["votes"]]
+        acquisitions, told = votes()
+        while sum(sum(one) for one in told) < 22 * 5:  # the one that hung answers late
+            acquisitions, told = votes()
+        self.assertEqual(told[:3], [(21, 1, 0)] * 3)
+        self.assertEqual(sum(bucket["count"] for bucket in acquisitions), 21)
+        self.assertEqual(told[3][1:], (0, 22 - told[3][0]))
+        self.assertLessEqual(told[3][0], 1)  # the first, where it was in time
+        self.assertEqual(acquisitions[-1]["up_to_us"], None)
+        self.assertEqual([bucket["up_to_us"] for bucket in acquisitions[:-1]],
+                         sorted(bucket["up_to_us"] for bucket in acquisitions[:-1]))
+
+    def test_a_node_that_was_never_heard_had_no_say(self):
+        self.group.signal((4,), signal.SIGSTOP)
+        port = self.serve()
+        for number in range(3):
+            name = f"lock {number}"
+            self.assertEqual(ask(port, "SET", name, "a", "NX", "PX", "20000"), "+OK")
+        told = self.listen().next()["door"]["votes"][4]
+        self.assertEqual((told["yes"], told["no"], told["none"]), (0, 0, 3))
+
+    def refused(self, path, **options):
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            get(self.port, path, **options)
+        refused.exception.close()
+        self.assertEqual(refused.exception.code, 401)
+        return refused.exception
+
+    def test_with_a_password_whoever_gives_it_is_shown_the_page(self):
+        port = self.serve("--requirepass", "se:cret ü")
+        self.assertEqual(ask(port, "AUTH", "se:cret ü"), "+OK")
+        for path in ("/", "/page.js", "/page.css", "/status.json", "/events", "/other"):
+            refusal = self.refused(path)
+            self.assertEqual(refusal.headers["WWW-Authenticate"],
+                             'Basic realm="redlock", charset="UTF-8"')
+            for wrong in ("", "se", "se:cret", "se:cret ü ", "Se:cret ü"):
+                self.refused(path, password=wrong)
+        listener = Listener(self.port, password="se:cret ü")
+        self.addCleanup(listener.close)
+        told = listener.next()
+        self.assertEqual((told["locks"], told["status"]["level"]), ([], "well"))
+        self.assertIn("<title>Redlock</title>", get(self.port, password="se:cret ü")[1])
+        # Collectors have none at the nodes, and no lock's name is among what they get.
+        self.assertIn("redlock_door_info", get(self.port, "/metrics")[1])
+
+    def test_guesses_are_counted_and_logged_and_each_costs_a_connection(self):
+        log = tempfile.NamedTemporaryFile()
+        self.addCleanup(log.close)
+        port = self.serve("--requirepass", "secret", "--logfile", log.name)
+        credentials = base64.b64encode(b"default:guess").decode()
+        guess = f"GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic {credentials}\r\n\r\n"
+        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_S) as link:
+            link.sendall(100 * guess.encode())
+            with link.makefile("rb") as answers:
+                try:
+                    heard = answers.read()
+                except ConnectionResetError:
+                    heard = b"401"  # what came behind it was not read
+        self.assertEqual(heard.count(b"401"), 1)
+        self.refused("/")  # says nothing, and guesses nothing
+        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as link:
+            link.sendall(b"AUTH secret\r\nINFO stats\r\nQUIT\r\n")
+            self.assertIn("acl_access_denied_auth:1\n", link.makefile().read())
+        self.assertRegex(pathlib.Path(log.name).read_text(),
+                         "127.0.0.1:[0-9]+ gave a wrong password")
+
+    def test_a_password_that_is_set_later_is_asked_for_from_then(self):
+        port = self.serve()
+        self.assertIn("<title>Redlock</title>", get(self.port)[1])
+        self.assertEqual(ask(port, "CONFIG", "SET", "requirepass", "secret"), "+OK")
+        self.refused("/")
+        self.assertIn("<title>Redlock</title>", get(self.port, password="secret")[1])
 
     def test_a_door_is_ended_while_somebody_looks(self):
         self.serve()
@@ -275,6 +373,9 @@ class Door(PageTest):
 def is_shown(port):
     try:
         return get(port)
+    except urllib.error.HTTPError as refused:
+        refused.close()
+        return True
     except OSError:
         return None
 

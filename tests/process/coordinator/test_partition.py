@@ -1,6 +1,7 @@
 """redlock drill partition: the network falls apart, and no lock is held twice."""
 
 import os
+import re
 import signal
 import subprocess
 import unittest
@@ -22,6 +23,7 @@ class Partition(drills.DrillTest):
         self.assertIn("Nothing found: ", output)
         self.assertRegex(output, r"[1-9]\d* times a client was cut off from a quorum: [1-9]\d* "
                                  r"attempts were refused meanwhile, .* others got [1-9]\d* locks; ")
+        self.assert_the_page_tells(output)
         header, events, counts = self.told()
         self.assertEqual(header["title"], "partition, seed 2")
         self.assertEqual(header["nodes"], [f"10.0.1.{i}:7001" for i in range(1, 6)])
@@ -32,6 +34,22 @@ class Partition(drills.DrillTest):
         self.assertEqual(counts["node", "cut"], counts["node", "healed"])
         self.assertEqual(counts["node", "slowed"], counts["node", "unslowed"])
         self.assertIn("no_quorum", {event.get("why") for event in events})
+
+    def assert_the_page_tells(self, output):
+        """The point of the drill, and whom each client was cut off from."""
+        page = self.drawn()
+        self.assertIn(page["point"] + "\n", output)
+        self.assertRegex(page["point"], "next lock within [0-9.]+ m?s$")
+        self.assertEqual(page["differences"], [])
+        of_clients = [one for one in page["spells"] if one.get("is_of_nodes")]
+        self.assertTrue(all(one["party"] < 16 for one in of_clients))
+        without = [one for one in of_clients if not one["has_quorum"]]
+        said = re.match(r"(\d+) times a client was cut off from a quorum", page["point"])
+        self.assertEqual(len(without), int(said[1]))
+        self.assertRegex(without[0]["note"], "^from (node [1-5], )+node [1-5] and node [1-5], "
+                                             "and so from every quorum$")
+        for one in page["spells"]:
+            self.assertTrue(0 <= one["from"] <= one["to"] <= page["length"], one)
 
     def test_ctrl_c_while_the_network_is_apart_heals_it_and_tells_what_happened(self):
         drill = self.start("--for", "10m", "--seed", "2")

@@ -45,6 +45,18 @@ TEST_CASE("a request is read, however its bytes come") {
   check_is_the_get(reader.request());
 }
 
+TEST_CASE("who asks is read, and is one") {
+  HttpReader reader;
+  std::string_view bytes =
+      "GET / HTTP/1.1\r\nAUTHORIZATION: Basic x=\r\n\r\nGET / HTTP/1.1\r\n\r\n";
+  CHECK(reader.read(bytes) == State::whole);
+  CHECK(reader.request().authorization == "Basic x=");
+  CHECK(reader.read(bytes) == State::whole);
+  CHECK(reader.request().authorization.empty());
+  CHECK(state_of("GET / HTTP/1.1\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n") ==
+        State::broken);
+}
+
 TEST_CASE("no bytes are no end") {
   HttpReader reader;
   std::string_view bytes = "GET / HT";

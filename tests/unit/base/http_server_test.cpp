@@ -37,13 +37,21 @@ struct Browser final : Stream::User {
 class Site {
  public:
   Site()
-      : server_(HttpServer::listen(loop_, {"127.0.0.1", 0}, [this](std::string_view path) {
-                  ++asked;
-                  if (path == "/large") return HttpResponse{.body = std::string(kLargeBytes, 'x')};
-                  if (path == "/events") return HttpResponse::listen_to(events);
-                  return path == "/page" ? HttpResponse{.body = "hello\n"}
-                                         : HttpResponse::not_found();
-                }).value()) {
+      : server_(HttpServer::listen(loop_, {"127.0.0.1", 0},
+                                   [this](const HttpRequest& request, const Address&) {
+                                     const std::string& path = request.path;
+                                     ++asked;
+                                     if (path == "/large")
+                                       return HttpResponse{.body = std::string(kLargeBytes, 'x')};
+                                     if (path == "/mine" && request.authorization != "me") {
+                                       return HttpResponse::failure(401);
+                                     }
+                                     if (path == "/events") return HttpResponse::listen_to(events);
+                                     return path == "/page" || path == "/mine"
+                                                ? HttpResponse{.body = "hello\n"}
+                                                : HttpResponse::not_found();
+                                   })
+                    .value()) {
     std::signal(SIGPIPE, SIG_IGN);  // as whoever serves others
   }
 
@@ -100,6 +108,17 @@ TEST_CASE("a page, its head alone, and no page") {
              StartsWith("HTTP/1.1 404 Not Found\r\n"));
   CHECK_FALSE(browser.is_closed);
   CHECK(site.server().connections() == 1);
+}
+
+TEST_CASE("who does not say who it is is asked for it") {
+  Site site;
+  Browser& browser = site.connect();
+  CHECK_THAT(site.ask(browser, "GET /mine HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+             StartsWith("HTTP/1.1 401 Unauthorized\r\n") &&
+                 Contains("\r\nWWW-Authenticate: Basic realm=\"redlock\", charset=\"UTF-8\"\r\n"));
+  CHECK(site.run_until([&] { return browser.is_closed; }));
+  CHECK_THAT(site.ask("GET /mine HTTP/1.1\r\nAuthorization: me\r\n\r\n"),
+             StartsWith("HTTP/1.1 200 OK\r\n") && !Contains("WWW-Authenticate"));
 }
 
 TEST_CASE("a connection ends as the client wants it") {

@@ -31,6 +31,23 @@ TEST_CASE("samples of one name are told apart by labels, whose values may be any
         "x_of{a=\"\"} -1\n");
 }
 
+TEST_CASE("a histogram's buckets count all that are below their edges") {
+  MetricsText text("x");
+  DurationBuckets times;
+  for (const Duration took : {Duration(2ms), Duration(80us), Duration(3s)}) times.add(took);
+  text.histogram("wait_seconds", "Waits.", times);
+  CHECK(std::move(text).str() ==
+        "# HELP x_wait_seconds Waits.\n# TYPE x_wait_seconds histogram\n"
+        "x_wait_seconds_bucket{le=\"0.0001\"} 1\nx_wait_seconds_bucket{le=\"0.00025\"} 1\n"
+        "x_wait_seconds_bucket{le=\"0.0005\"} 1\nx_wait_seconds_bucket{le=\"0.001\"} 1\n"
+        "x_wait_seconds_bucket{le=\"0.0025\"} 2\nx_wait_seconds_bucket{le=\"0.005\"} 2\n"
+        "x_wait_seconds_bucket{le=\"0.01\"} 2\nx_wait_seconds_bucket{le=\"0.025\"} 2\n"
+        "x_wait_seconds_bucket{le=\"0.05\"} 2\nx_wait_seconds_bucket{le=\"0.1\"} 2\n"
+        "x_wait_seconds_bucket{le=\"0.25\"} 2\nx_wait_seconds_bucket{le=\"0.5\"} 2\n"
+        "x_wait_seconds_bucket{le=\"1\"} 2\nx_wait_seconds_bucket{le=\"+Inf\"} 3\n"
+        "x_wait_seconds_sum 3.00208\nx_wait_seconds_count 3\n");
+}
+
 TEST_CASE("what is no number has the format's words") {
   MetricsText text("x");
   text.gauge("a", "A.", std::numeric_limits<double>::quiet_NaN());

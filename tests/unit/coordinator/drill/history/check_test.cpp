@@ -156,8 +156,8 @@ TEST_CASE("the largest token counts, not the last one") {
   )");
   REQUIRE(report.findings.size() == 1);
   CHECK(report.findings[0].text ==
-        "lock \"a\": carl (acquired at 0.030000 s, line 6) asked at 0.025000 s and got token 8, no "
-        "larger than the 9 of anna (acquired at 0.000000 s, line 2)");
+        "lock \"a\": carl (acquired at 0.035000 s, line 6) asked at 0.030000 s and got token 8, no "
+        "larger than the 9 of anna (acquired at 0.005000 s, line 2)");
 }
 
 TEST_CASE("two holders never have the same token; two locks may, and no token is no token") {

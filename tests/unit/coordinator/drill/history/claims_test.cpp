@@ -179,8 +179,8 @@ TEST_CASE("a validity that is longer than its TTL allows is found") {
   CHECK(finding.time.from == Instant(5ms));
   CHECK(finding.time.length() == Duration(0));
   CHECK(finding.text ==
-        "lock \"a\": anna (acquired at 0.000000 s, line 2) had a validity of 15 min 0 s left at "
-        "0.000000 s (line 2); a TTL of 10 s allows 9.898 s at most");
+        "lock \"a\": anna (acquired at 0.005000 s, line 2) had a validity of 15 min left at "
+        "0.005000 s (line 2); a TTL of 10 s allows 9.898 s at most");
 }
 
 TEST_CASE("a validity may be as long as the TTL less the drift allowance, and no longer") {

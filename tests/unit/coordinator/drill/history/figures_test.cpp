@@ -176,6 +176,11 @@ TEST_CASE("a duration has the unit that reads well, also next to the end of one"
   CHECK(precise_duration(999'499us) == "999 ms");
   CHECK(precise_duration(999'600us) == "0.9996 s");
   CHECK(precise_duration(12'346ms) == "12.35 s");
+  CHECK(precise_duration(59'994ms) == "59.99 s");
+  CHECK(precise_duration(59'996ms) == "1 min");
+  CHECK(precise_duration(60'142ms) == "1 min");
+  CHECK(precise_duration(119'700ms) == "2 min");
+  CHECK(precise_duration(125'400ms) == "2 min 5 s");
 }
 
 TEST_CASE("people read a paragraph, and programs one object") {
