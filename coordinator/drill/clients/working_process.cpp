@@ -15,6 +15,9 @@ namespace {
 
 // A busy machine may keep a process from running for so long.
 constexpr Duration kNotice = 200ms;
+// Of the watch. A machine that has more to do than it can lets processes wait for so long.
+constexpr Duration kBeat = 20ms;
+constexpr Duration kStalled = 40ms;
 
 volatile std::sig_atomic_t told_to_end = 0;
 
@@ -37,12 +40,28 @@ WorkingProcess::WorkingProcess(const ClientProcessSettings& settings, HistoryWri
       store_(std::move(store)) {}
 
 Status WorkingProcess::run() {
+  std::thread watching([this] { watch(); });
   while (!is_told_to_end() && problem_) {
     next_lock();
     hold();
     sleep(between(0ms, 20ms));
   }
+  is_over_ = true;
+  watching.join();
   return problem_;
+}
+
+// On a thread of its own, that has nothing else to do: it is let run before those that have.
+void WorkingProcess::watch() {
+  while (!is_over_) {
+    const Instant expected = later(net::holder_now(), kBeat);
+    sleep(kBeat);
+    const Instant now = net::holder_now();
+    if (now - expected < kStalled) continue;
+    const Event event{
+        .at = now, .who = settings_.name, .what = What::stalled, .ms = floor_ms(now - expected)};
+    if (!history_.write(event)) _exit(1);  // as Belief does
+  }
 }
 
 void WorkingProcess::next_lock() {

@@ -1,6 +1,7 @@
 // WorkingProcess: what the processes that work under locks in a drill have in common, however they
 // get their locks: an attempt after the other until SIGTERM, each at a lock drawn from the seed;
-// and the work itself, writes to the store (rules for careful programs: client_process.h).
+// the work itself, writes to the store (client_process.h has the rules of careful programs); and a
+// watch that tells when the machine did not let the process run, as nothing is noticed then.
 #pragma once
 
 #include "base/random.h"
@@ -11,6 +12,7 @@
 #include "coordinator/drill/world/store_link.h"
 #include <redlock/result.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -31,6 +33,8 @@ class WorkingProcess {
 
  protected:
   WorkingProcess(const ClientProcessSettings& settings, HistoryWriter history, StoreLink store);
+  WorkingProcess(const WorkingProcess&) = delete;
+  WorkingProcess& operator=(const WorkingProcess&) = delete;
 
   // One attempt at lock_, and if it succeeds the holding, to its end.
   virtual void hold() = 0;
@@ -57,12 +61,14 @@ class WorkingProcess {
 
  private:
   void next_lock();
+  void watch();
 
   Random random_;
   HistoryWriter history_;
   StoreLink store_;
   Status problem_ = Done{};
   std::uint64_t holds_ = 0;
+  std::atomic<bool> is_over_ = false;
 };
 
 }  // namespace redlock::drill

@@ -36,6 +36,7 @@ enum class What {
   started,
   stopped,     // told before the signal is sent
   continued,   // told after it was sent
+  stalled,     // a client, told by itself: the machine has not let it run for so long
   recovering,  // a node grants nothing, until at most `until`
   serving,
   cut,
@@ -44,7 +45,7 @@ enum class What {
   unslowed,
   clock_jumped,
 };
-inline constexpr std::size_t kWhats = 18;
+inline constexpr std::size_t kWhats = 19;
 
 // Which messages of its party a cut stops.
 enum class Direction { both, in, out };
@@ -66,7 +67,7 @@ struct Event {
   Instant until{};          // recovering
   std::vector<std::string> from = {};  // cut: off from whom; empty: from everybody
   Direction direction = Direction::both;
-  std::int64_t ms = 0;     // slowed
+  std::int64_t ms = 0;     // slowed, stalled
   std::int64_t by_ms = 0;  // clock_jumped
   // killed, started, stopped, cut: of what change of the group this is a part. In the file it is
   // "x_change", so that who knows of no changes passes it over.

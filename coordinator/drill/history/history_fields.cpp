@@ -41,6 +41,7 @@ constexpr std::array kKinds = {
     KindOfEvent{What::started, "started", false, 0, kChange},
     KindOfEvent{What::stopped, "stopped", false, 0, kChange},
     KindOfEvent{What::continued, "continued", false, 0, 0},
+    KindOfEvent{What::stalled, "stalled", false, kMs, 0},
     KindOfEvent{What::recovering, "recovering", false, kUntil, 0},
     KindOfEvent{What::serving, "serving", false, 0, 0},
     KindOfEvent{What::cut, "cut", false, 0, kFrom | kDirection | kChange},

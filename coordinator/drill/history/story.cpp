@@ -62,6 +62,7 @@ class Teller {
   void name_locks();
   void tell_of_client(std::size_t number);
   void tell_of_fault(std::size_t number);
+  void stall(std::size_t number, std::size_t party);
   void acquire(std::size_t number);
   void end_hold(std::size_t number);
   void extend(std::size_t number);
@@ -80,6 +81,7 @@ class Teller {
   Index hold_of_;
   std::map<std::pair<std::size_t, std::size_t>, std::vector<Attempt>> open_attempts_;
   std::map<std::size_t, std::vector<Spell>> open_spells_;  // by party
+  std::map<std::size_t, Instant> last_end_;                // of a spell that has ended, by party
 };
 
 Story Teller::tell() {
@@ -209,6 +211,7 @@ void Teller::answer(std::size_t number, std::optional<std::size_t> hold) {
 void Teller::tell_of_fault(std::size_t number) {
   const Event& told = event(number);
   const std::size_t party = party_of_.at(told.who);
+  if (told.what == What::stalled) return stall(number, party);
   std::vector<Spell>& open = open_spells_[party];
   const auto is_over = [&](Spell& spell) {
     if (!ends(spell.what, told.what) && spell.what != told.what) return false;
@@ -224,12 +227,25 @@ void Teller::tell_of_fault(std::size_t number) {
         {.what = told.what, .party = party, .time = {told.at, told.at}, .begin = number});
 }
 
+// As if it had been stopped. That whoever was stopped did not run is not told once more.
+void Teller::stall(std::size_t number, std::size_t party) {
+  const Event& told = event(number);
+  if (!open_spells_[party].empty()) return;
+  const Instant began = told.at - std::chrono::milliseconds(told.ms);
+  const Spell spell{.what = What::stopped,
+                    .party = party,
+                    .time = {std::max(began, last_end_[party]), told.at},
+                    .begin = number};
+  if (!spell.time.is_empty()) story_.spells.push_back(spell);
+}
+
 // A delay is over when it said it would be, also where nobody told of `serving`.
 void Teller::end_spell(Spell spell, Instant at) {
   spell.time.to = at;
   if (spell.what == What::recovering) {
     spell.time.to = std::clamp(event(spell.begin).until, spell.time.from, at);
   }
+  last_end_[spell.party] = at;
   story_.spells.push_back(spell);
 }
 

@@ -190,6 +190,7 @@ void Picture::add_attempts(JsonObject& page) const {
 
 std::string note_of(const Event& event) {
   if (event.what == What::slowed) return fmt::format("by {} ms", event.ms);
+  if (event.what == What::stalled) return "the machine did not let it run";
   if (event.what != What::cut) return "";
   std::string note =
       event.from.empty() ? "from everybody" : fmt::format("from {}", fmt::join(event.from, ", "));

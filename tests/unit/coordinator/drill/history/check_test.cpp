@@ -275,6 +275,23 @@ TEST_CASE("a client that was stopped over the end, or just before, is not late")
   CHECK(stopped("200.000001", "220") == Kinds{"late_loss"});
 }
 
+TEST_CASE("a client that its machine did not let run over the end is not late") {
+  const auto stalled = [](const std::string& when, int ms, const std::string& before = "") {
+    return found(
+        fmt::format("10 anna acquired 1 token 1 until 200\n {} {} anna stalled ms {}\n"
+                    "250 anna lost 1\n 300 bert asks\n",
+                    before, when, ms));
+  };
+  CHECK(stalled("240", 60) == Kinds{});
+  CHECK(stalled("150", 30) == Kinds{});
+  CHECK(stalled("100", 60) == Kinds{"late_loss"});
+  CHECK(stalled("240", 39) == Kinds{"late_loss"});
+  // What it was stopped for is not counted once more, nor what it tells while it is stopped.
+  CHECK(stalled("240", 60, "20 anna stopped\n 90 anna continued\n") == Kinds{});
+  CHECK(stalled("95", 75, "20 anna stopped\n 90 anna continued\n") == Kinds{"late_loss"});
+  CHECK(stalled("240", 10, "20 anna stopped\n") == Kinds{});
+}
+
 TEST_CASE("a client that was killed has nobody to tell") {
   const auto killed = [](const std::string& when) {
     return found(

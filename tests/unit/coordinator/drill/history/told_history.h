@@ -57,6 +57,8 @@ inline Event told_event(const std::string& text) {
       event.until = event.valid_until = told_time(line);
     } else if (word == "ttl") {
       line >> event.ttl_ms;
+    } else if (word == "ms") {
+      line >> event.ms;
     } else if (word == "accepted") {
       event.accepted = true;
     } else if (word == "because") {
