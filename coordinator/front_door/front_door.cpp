@@ -18,6 +18,9 @@ using server::Settings;
 
 namespace {
 
+// Some fifty requests.
+constexpr std::size_t kBacklogOfGoneMax = 4096;
+
 // Where no node has told its own yet, or none has one, as plain Redis servers.
 Duration usual_max_ttl() {
   return Settings().max_ttl;
@@ -114,8 +117,9 @@ void FrontDoor::begin_new(std::size_t count) {
     Begun begun = std::move(begun_.front());
     begun_.pop_front();
     begun_for_.erase(begun.session);
-    const bool is_there = node_.sessions().find(begun.session) != nullptr;
-    commands_.begin(begun.session, std::move(begun.body), is_there, locks_now_);
+    const Session* session = node_.sessions().find(begun.session);
+    const bool is_heard = session != nullptr && !session->client_is_gone;
+    commands_.begin(begun.session, std::move(begun.body), is_heard, locks_now_);
   }
 }
 
@@ -138,7 +142,7 @@ void FrontDoor::end_gone() {
 
 void FrontDoor::deliver(ServedCommands::Answered answered) {
   Session* session = node_.sessions().find(answered.session);
-  const bool is_heard = session != nullptr && !session->is_closing();
+  const bool is_heard = session != nullptr && !session->is_closing() && !session->client_is_gone;
   if (!is_heard) {
     stats_.undone_gone += answered.promise.created.size();
     undo(std::exchange(answered.promise, {}).created);
@@ -207,8 +211,10 @@ std::size_t FrontDoor::subscriptions_of(const Session& session) const {
 }
 
 // What came behind the command under way, such as a release, was sent, and is executed. One that
-// waits for a lock waits no longer.
+// waits for a lock waits no longer. Of who left more than a few requests nothing more is executed:
+// who comes and goes would keep the door from all others for as long as what he sent takes.
 bool FrontDoor::has_unfinished_request(const Session& session) const {
+  if (session.client_is_gone && session.backlog_bytes() > kBacklogOfGoneMax) return false;
   if (node_.has_unfinished_request(session)) return true;
   const bool is_served = commands_.is_serving(session.id()) || begun_for_.contains(session.id());
   return session.backlog_bytes() > 0 && is_served && !wanted_.contains(session.id());

@@ -184,6 +184,7 @@ class Session {
   std::size_t kept_bytes = 0;
 
   Transport* transport = nullptr;  // the shell's; nullptr: all that it takes is sent
+  bool client_is_gone = false;     // nobody reads what it writes (SessionHost)
 
  private:
   friend class Sessions;

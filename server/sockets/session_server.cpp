@@ -51,6 +51,7 @@ class SessionServer::Connection final : public net::Stream::User, public protoco
   // The session may outlive the stream: see Node::has_unfinished_request.
   void on_end(std::string_view) override {
     server_.execute_held();  // what it sent before it went may be among it
+    session_.client_is_gone = true;
     if (!server_.host_.has_unfinished_request(session_)) return server_.forget(*this);
     stream_.reset();
   }
@@ -134,6 +135,7 @@ class SessionServer::Connection final : public net::Stream::User, public protoco
 
   // As at its own end: the session may outlive the stream.
   void cut_off() {
+    session_.client_is_gone = true;
     if (!server_.host_.has_unfinished_request(session_)) return server_.forget(*this);
     stream_.reset();
   }

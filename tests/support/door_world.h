@@ -78,6 +78,7 @@ class DoorWorld {
       Wire* wire = static_cast<Wire*>(session.transport);
       if (wire != nullptr) wire->is_open = false;
       session.transport = nullptr;
+      session.client_is_gone = true;
       if (!door_->has_unfinished_request(session)) door_->close_session(session.id());
     }
 

@@ -68,7 +68,7 @@ RunResult ServedCommand::run_once(Now now) {
 bool ServedCommand::run(Now now) {
   for (;;) {
     if (++runs_ > kRunsMax) {
-      fail(std::string(kChangesTooOften), now);
+      refuse(std::string(kChangesTooOften), now);
       return false;
     }
     last_ = run_once(now);
@@ -79,7 +79,7 @@ bool ServedCommand::run(Now now) {
       is_complete = is_complete && !state_of(touched.key, now).value;
     }
     if (keys_.size() > kKeysMax) {
-      fail(std::string(kTooManyKeys), now);
+      refuse(std::string(kTooManyKeys), now);
       return false;
     }
     if (is_complete) break;
@@ -122,7 +122,7 @@ bool ServedCommand::stand_in_line(Now now) {
 void ServedCommand::start(Now now) {
   for (const std::string& key : body_->expected_keys()) state_of(key, now);
   if (!run(now)) return;
-  if (last_.is_cut_short) return fail(std::string(kScriptTooLong), now);
+  if (last_.is_cut_short) return refuse(std::string(kScriptTooLong), now);
   if (keys_.empty()) return answer(now);
   if (stand_in_line(now)) decide(now);
 }
@@ -141,11 +141,11 @@ void ServedCommand::work(Now now) {
 }
 
 void ServedCommand::decide(Now now) {
-  if (last_.is_cut_short) return fail(std::string(kScriptTooLong), now);
+  if (last_.is_cut_short) return refuse(std::string(kScriptTooLong), now);
   Plan plan = this->plan(now);
   if (finished()) return;
   if (!plan.to_read.empty()) return read(plan.to_read, now);
-  if (!plan.error.empty()) return fail(std::string(plan.error), now);
+  if (!plan.error.empty()) return refuse(std::string(plan.error), now);
   if (plan.changes.empty()) return answer_unchanged(now);
   const bool only_creates =
       std::all_of(plan.changes.begin(), plan.changes.end(),
@@ -217,7 +217,7 @@ void ServedCommand::refuse_change(const KeyState& state, ChangeKind kind, Now no
   } else if (kind == ChangeKind::replace && state.certainty == Certainty::possible) {
     fail_untold(state, now);
   } else if (kind == ChangeKind::replace && state.kept_until - now.monotonic < least) {
-    fail(runs_out_text(least), now);
+    refuse(runs_out_text(least), now);
   }
 }
 

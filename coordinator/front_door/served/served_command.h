@@ -173,6 +173,7 @@ class ServedCommand {
   void answer(Now now);
   void finish(protocol::Reply reply);
   void fail(std::string text, Now now);
+  void refuse(std::string text, Now now);
   void fail_untold(const KeyState& state, Now now);
   void undo(const std::string& value, const std::string& key, Now now);
   void undo_done(Now now);

@@ -259,9 +259,9 @@ void ServedCommand::fail_commit(CommitOutcome outcome, Now now) {
   switch (outcome) {
     case CommitOutcome::too_late:
       ++parts_.stats.undone_late;
-      return fail(too_late_text(now.monotonic - came_.monotonic, parts_.times.acquire_time), now);
+      return refuse(too_late_text(now.monotonic - came_.monotonic, parts_.times.acquire_time), now);
     case CommitOutcome::unfenced:
-      return fail(unfenced_text(nodes, last_answers_), now);
+      return refuse(unfenced_text(nodes, last_answers_), now);
     default:
       ++parts_.stats.no_quorum;
       return fail(no_quorum_text(nodes, last_answers_, doubt()), now);
@@ -319,6 +319,12 @@ void ServedCommand::fail(std::string text, Now now) {
   if (!may_have_changed_) undo_done(now);
   promise_ = {};
   finish(Reply::error(std::move(text)));
+}
+
+// The text says, or lets its reader think, that nothing was done: which it is not, where an earlier
+// commit has changed something.
+void ServedCommand::refuse(std::string text, Now now) {
+  fail(may_have_changed_ ? std::string(kDoneInPart) : std::move(text), now);
 }
 
 void ServedCommand::undo(const std::string& value, const std::string& key, Now now) {

@@ -37,19 +37,16 @@ ServedCommand* ServedCommands::find(Number number) {
   return found == commands_.end() ? nullptr : found->second.command.get();
 }
 
-void ServedCommands::begin(SessionId session, std::unique_ptr<CommandBody> body, bool is_there,
+void ServedCommands::begin(SessionId session, std::unique_ptr<CommandBody> body, bool is_heard,
                            Now now) {
   now_ = now;
   const Number number = ++last_number_;
   auto command = std::make_unique<ServedCommand>(shared_, number, std::move(body), now);
   ServedCommand& begun = *command;
   commands_.emplace(number, UnderWay{std::move(command), session});
-  if (is_there) {
-    const bool is_first = by_session_.emplace(session, number).second;
-    INVARIANT(is_first, "a session with two commands under way");
-  } else {
-    begun.client_gone(now);
-  }
+  const bool is_first = by_session_.emplace(session, number).second;
+  INVARIANT(is_first, "a session with two commands under way");
+  if (!is_heard) begun.client_gone(now);
   if (!begun.finished()) begun.start(now);
 }
 

@@ -43,9 +43,9 @@ class ServedCommands {
   ServedCommands(const ServedCommands&) = delete;
   ServedCommands& operator=(const ServedCommands&) = delete;
 
-  // is_there: whether its client is, or went just behind it.
+  // is_heard: false where its client has gone, of which the session may still be there.
   // REQUIRES: the session has none under way.
-  void begin(SessionId session, std::unique_ptr<CommandBody> body, bool is_there, Now now);
+  void begin(SessionId session, std::unique_ptr<CommandBody> body, bool is_heard, Now now);
   bool is_serving(SessionId session) const { return by_session_.contains(session); }
   void client_gone(SessionId session, Now now);
   // Those that only take locks end; all else goes on.

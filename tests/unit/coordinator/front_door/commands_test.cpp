@@ -99,6 +99,24 @@ TEST_CASE("of locks that are taken together none stays where one is not got (rul
   CHECK(world.held_at("b") == 5);
 }
 
+TEST_CASE("what keeps a command from its rest does not say that nothing was done (rule D7)") {
+  DoorWorld world(5, 2);
+  DoorClient alice = world.connect(1);
+  DoorClient bob = world.connect(2);
+  CHECK(alice("SET a 5 NX PX 10000") == "+OK");
+  CHECK(alice("SET b 5 NX PX 10000") == "+OK");
+  bob.send("INCR b");
+  world.host(2).act();
+  world.nodes().pass(3ms);  // his INCR is just before hers
+  alice.send(
+      "EVAL \"redis.call('incr', KEYS[1]) if redis.call('incr', KEYS[2]) == 7 then "
+      "for i = 1, 70 do redis.call('get', 'key' .. i) end end return 1\" 2 a b");
+  world.host().act();
+  CHECK(alice.receive(1s).starts_with("-ERR the locks changed under way, and this was done in p"));
+  CHECK(bob.receive(1s) == "(integer) 6");
+  CHECK(bob("GET a") == "\"6\"");
+}
+
 TEST_CASE("EXEC does nothing where a watched lock is another's, be its value the same") {
   DoorWorld world(5, 2);
   DoorClient alice = world.connect(1);

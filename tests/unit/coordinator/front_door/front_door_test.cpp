@@ -155,6 +155,28 @@ TEST_CASE("what stands behind a command of a client that has gone is executed (r
   CHECK(world.held_at("printer") == 0);
 }
 
+TEST_CASE("a client that has gone keeps the door from nobody (rule D5)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  alice.send("GET printer");
+  SECTION("what only takes a lock asks no node") {
+    for (int i = 0; i < 10; ++i) alice.send("SET lock-" + std::to_string(i) + " alice NX PX 10000");
+    alice.hang_up();
+    world.nodes().pass(1s);
+  }
+  SECTION("of very much nothing is executed") {
+    for (int i = 0; i < 200; ++i) alice.send("PEXPIRE lock-" + std::to_string(i) + " 10000");
+    const auto runs = world.door().stats().runs;
+    alice.hang_up();
+    world.nodes().pass(1ms);
+    CHECK(world.door().sessions().all().empty());
+    world.nodes().pass(1s);
+    CHECK(world.door().stats().runs <= runs + 2);  // the one that was under way
+  }
+  CHECK(world.nodes().calls("lock.acquire") == 0);
+  CHECK(world.door().sessions().all().empty());
+}
+
 TEST_CASE("a value may come twice: an undo never hits the next holder's (rule D1)") {
   DoorWorld world;
   DoorClient alice = world.connect();
