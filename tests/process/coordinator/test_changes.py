@@ -19,7 +19,8 @@ FIELDS = {
     "refused": {"lock", "why"}, "extended": {"lock", "hold", "valid_until", "ttl_ms"},
     "releases": {"lock", "hold"}, "lost": {"lock", "hold", "why"},
     "wrote": {"lock", "hold", "accepted", "token"}, "killed": {"why"}, "started": set(),
-    "stopped": set(), "continued": set(), "recovering": {"until"}, "serving": set(),
+    "stopped": set(), "continued": set(), "stalled": {"ms"}, "recovering": {"until"},
+    "serving": set(),
     "cut": {"from", "direction"}, "healed": set(), "slowed": {"ms"}, "unslowed": set(),
 }
 
