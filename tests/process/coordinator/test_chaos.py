@@ -8,11 +8,10 @@ import subprocess
 import unittest
 
 from drills import DrillTest
-from group import (PATIENCE_S, REDIS, REDLOCK, REDLOCK_NODE, is_alive, programs_of, read_terminal,
+from group import (PATIENCE_S, REDIS, REDLOCK, is_alive, programs_of, read_terminal,
                    wait_until)
 
 CLIENTS = 16
-SEEDS_MAX = 10  # on an idle machine the first is enough
 
 
 class Chaos(DrillTest):
@@ -34,27 +33,15 @@ class Chaos(DrillTest):
         with open(os.path.join(self.out, "timeline.html"), encoding="utf-8") as file:
             self.assertIn("chaos, seed 1", file.read())
 
-    def assertTwoHolders(self, program):
-        """Nobody knows when it comes to that: on a busy machine, maybe not in the first seconds."""
-        for seed in range(1, SEEDS_MAX + 1):
-            report = self.judged("--node-binary", program, "--seed", str(seed), lasts_s=5,
-                                 status=None)
-            if report["counts"]["overlap"] > 0:
-                self.assertFalse(report["clean"])
-                return report
-        return self.fail(f"no two holders in {SEEDS_MAX} drills")
-
     @unittest.skipUnless(os.access(REDIS, os.X_OK), "redis-tools is not installed")
     def test_redis_without_persistence_is_caught(self):
         program = os.path.join(self.folder, "redis-server")
         os.symlink(REDIS, program)
-        self.assertTwoHolders(program)
+        self.two_holders("--node-binary", program)
         self.assertFalse(any("token" in e for e in self.history()[1:]))
 
     def test_nodes_that_do_not_wait_are_caught_and_tokens_still_rise(self):
-        program = self.script(f'exec {REDLOCK_NODE} "$@" $(case $* in '
-                              '*--port*) echo --restart-delay off ;; esac)')
-        report = self.assertTwoHolders(program)
+        report = self.two_holders("--node-binary", self.nodes_that_do_not_wait())
         self.assertEqual(report["counts"]["token_order"], 0)
         self.assertEqual(report["counts"]["token_twice"], 0)
         self.assertEqual(report["counts"]["old_write"], 0)

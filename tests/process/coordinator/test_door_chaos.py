@@ -6,12 +6,11 @@ import time
 import unittest
 
 from drills import DrillTest
-from group import REDIS, REDLOCK_NODE
+from group import REDIS
 
 LONG = bool(os.environ.get("REDLOCK_LONG"))
 LENGTH_S = 600 if LONG else 15
 SEED = int(time.time()) if LONG else 1
-SEEDS_MAX = 10  # on an idle machine the first is enough
 DOORS = ("--doors", "2")
 
 
@@ -34,24 +33,14 @@ class Doors(DrillTest):
     def test_nor_are_those_with_tokens_which_rise(self):
         self.assertTrue(all("token" in event for event in self.assertKept()))
 
-    def assertTwoHolders(self, *options):
-        """Nobody knows when it comes to that: on a busy machine, maybe not in the first seconds."""
-        for seed in range(1, SEEDS_MAX + 1):
-            report = self.judged(*DOORS, *options, "--seed", str(seed), lasts_s=5, status=None)
-            if report["counts"]["overlap"] > 0:
-                return report
-        return self.fail(f"no two holders in {SEEDS_MAX} drills")
-
     @unittest.skipUnless(os.access(REDIS, os.X_OK), "redis-tools is not installed")
     def test_redis_without_persistence_is_caught(self):
         program = os.path.join(self.folder, "redis-server")
         os.symlink(REDIS, program)
-        self.assertTwoHolders("--naive", "--node-binary", program)
+        self.two_holders(*DOORS, "--naive", "--node-binary", program)
 
     def test_nodes_that_do_not_wait_are_caught_and_tokens_still_rise(self):
-        program = self.script(f'exec {REDLOCK_NODE} "$@" $(case $* in '
-                              '*--port*) echo --restart-delay off ;; esac)')
-        report = self.assertTwoHolders("--node-binary", program)
+        report = self.two_holders(*DOORS, "--node-binary", self.nodes_that_do_not_wait())
         self.assertEqual(report["counts"]["token_order"], 0)
         self.assertEqual(report["counts"]["token_twice"], 0)
 
