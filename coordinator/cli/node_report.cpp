@@ -5,6 +5,9 @@
 #include "coordinator/cli/messages.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 
 #include <fmt/format.h>
 
@@ -100,6 +103,15 @@ int exit_code_of(const Error& error, int if_held) {
 
 void complain(std::string_view text) {
   print_error(fmt::format("redlock: {}\n", text));
+}
+
+bool write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (file) return true;
+  complain(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+  return false;
 }
 
 }  // namespace redlock::coordinator

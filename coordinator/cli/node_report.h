@@ -24,5 +24,7 @@ int exit_code_of(const Error& error, int if_held = exit_code::kHeld);
 
 // "redlock: text" on standard error.
 void complain(std::string_view text);
+// All of a file, in place of what it had. False: it is complained of.
+bool write_file(const std::string& path, const std::string& text);
 
 }  // namespace redlock::coordinator

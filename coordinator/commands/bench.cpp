@@ -10,11 +10,8 @@
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
-#include <fstream>
 #include <optional>
 
 #include <fmt/format.h>
@@ -168,13 +165,7 @@ void Bench::tell() {
 
 bool Bench::write_page(const std::string& text) const {
   const std::string& path = options_.bench.html_file;
-  if (path.empty()) return true;
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (file) return true;
-  complain(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
-  return false;
+  return path.empty() || write_file(path, text);
 }
 
 }  // namespace

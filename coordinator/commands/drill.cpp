@@ -10,24 +10,12 @@
 #include "coordinator/drill/timeline/timeline.h"
 #include "coordinator/drill/world/history_file.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 
 #include <fmt/format.h>
 
 namespace redlock::coordinator {
 namespace {
-
-bool write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (file) return true;
-  complain(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
-  return false;
-}
 
 int check_history(const Options& options) {
   const auto history = drill::read_history(options.drill.history_files);
