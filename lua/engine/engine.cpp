@@ -51,7 +51,6 @@ Engine::Loaded Engine::compile(std::string_view body) {
   const std::size_t compiled_bytes = bytes > bytes_before ? bytes - bytes_before : 0;
   auto script =
       std::make_unique<Script>(std::string(body), compiled.function, compiled.may_change_tables);
-  script->note_quick(known_script_of(body) != nullptr);
   return {&scripts_.add(std::move(script), header, compiled_bytes), {}};
 }
 

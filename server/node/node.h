@@ -89,6 +89,7 @@ class Node final : public protocol::Service, private CommandRunner {
     Elsewhere* elsewhere = nullptr;        // of a front door: who executes run_elsewhere's commands
     // "this node's max-ttl …": why a TTL is refused where max-ttl is no setting of its own.
     const std::string* ttl_bound = nullptr;
+    bool runs_known_scripts_natively = true;  // false: in Lua, for tests that compare the two
   };
 
   // CONFIG SET changes the settings in place; they outlive the node.

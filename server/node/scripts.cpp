@@ -1,6 +1,5 @@
 #include "server/node/scripts.h"
 
-#include "lua/scripts/known_scripts.h"
 #include "protocol/resp/errors.h"
 #include "server/grants/refusals.h"
 
@@ -26,7 +25,8 @@ Scripts::Scripts(Parts parts, std::uint64_t hash_seed, std::string redis_version
                  Instant started_at)
     : parts_(parts),
       session_(sessions_.open({}, true, started_at)),
-      engine_(limits_of(parts.settings, hash_seed), std::move(redis_version)) {}
+      engine_(limits_of(parts.settings, hash_seed), std::move(redis_version)),
+      natives_(lua::known_scripts().size()) {}
 
 lua::Engine::Loaded Scripts::load(std::string_view body, lua::Engine::Keep keep) {
   if (keep == lua::Engine::Keep::recent) {
@@ -56,6 +56,20 @@ Reply Scripts::run(const lua::Script& script, std::span<const std::string_view> 
   script_ = &script;
   has_written_ = false;
   const std::uint64_t refused = parts_.stats.refused_recovering;
+  Reply reply = run_natively(script, keys, arguments);
+  if (reply.is(Reply::Kind::postponed)) {
+    reply = run_in_lua(script, keys, arguments);
+    if (reply.is(Reply::Kind::later)) return reply;
+  }
+  ran_ = &script;
+  const bool is_refused = parts_.stats.refused_recovering != refused && reply.is_error();
+  if (is_refused && is_told_as_held(script)) [[unlikely]]
+    return Reply::null();
+  return reply;
+}
+
+Reply Scripts::run_in_lua(const lua::Script& script, std::span<const std::string_view> keys,
+                          std::span<const std::string_view> arguments) {
   if (parts_.watch != nullptr) parts_.watch->script_began(engine_);
   const auto progress = engine_.start(script, keys, arguments, *this);
   if (progress == lua::Engine::Progress::suspended) {
@@ -63,19 +77,42 @@ Reply Scripts::run(const lua::Script& script, std::span<const std::string_view> 
     return Reply::later();
   }
   watch_end();
-  ran_ = &script;
-  Reply reply = engine_.take_reply();
-  const bool is_refused = parts_.stats.refused_recovering != refused && reply.is_error();
-  if (is_refused && is_told_as_held(script)) [[unlikely]]
-    return Reply::null();
-  return reply;
+  return engine_.take_reply();
+}
+
+Reply Scripts::run_natively(const lua::Script& script, std::span<const std::string_view> keys,
+                            std::span<const std::string_view> arguments) {
+  const lua::KnownScript* const known = script.known();
+  if (known == nullptr || !parts_.runs_natively) return Reply::postponed();
+  if (!known->form.takes(keys, arguments)) return Reply::postponed();
+  native_ = &native_of(*known);
+  lua::NativeRun run(*this, native_->calls, keys, arguments);
+  Reply reply = known->form.run(run);
+  if (reply.is(Reply::Kind::postponed)) return reply;
+  ++native_runs_;
+  if (run.failed_call() == nullptr) [[likely]]
+    return reply;
+  return Reply::error(lua::raised_error_text(run.error().text(), script, run.failed_call()->line));
+}
+
+const Scripts::Native& Scripts::native_of(const lua::KnownScript& known) {
+  std::unique_ptr<Native>& native =
+      natives_[static_cast<std::size_t>(&known - lua::known_scripts().data())];
+  if (native == nullptr) {
+    native = std::make_unique<Native>();
+    native->calls = lua::native_calls_of(known.body);
+    for (const lua::NativeCall& call : native->calls) {
+      const bool is_named = !call.name.empty();
+      native->commands.push_back(is_named ? parts_.commands.find({&call.name, 1}).entry : nullptr);
+    }
+  }
+  return *native;
 }
 
 // restart-reply held for a script that acquires by a plain SET, which is refused (rule R10).
 bool Scripts::is_told_as_held(const lua::Script& script) const {
   if (parts_.settings.restart_reply != RestartReply::held) return false;
-  const lua::KnownScript* const known = lua::known_script_of(script.body());
-  return known != nullptr && known->is_nil_if_held;
+  return script.known() != nullptr && script.known()->is_nil_if_held;
 }
 
 std::optional<Reply> Scripts::resume(Now now, Instant began) {
@@ -105,7 +142,16 @@ Reply Scripts::call(Request request) {
   if (found.entry == nullptr) {
     return Reply::error_view("ERR Unknown Redis command called from script");
   }
-  const protocol::CommandSpec& spec = found.entry->command->spec;
+  return call_command(*found.entry, request);
+}
+
+Reply Scripts::call_nth(std::size_t nth, Request request) {
+  CommandTable::Entry* const command = native_->commands[nth];
+  return command != nullptr ? call_command(*command, request) : call(request);
+}
+
+Reply Scripts::call_command(CommandTable::Entry& command, Request request) {
+  const protocol::CommandSpec& spec = command.command->spec;
   if (!spec.takes(request.size())) {
     return Reply::error_view("ERR Wrong number of args calling Redis command from script");
   }
@@ -121,8 +167,7 @@ Reply Scripts::call(Request request) {
   }
   if (writes) has_written_ = true;
   parts_.coverage.bound_uncovered(now_.monotonic);
-  Reply reply =
-      parts_.runner.run(session_, request, now_, *found.entry, CommandRunner::Origin::script);
+  Reply reply = parts_.runner.run(session_, request, now_, command, CommandRunner::Origin::script);
   if (reply.is(Reply::Kind::too_large)) return Reply::error_view("ERR the reply is too large");
   return reply;
 }

@@ -1,0 +1,65 @@
+#include "lua/scripts/native_run.h"
+
+#include "base/invariant.h"
+
+#include <algorithm>
+#include <array>
+
+namespace redlock::lua {
+
+using protocol::Reply;
+
+namespace {
+
+constexpr std::string_view kObject = "redis.";
+constexpr std::string_view kCall = "call(";
+constexpr std::string_view kProtectedCall = "pcall(";
+
+// The text in the quotes at the front; empty if there are none.
+std::string_view quoted(std::string_view text) {
+  const char quote = text.empty() ? '\0' : text.front();
+  if (quote != '\'' && quote != '"') return {};
+  return text.substr(1, text.find(quote, 1) - 1);
+}
+
+}  // namespace
+
+std::vector<NativeCall> native_calls_of(std::string_view body) {
+  std::vector<NativeCall> calls;
+  int line = 1;
+  for (std::size_t at = 0; at < body.size(); ++at) {
+    if (body[at] == '\n') ++line;
+    if (!body.substr(at).starts_with(kObject)) continue;
+    const std::string_view function = body.substr(at + kObject.size());
+    const bool is_protected = function.starts_with(kProtectedCall);
+    if (!is_protected && !function.starts_with(kCall)) continue;
+    const std::size_t name_at = is_protected ? kProtectedCall.size() : kCall.size();
+    calls.push_back({quoted(function.substr(name_at)), line, is_protected});
+  }
+  return calls;
+}
+
+Reply NativeRun::call(std::size_t nth, std::initializer_list<std::string_view> words) {
+  INVARIANT(words.size() < kWordsMax, "a native form's call has few words");
+  std::array<std::string_view, kWordsMax> request_words;
+  request_words[0] = calls_[nth].name;
+  std::copy(words.begin(), words.end(), request_words.begin() + 1);
+  return request(nth, protocol::Request(request_words).first(words.size() + 1));
+}
+
+Reply NativeRun::call_named(std::size_t nth, std::initializer_list<std::string_view> words) {
+  return request(nth, protocol::Request(words.begin(), words.size()));
+}
+
+Reply NativeRun::request(std::size_t nth, protocol::Request words) {
+  if (failed_ != nullptr) return Reply::null();
+  Reply reply = host_.call_nth(nth, words);
+  if (reply.is_error() && !calls_[nth].is_protected) [[unlikely]] {
+    failed_ = &calls_[nth];
+    error_ = std::move(reply);
+    return Reply::null();
+  }
+  return reply;
+}
+
+}  // namespace redlock::lua
