@@ -1,9 +1,6 @@
 #include "lua/scripts/native_run.h"
 
-#include "base/invariant.h"
-
-#include <algorithm>
-#include <array>
+#include <utility>
 
 namespace redlock::lua {
 
@@ -39,27 +36,10 @@ std::vector<NativeCall> native_calls_of(std::string_view body) {
   return calls;
 }
 
-Reply NativeRun::call(std::size_t nth, std::initializer_list<std::string_view> words) {
-  INVARIANT(words.size() < kWordsMax, "a native form's call has few words");
-  std::array<std::string_view, kWordsMax> request_words;
-  request_words[0] = calls_[nth].name;
-  std::copy(words.begin(), words.end(), request_words.begin() + 1);
-  return request(nth, protocol::Request(request_words).first(words.size() + 1));
-}
-
-Reply NativeRun::call_named(std::size_t nth, std::initializer_list<std::string_view> words) {
-  return request(nth, protocol::Request(words.begin(), words.size()));
-}
-
-Reply NativeRun::request(std::size_t nth, protocol::Request words) {
-  if (failed_ != nullptr) return Reply::null();
-  Reply reply = host_.call_nth(nth, words);
-  if (reply.is_error() && !calls_[nth].is_protected) [[unlikely]] {
-    failed_ = &calls_[nth];
-    error_ = std::move(reply);
-    return Reply::null();
-  }
-  return reply;
+void NativeRun::note_error(std::size_t nth, Reply& reply) {
+  if (calls_[nth].is_protected) return;
+  failed_ = &calls_[nth];
+  error_ = std::exchange(reply, Reply::null());
 }
 
 }  // namespace redlock::lua

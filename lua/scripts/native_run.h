@@ -7,7 +7,7 @@
 //
 //   Reply release(NativeRun& run) {                     // if redis.call('get', KEYS[1]) == ARGV[1]
 //     if (!run.is_own(0)) return Reply::integer(0);     // else return 0
-//     return run.call(1, {run.key()});                  // then return redis.call('del', KEYS[1])
+//     return run.call(1, run.key());                  // then return redis.call('del', KEYS[1])
 //   }
 //
 // An error ends a script where it is raised. Here it sticks instead: the calls behind it do
@@ -18,7 +18,6 @@
 #include "protocol/resp/request.h"
 
 #include <cstddef>
-#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -62,17 +61,26 @@ class NativeRun {
   std::string_view arg(std::size_t i = 0) const { return args_[i]; }
 
   // redis.call: the nth of the body, with these words behind the command's name.
-  protocol::Reply call(std::size_t nth, std::initializer_list<std::string_view> words);
+  template <typename... Words>
+  protocol::Reply call(std::size_t nth, const Words&... words) {
+    const std::string_view request[] = {calls_[nth].name, words...};
+    return request_nth(nth, request);
+  }
   // The same, where the first of the words names the command.
-  protocol::Reply call_named(std::size_t nth, std::initializer_list<std::string_view> words);
+  template <typename... Words>
+  protocol::Reply call_named(std::size_t nth, const Words&... words) {
+    const std::string_view request[] = {words...};
+    return request_nth(nth, request);
+  }
   // redis.call(nth, KEYS[1]) == ARGV[1]
   bool is_own(std::size_t nth) {
-    const protocol::Reply value = call(nth, {key()});
+    const protocol::Reply value = call(nth, key());
     return value.is(protocol::Reply::Kind::bulk) && value.text() == arg();
   }
   // redis.call(nth, words) == 1
-  bool is_one(std::size_t nth, std::initializer_list<std::string_view> words) {
-    const protocol::Reply reply = call(nth, words);
+  template <typename... Words>
+  bool is_one(std::size_t nth, const Words&... words) {
+    const protocol::Reply reply = call(nth, words...);
     return reply.is(protocol::Reply::Kind::integer) && reply.integer() == 1;
   }
   bool is_there(std::string_view key) { return host_.is_there(key); }
@@ -82,9 +90,14 @@ class NativeRun {
   const protocol::Reply& error() const { return error_; }
 
  private:
-  static constexpr std::size_t kWordsMax = 8;
-
-  protocol::Reply request(std::size_t nth, protocol::Request words);
+  protocol::Reply request_nth(std::size_t nth, protocol::Request words) {
+    protocol::Reply reply =
+        failed_ == nullptr ? host_.call_nth(nth, words) : protocol::Reply::null();
+    if (reply.is_error()) [[unlikely]]
+      note_error(nth, reply);
+    return reply;
+  }
+  void note_error(std::size_t nth, protocol::Reply& reply);
 
   NativeHost& host_;
   const std::span<const NativeCall> calls_;

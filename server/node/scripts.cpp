@@ -56,15 +56,13 @@ Reply Scripts::run(const lua::Script& script, std::span<const std::string_view> 
   script_ = &script;
   has_written_ = false;
   const std::uint64_t refused = parts_.stats.refused_recovering;
-  Reply reply = run_natively(script, keys, arguments);
-  if (reply.is(Reply::Kind::postponed)) {
-    reply = run_in_lua(script, keys, arguments);
-    if (reply.is(Reply::Kind::later)) return reply;
-  }
+  Reply reply = has_native_form(script, keys, arguments) ? run_natively(script, keys, arguments)
+                                                         : run_in_lua(script, keys, arguments);
+  if (reply.is(Reply::Kind::later)) return reply;
   ran_ = &script;
-  const bool is_refused = parts_.stats.refused_recovering != refused && reply.is_error();
-  if (is_refused && is_told_as_held(script)) [[unlikely]]
-    return Reply::null();
+  if (parts_.stats.refused_recovering == refused) [[likely]]
+    return reply;
+  if (reply.is_error() && is_told_as_held(script)) reply = Reply::null();
   return reply;
 }
 
@@ -80,19 +78,27 @@ Reply Scripts::run_in_lua(const lua::Script& script, std::span<const std::string
   return engine_.take_reply();
 }
 
+bool Scripts::has_native_form(const lua::Script& script, std::span<const std::string_view> keys,
+                              std::span<const std::string_view> arguments) const {
+  const lua::KnownScript* const known = script.known();
+  return known != nullptr && parts_.runs_natively && known->form.takes(keys, arguments);
+}
+
+// One reply all the way: it is made where the caller wants it, and not moved.
 Reply Scripts::run_natively(const lua::Script& script, std::span<const std::string_view> keys,
                             std::span<const std::string_view> arguments) {
-  const lua::KnownScript* const known = script.known();
-  if (known == nullptr || !parts_.runs_natively) return Reply::postponed();
-  if (!known->form.takes(keys, arguments)) return Reply::postponed();
-  native_ = &native_of(*known);
+  native_ = &native_of(*script.known());
   lua::NativeRun run(*this, native_->calls, keys, arguments);
-  Reply reply = known->form.run(run);
-  if (reply.is(Reply::Kind::postponed)) return reply;
+  Reply reply = script.known()->form.run(run);
   ++native_runs_;
-  if (run.failed_call() == nullptr) [[likely]]
-    return reply;
-  return Reply::error(lua::raised_error_text(run.error().text(), script, run.failed_call()->line));
+  if (run.failed_call() != nullptr) [[unlikely]] {
+    const int line = run.failed_call()->line;
+    reply = Reply::error(lua::raised_error_text(run.error().text(), script, line));
+  } else if (reply.is(Reply::Kind::postponed)) [[unlikely]] {
+    --native_runs_;
+    reply = run_in_lua(script, keys, arguments);
+  }
+  return reply;
 }
 
 const Scripts::Native& Scripts::native_of(const lua::KnownScript& known) {
@@ -168,7 +174,8 @@ Reply Scripts::call_command(CommandTable::Entry& command, Request request) {
   if (writes) has_written_ = true;
   parts_.coverage.bound_uncovered(now_.monotonic);
   Reply reply = parts_.runner.run(session_, request, now_, command, CommandRunner::Origin::script);
-  if (reply.is(Reply::Kind::too_large)) return Reply::error_view("ERR the reply is too large");
+  if (reply.is(Reply::Kind::too_large)) [[unlikely]]
+    reply = Reply::error_view("ERR the reply is too large");
   return reply;
 }
 

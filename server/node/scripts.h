@@ -117,7 +117,9 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
   protocol::Reply run_in_lua(const lua::Script& script, std::span<const std::string_view> keys,
                              std::span<const std::string_view> arguments);
   const Native& native_of(const lua::KnownScript& known);
-  // Kind::postponed: nothing was done, it is for Lua.
+  bool has_native_form(const lua::Script& script, std::span<const std::string_view> keys,
+                       std::span<const std::string_view> arguments) const;
+  // By Lua, if the form finds words that are not for it.
   protocol::Reply run_natively(const lua::Script& script, std::span<const std::string_view> keys,
                                std::span<const std::string_view> arguments);
 
