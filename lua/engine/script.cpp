@@ -44,8 +44,8 @@ Script::Script(std::string body, int function, bool may_change_tables)
       known_(known_script_of(body_)),
       is_quick_(known_ != nullptr) {}
 
-std::string_view Script::sha1() const {
-  if (sha1_.empty()) sha1_ = sha1_text(body_);
+std::string_view Script::make_sha1() const {
+  sha1_ = sha1_text(body_);
   return sha1_;
 }
 

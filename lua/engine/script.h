@@ -27,7 +27,7 @@ class Script {
 
   std::string_view body() const { return body_; }
   // 40 lower-case hex digits. Computed when first asked for, then kept.
-  std::string_view sha1() const;
+  std::string_view sha1() const { return sha1_.empty() ? make_sha1() : sha1_; }
   // What it takes: the body, and about its compiled form.
   std::size_t bytes() const { return body_.size() + compiled_bytes_; }
   // "#!lua flags=no-writes": the host refuses its writes.
@@ -47,6 +47,8 @@ class Script {
   friend class CompiledScripts;
   friend class Engine;
   friend class Interpreter;
+
+  std::string_view make_sha1() const;
 
   const std::string body_;
   mutable std::string sha1_;

@@ -9,7 +9,9 @@
 #include "lua/scripts/native_run.h"
 #include "protocol/resp/reply.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -17,7 +19,8 @@ namespace redlock::lua {
 
 // A form, and how many keys and arguments it takes.
 struct NativeForm {
-  static constexpr std::size_t kAny = 99;  // in the place of a count; the form looks at them itself
+  // In the place of a count: from one to kAnyMax, and the form looks at them itself.
+  static constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t kAnyMax = 16;
   static constexpr std::size_t kWordBytesMax = 1024;
 
@@ -27,7 +30,18 @@ struct NativeForm {
 
   // Whether the words are as many, and as short, as the libraries' own. Lua's memory has a bound,
   // so long ones are for the interpreter.
-  bool takes(NativeRun::Words keys_given, NativeRun::Words args_given) const;
+  bool takes(NativeRun::Words keys_given, NativeRun::Words args_given) const {
+    return fits(keys, keys_given) && fits(args, args_given);
+  }
+
+ private:
+  static bool fits(std::size_t count, NativeRun::Words words) {
+    const bool is_any = count == kAny && words.size() - 1 < kAnyMax;
+    if (words.size() != count && !is_any) return false;
+    std::size_t longest = 0;
+    for (const std::string_view word : words) longest = std::max(longest, word.size());
+    return longest <= kWordBytesMax;
+  }
 };
 
 struct KnownScript {

@@ -51,13 +51,13 @@ bool Scripts::may_take_long(const protocol::CommandSpec& spec, Request request) 
 Reply Scripts::run(const lua::Script& script, std::span<const std::string_view> keys,
                    std::span<const std::string_view> arguments, Now now) {
   lacks_memory_ = !script.allows_oom() && parts_.runner.is_above_maxmemory();
-  if (lacks_memory_ && script.has_header()) return Reply::error_view(kOutOfMemory);
   now_ = now;
   script_ = &script;
   has_written_ = false;
   const std::uint64_t refused = parts_.stats.refused_recovering;
-  Reply reply = has_native_form(script, keys, arguments) ? run_natively(script, keys, arguments)
-                                                         : run_in_lua(script, keys, arguments);
+  Reply reply = lacks_memory_ && script.has_header()       ? Reply::error_view(kOutOfMemory)
+                : has_native_form(script, keys, arguments) ? run_natively(script, keys, arguments)
+                                                           : run_in_lua(script, keys, arguments);
   if (reply.is(Reply::Kind::later)) return reply;
   ran_ = &script;
   if (parts_.stats.refused_recovering == refused) [[likely]]
@@ -87,9 +87,10 @@ bool Scripts::has_native_form(const lua::Script& script, std::span<const std::st
 // One reply all the way: it is made where the caller wants it, and not moved.
 Reply Scripts::run_natively(const lua::Script& script, std::span<const std::string_view> keys,
                             std::span<const std::string_view> arguments) {
-  native_ = &native_of(*script.known());
+  const lua::KnownScript& known = *script.known();
+  if (native_ == nullptr || native_->of != &known) native_ = &native_of(known);
   lua::NativeRun run(*this, native_->calls, keys, arguments);
-  Reply reply = script.known()->form.run(run);
+  Reply reply = known.form.run(run);
   ++native_runs_;
   if (run.failed_call() != nullptr) [[unlikely]] {
     const int line = run.failed_call()->line;
@@ -106,6 +107,7 @@ const Scripts::Native& Scripts::native_of(const lua::KnownScript& known) {
       natives_[static_cast<std::size_t>(&known - lua::known_scripts().data())];
   if (native == nullptr) {
     native = std::make_unique<Native>();
+    native->of = &known;
     native->calls = lua::native_calls_of(known.body);
     for (const lua::NativeCall& call : native->calls) {
       const bool is_named = !call.name.empty();
@@ -151,9 +153,12 @@ Reply Scripts::call(Request request) {
   return call_command(*found.entry, request);
 }
 
+// A form calls what scripts may call, with as many words as it takes: only memory is looked at.
 Reply Scripts::call_nth(std::size_t nth, Request request) {
   CommandTable::Entry* const command = native_->commands[nth];
-  return command != nullptr ? call_command(*command, request) : call(request);
+  return command == nullptr ? call(request)
+         : lacks_memory_    ? call_command(*command, request)
+                            : run_command(*command, request);
 }
 
 Reply Scripts::call_command(CommandTable::Entry& command, Request request) {
@@ -171,7 +176,11 @@ Reply Scripts::call_command(CommandTable::Entry& command, Request request) {
   if (lacks_memory_ && !has_written_ && spec.has(protocol::kDenyOom)) {
     return Reply::error_view(kOutOfMemory);
   }
-  if (writes) has_written_ = true;
+  return run_command(command, request);
+}
+
+Reply Scripts::run_command(CommandTable::Entry& command, Request request) {
+  if (command.command->spec.has(protocol::kWrite)) has_written_ = true;
   parts_.coverage.bound_uncovered(now_.monotonic);
   Reply reply = parts_.runner.run(session_, request, now_, command, CommandRunner::Origin::script);
   if (reply.is(Reply::Kind::too_large)) [[unlikely]]

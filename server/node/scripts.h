@@ -96,6 +96,7 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
  private:
   // A known script's calls, and the commands that they name; nullptr where its ARGV names it.
   struct Native {
+    const lua::KnownScript* of;
     std::vector<lua::NativeCall> calls;
     std::vector<CommandTable::Entry*> commands;
   };
@@ -103,6 +104,8 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
   protocol::Reply call(protocol::Request request) override;  // redis.call
   protocol::Reply call_nth(std::size_t nth, protocol::Request request) override;
   protocol::Reply call_command(CommandTable::Entry& command, protocol::Request request);
+  // REQUIRES: nothing refuses it.
+  protocol::Reply run_command(CommandTable::Entry& command, protocol::Request request);
   bool is_there(std::string_view key) override {
     return parts_.locks.find(key, now_.monotonic) != nullptr;
   }
