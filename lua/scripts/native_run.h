@@ -39,6 +39,10 @@ class NativeHost {
  public:
   // The nth call of the body. Replies are views as those of a ScriptHost.
   virtual protocol::Reply call_nth(std::size_t nth, protocol::Request request) = 0;
+  // redis.call(nth, key) == value, where the nth is a GET. Each script of a lock begins so: it does
+  // and counts what GET does, but makes no reply. `unknown`: nothing was done, and GET is to tell.
+  enum class Comparison { differs, equals, unknown };
+  virtual Comparison compare(std::size_t nth, std::string_view key, std::string_view value) = 0;
   // Counts nothing, and tells nothing to anybody.
   virtual bool is_there(std::string_view key) = 0;
 
@@ -74,6 +78,10 @@ class NativeRun {
   }
   // redis.call(nth, KEYS[1]) == ARGV[1]
   bool is_own(std::size_t nth) {
+    if (failed_ != nullptr) return false;
+    const auto comparison = host_.compare(nth, key(), arg());
+    if (comparison != NativeHost::Comparison::unknown) [[likely]]
+      return comparison == NativeHost::Comparison::equals;
     const protocol::Reply value = call(nth, key());
     return value.is(protocol::Reply::Kind::bulk) && value.text() == arg();
   }

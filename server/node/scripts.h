@@ -26,6 +26,7 @@
 #include "server/node/command_table.h"
 #include "server/node/script_watch.h"
 #include "server/observe/client_log.h"
+#include "server/observe/observers.h"
 #include "server/observe/stats.h"
 #include "server/settings/settings.h"
 
@@ -51,9 +52,10 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
     CommandTable& commands;
     Coverage& coverage;
     const Settings& settings;
-    const Stats& stats;
+    Stats& stats;
     ClientLog& client_log;
     ScriptWatch* watch;
+    const Observers& observers;
     LockLookup& locks;
     bool runs_natively;  // false: Lua runs the known scripts too, as tests want for comparison
   };
@@ -99,10 +101,12 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
     const lua::KnownScript* of;
     std::vector<lua::NativeCall> calls;
     std::vector<CommandTable::Entry*> commands;
+    bool begins_with_get;
   };
 
   protocol::Reply call(protocol::Request request) override;  // redis.call
   protocol::Reply call_nth(std::size_t nth, protocol::Request request) override;
+  Comparison compare(std::size_t nth, std::string_view key, std::string_view value) override;
   protocol::Reply call_command(CommandTable::Entry& command, protocol::Request request);
   // REQUIRES: nothing refuses it.
   protocol::Reply run_command(CommandTable::Entry& command, protocol::Request request);

@@ -45,6 +45,9 @@ class Observers {
     return look_at_all_ || is_timed_always(spec, words);
   }
 
+  // Every command, also within scripts: there is a monitor, or what is slow is very short.
+  bool looks_at_all() const { return look_at_all_; }
+
   // A command as they tell of it. It owns nothing; keep() does.
   struct Subject {
     const protocol::CommandSpec& spec;
