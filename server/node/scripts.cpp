@@ -32,6 +32,7 @@ lua::Engine::Loaded Scripts::load(std::string_view body, lua::Engine::Keep keep)
   if (keep == lua::Engine::Keep::recent) {
     if (const lua::Script* const script = engine_.find_loaded(body)) return {script, {}};
   }
+  parts_.runner.note_lua_begins();
   if (parts_.watch != nullptr) parts_.watch->script_began(engine_);
   lua::Engine::Loaded loaded = engine_.load(body, keep);
   watch_end();
@@ -68,6 +69,7 @@ Reply Scripts::run(const lua::Script& script, std::span<const std::string_view> 
 
 Reply Scripts::run_in_lua(const lua::Script& script, std::span<const std::string_view> keys,
                           std::span<const std::string_view> arguments) {
+  parts_.runner.note_lua_begins();
   if (parts_.watch != nullptr) parts_.watch->script_began(engine_);
   const auto progress = engine_.start(script, keys, arguments, *this);
   if (progress == lua::Engine::Progress::suspended) {
