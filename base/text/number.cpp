@@ -3,6 +3,8 @@
 namespace redlock {
 
 std::optional<std::int64_t> parse_int64(std::string_view text) {
+  const bool is_digit = text.size() == 1 && text.front() >= '0' && text.front() <= '9';
+  if (is_digit) return text.front() - '0';  // as most are: the number of a script's keys
   const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
   if (digits.empty()) return std::nullopt;
   if (digits.front() == '0' && text.size() > 1) return std::nullopt;  // "007" and "-0"

@@ -24,7 +24,14 @@ Script* CompiledScripts::find_by_body(std::string_view body) {
 Script* CompiledScripts::find_by_sha1(std::string_view lower_case_digits) {
   index_by_sha1();
   const auto found = by_sha1_.find(lower_case_digits);
-  return found == by_sha1_.end() ? nullptr : used(found->second);
+  if (found == by_sha1_.end()) return nullptr;
+  last_by_sha1_ = found->second;
+  return used(last_by_sha1_);
+}
+
+Script* CompiledScripts::find_last_by_sha1(std::string_view digits) {
+  if (last_by_sha1_ == nullptr || last_by_sha1_->sha1() != digits) return nullptr;
+  return used(last_by_sha1_);
 }
 
 void CompiledScripts::index_by_sha1() {
@@ -66,6 +73,7 @@ Script* CompiledScripts::oldest_recent() {
 std::unique_ptr<Script> CompiledScripts::remove(Script& script) {
   std::erase(without_sha1_, &script);
   if (last_by_body_ == &script) last_by_body_ = nullptr;
+  if (last_by_sha1_ == &script) last_by_sha1_ = nullptr;
   if (!script.sha1_.empty()) by_sha1_.erase(script.sha1());
   const auto found = by_body_.find(script.body());
   INVARIANT(found != by_body_.end(), "a script that is removed is there");
@@ -84,6 +92,7 @@ void CompiledScripts::clear() {
   without_sha1_.clear();
   by_sha1_.clear();
   last_by_body_ = nullptr;
+  last_by_sha1_ = nullptr;
   by_body_.clear();
   kept_count_ = 0;
   body_bytes_ = 0;

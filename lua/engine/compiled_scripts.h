@@ -26,6 +26,8 @@ class CompiledScripts {
   // Each counts as a use. nullptr if there is none.
   Script* find_by_body(std::string_view body);
   Script* find_by_sha1(std::string_view lower_case_digits);
+  // What find_by_sha1() found last, if its digits are these.
+  Script* find_last_by_sha1(std::string_view digits);
 
   // REQUIRES: no script of this body is there.
   Script& add(std::unique_ptr<Script> script, const ScriptHeader& header,
@@ -60,6 +62,7 @@ class CompiledScripts {
   ByBody by_body_;
   Script* last_by_body_ = nullptr;  // that was found
   BySha1 by_sha1_;
+  Script* last_by_sha1_ = nullptr;     // that was found
   std::vector<Script*> without_sha1_;  // not yet in by_sha1_
   std::uint64_t uses_ = 0;
   std::size_t kept_count_ = 0;

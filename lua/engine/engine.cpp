@@ -51,7 +51,6 @@ Engine::Loaded Engine::compile(std::string_view body) {
   const std::size_t compiled_bytes = bytes > bytes_before ? bytes - bytes_before : 0;
   auto script =
       std::make_unique<Script>(std::string(body), compiled.function, compiled.may_change_tables);
-  script->note_quick(known_script_of(body) != nullptr);
   return {&scripts_.add(std::move(script), header, compiled_bytes), {}};
 }
 
@@ -75,6 +74,7 @@ const Script* Engine::find_loaded(std::string_view body) {
 const Script* Engine::find(std::string_view sha1) {
   INVARIANT(!is_active(), "no script is looked up while one is active");
   if (sha1.size() != kSha1Digits) return nullptr;
+  if (const Script* const last = scripts_.find_last_by_sha1(sha1)) return last;
   std::array<char, kSha1Digits> digits{};
   for (std::size_t i = 0; i < kSha1Digits; ++i) {
     const char digit = sha1[i];

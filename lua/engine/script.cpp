@@ -1,5 +1,7 @@
 #include "lua/engine/script.h"
 
+#include "lua/library/limits.h"
+#include "lua/scripts/known_scripts.h"
 #include "lua/scripts/sha1_text.h"
 
 #include <algorithm>
@@ -36,11 +38,20 @@ void read_flags(std::string_view flags, ScriptHeader& header) {
 }  // namespace
 
 Script::Script(std::string body, int function, bool may_change_tables)
-    : body_(std::move(body)), function_(function), may_change_tables_(may_change_tables) {}
+    : body_(std::move(body)),
+      function_(function),
+      may_change_tables_(may_change_tables),
+      known_(known_script_of(body_)),
+      is_quick_(known_ != nullptr) {}
 
-std::string_view Script::sha1() const {
-  if (sha1_.empty()) sha1_ = sha1_text(body_);
+std::string_view Script::make_sha1() const {
+  sha1_ = sha1_text(body_);
   return sha1_;
+}
+
+std::string raised_error_text(std::string_view error, const Script& script, int line) {
+  const std::string_view text = error.substr(0, error.find('\0')).substr(0, kErrorTextBytesMax);
+  return fmt::format("{} script: {}, on @user_script:{}.", text, script.sha1(), line);
 }
 
 ScriptHeader read_script_header(std::string_view body) {

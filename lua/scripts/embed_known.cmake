@@ -9,6 +9,12 @@ foreach(line IN LISTS lines)
   string(REPLACE " " ";" words ${line})
   list(GET words 0 sha1)
   list(GET words 1 name)
+  list(GET words 2 form)
+  list(GET words 3 keys)
+  list(GET words 4 args)
+  foreach(count IN ITEMS keys args)
+    string(REPLACE "n" "NativeForm::kAny" ${count} ${${count}})
+  endforeach()
   file(SHA1 ${known}/${name}.lua found)
   if(NOT found STREQUAL sha1)
     message(FATAL_ERROR "${name}.lua has the SHA-1 ${found}, and not ${sha1}: it is no longer byte "
@@ -19,11 +25,13 @@ foreach(line IN LISTS lines)
   if("nil_if_held" IN_LIST words)
     set(is_nil_if_held true)
   endif()
-  string(APPEND rows "    {\"${sha1}\", R\"lua(${body})lua\", ${is_nil_if_held}},\n")
+  string(APPEND rows "    {\"${sha1}\", R\"lua(${body})lua\",\n"
+    "     {native::${form}, ${keys}, ${args}}, ${is_nil_if_held}},\n")
 endforeach()
 
 file(WRITE ${OUTPUT} "// Made by embed_known.cmake of the scripts in known/.
 #include \"lua/scripts/known_scripts.h\"
+#include \"lua/scripts/native_forms.h\"
 
 namespace redlock::lua {
 

@@ -2,17 +2,52 @@
 //
 // These libraries send EVALSHA first, and some take NOSCRIPT for "not released". A node that was
 // restarted has an empty script cache but, through this table, answers them at once. A body is
-// compiled when it is first asked for. The scripts stand in known/, each in a file.
+// compiled when it is first asked for. The scripts stand in known/, each in a file; known/index.txt
+// tells beside each the native form, by which it runs without Lua (native_forms.h).
 #pragma once
 
+#include "lua/scripts/native_run.h"
+#include "protocol/resp/reply.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
 #include <span>
 #include <string_view>
 
 namespace redlock::lua {
 
+// A form, and how many keys and arguments it takes.
+struct NativeForm {
+  // In the place of a count: from one to kAnyMax, and the form looks at them itself.
+  static constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t kAnyMax = 16;
+  static constexpr std::size_t kWordBytesMax = 1024;
+
+  protocol::Reply (*run)(NativeRun&);
+  std::size_t keys;
+  std::size_t args;
+
+  // Whether the words are as many, and as short, as the libraries' own. Lua's memory has a bound,
+  // so long ones are for the interpreter.
+  bool takes(NativeRun::Words keys_given, NativeRun::Words args_given) const {
+    return fits(keys, keys_given) && fits(args, args_given);
+  }
+
+ private:
+  static bool fits(std::size_t count, NativeRun::Words words) {
+    const bool is_any = count == kAny && words.size() - 1 < kAnyMax;
+    if (words.size() != count && !is_any) return false;
+    std::size_t longest = 0;
+    for (const std::string_view word : words) longest = std::max(longest, word.size());
+    return longest <= kWordBytesMax;
+  }
+};
+
 struct KnownScript {
   std::string_view sha1;  // lower-case hex
   std::string_view body;
+  NativeForm form;
   bool is_nil_if_held = false;  // acquires, and ends with nil if another holds the lock
 };
 

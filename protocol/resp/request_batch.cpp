@@ -12,8 +12,39 @@ class Cursor {
 
   const char* at() const { return at_; }
 
-  // "*3\r\n" or "$5\r\n". A number with zeros in front is no number.
+  // "*3\r\n" or "$5\r\n". A number with zeros in front is no number. Nearly all have one digit or
+  // two. Of the line's end the second byte is not looked at, as by RequestParser.
   bool read_header(char type, std::size_t& number) {
+    if (end_ - at_ < 5 || *at_ != type) return read_long_header(type, number);
+    const std::size_t first = digit(at_[1]);
+    const std::size_t second = digit(at_[2]);
+    if (first <= 9 && at_[2] == '\r') {
+      number = first;
+      at_ += 4;
+      return true;
+    }
+    if (first - 1 < 9 && second <= 9 && at_[3] == '\r') {
+      number = first * 10 + second;
+      at_ += 5;
+      return true;
+    }
+    return read_long_header(type, number);
+  }
+
+  bool read_word(std::string_view& word) {
+    std::size_t length = 0;
+    if (!read_header('$', length)) return false;
+    if (static_cast<std::size_t>(end_ - at_) < length + 2) return false;
+    word = {at_, length};
+    at_ += length + 2;
+    return true;
+  }
+
+ private:
+  // Beyond 9 for what is none.
+  static std::size_t digit(char c) { return static_cast<std::size_t>(c) - '0'; }
+
+  bool read_long_header(char type, std::size_t& number) {
     const char* at = at_;
     if (end_ - at < 4 || *at != type) return false;
     const char* const first = ++at;
@@ -27,20 +58,9 @@ class Cursor {
     return true;
   }
 
-  bool read_word(std::string_view& word) {
-    std::size_t length = 0;
-    if (!read_header('$', length)) return false;
-    if (static_cast<std::size_t>(end_ - at_) < length + 2) return false;
-    word = {at_, length};
-    at_ += length + 2;
-    return true;
-  }
-
- private:
-  static std::size_t digit(char c) { return static_cast<std::size_t>(c - '0'); }
   bool read_line_end(const char*& at) const {
     if (end_ - at < 2 || at[0] != '\r') return false;
-    at += 2;  // as RequestParser, which does not look at the second byte either
+    at += 2;
     return true;
   }
 

@@ -9,11 +9,15 @@ namespace redlock::server {
 
 const Lock* LockLookup::find(std::string_view key, Instant now) {
   notes_.add_touch(key);
-  const std::uint32_t hash = hash_of(key);
-  const LockRef ref = find_ref(key, hash);
+  const Place place = place_of(key);
+  const auto [ref, hash] = place;
   if (ref == 0) return nullptr;
   const Lock& lock = arena_.at(ref);
-  if (!lock.is_over(now)) return &lock;
+  if (!lock.is_over(now)) {
+    last_found_ = place;
+    last_found_in_ = key.data();
+    return &lock;
+  }
   count_expired(lock);
   forget(ref, hash);
   return nullptr;
@@ -47,9 +51,8 @@ const Lock* LockTable::put(std::string_view key, std::string_view value, Instant
   INVARIANT(label.text.size() <= kLabelBytesMax, "a label that no record can hold");
   INVARIANT(key.size() <= kKeyBytesMax, "a key that no record can hold");
   INVARIANT(value.size() <= kValueBytesMax, "a value that no record can hold");
-  const std::uint32_t hash = hash_of(key);
+  const auto [old, hash] = place_of(key);
   const std::size_t bytes = Lock::bytes_for(key.size(), value.size(), label.bytes());
-  const LockRef old = find_ref(key, hash);
   is_extended = is_extended || (old != 0 && arena_.at(old).holds(value));
   LockRef ref = old;
   if (old == 0 || !LockArena::same_room(arena_.at(old).bytes(), bytes)) {
@@ -63,7 +66,7 @@ const Lock* LockTable::put(std::string_view key, std::string_view value, Instant
   if (old != 0) unlink(old);
   if (old != 0 && old != ref) {
     index_.replace(hash, old, ref);
-    arena_.free(old, arena_.at(old).bytes());
+    give_back(old);
   }
   Lock& lock = arena_.at(ref);
   lock.deadline = deadline;
@@ -76,8 +79,7 @@ const Lock* LockTable::put(std::string_view key, std::string_view value, Instant
 }
 
 void LockTable::set_deadline(std::string_view key, Instant deadline, Instant now) {
-  const std::uint32_t hash = hash_of(key);
-  const LockRef ref = find_ref(key, hash);
+  const auto [ref, hash] = place_of(key);
   INVARIANT(ref != 0, "a deadline for a lock that is not there");
   unlink(ref);
   Lock& lock = arena_.at(ref);
@@ -88,15 +90,14 @@ void LockTable::set_deadline(std::string_view key, Instant deadline, Instant now
 }
 
 void LockTable::set_token(std::string_view key, std::uint64_t token) {
-  const LockRef ref = find_ref(key, hash_of(key));
+  const LockRef ref = place_of(key).ref;
   INVARIANT(ref != 0, "a token for a lock that is not there");
   arena_.at(ref).token = token;
 }
 
 bool LockTable::erase(std::string_view key, Instant now) {
   notes_.add_touch(key);
-  const std::uint32_t hash = hash_of(key);
-  const LockRef ref = find_ref(key, hash);
+  const auto [ref, hash] = place_of(key);
   if (ref == 0) return false;
   const bool was_over = arena_.at(ref).is_over(now);
   if (was_over) count_expired(arena_.at(ref));
@@ -110,6 +111,7 @@ void LockTable::clear() {
   }
   index_.clear();
   arena_ = LockArena();
+  last_found_ = {};
   wheel_.clear();
   latest_deadline_.clear();
   without_deadline_ = 0;
@@ -142,7 +144,7 @@ LockTable::Reclaimed LockTable::reclaim(Instant now, std::size_t budget) {
       count_expired(lock);
       note_end(hash);
       index_.erase(hash, ref);
-      arena_.free(ref, lock.bytes());
+      give_back(ref);
     }
     const std::size_t steps = (arena_.chunks_dropped() - chunks_dropped) * kStepsOfChunk;
     chunks_dropped = arena_.chunks_dropped();
@@ -160,7 +162,7 @@ void LockLookup::forget(LockRef ref, std::uint32_t hash) {
   note_end(hash);
   unlink(ref);
   index_.erase(hash, ref);
-  arena_.free(ref, arena_.at(ref).bytes());
+  give_back(ref);
 }
 
 void LockLookup::unlink(LockRef ref) {

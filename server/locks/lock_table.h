@@ -85,8 +85,22 @@ class LockLookup {
       : hash_seed_(hash_seed), wheel_(arena_), latest_deadline_(max_ttl) {}
   ~LockLookup() = default;
 
-  LockRef find_ref(std::string_view key, std::uint32_t hash) const {
-    return index_.find(hash, [&](LockRef ref) { return arena_.at(ref).key() == key; });
+  // Where a key's lock is, or would be (ref 0). Most commands look at a lock more than once, a
+  // script does so command by command: the last that was found is found again by its name.
+  struct Place {
+    LockRef ref = 0;
+    std::uint32_t hash = 0;
+  };
+  Place place_of(std::string_view key) const {
+    const bool is_same_word = last_found_.ref != 0 && key.data() == last_found_in_;
+    if (is_same_word && arena_.at(last_found_.ref).key() == key) return last_found_;
+    const std::uint32_t hash = hash_of(key);
+    return {index_.find(hash, [&](LockRef ref) { return arena_.at(ref).key() == key; }), hash};
+  }
+  // Its record is another lock's from now on, or none's.
+  void give_back(LockRef ref) {
+    if (ref == last_found_.ref) last_found_ = {};
+    arena_.free(ref, arena_.at(ref).bytes());
   }
   void note_end(std::uint32_t hash) {
     if (notes_.any_wanted()) notes_.add_end(hash);
@@ -102,6 +116,8 @@ class LockLookup {
   LatestDeadline latest_deadline_;
   std::size_t without_deadline_ = 0;
   std::uint64_t expired_ = 0;
+  Place last_found_;                     // by find()
+  const char* last_found_in_ = nullptr;  // the bytes of the word by which it was; only compared
   KeyNotes notes_;
 
  private:

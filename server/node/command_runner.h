@@ -15,6 +15,8 @@ class CommandRunner {
   // Counted, observed, not refused any more. now: of the script, or of the EXEC (rule C4).
   virtual protocol::Reply run(protocol::Session& session, protocol::Request request, Now now,
                               CommandTable::Entry& entry, Origin origin) = 0;
+  // Lua begins to work, on a script or on its text: from here on it is timed.
+  virtual void note_lua_begins() = 0;
   // Whether the node takes more than maxmemory.
   virtual bool is_above_maxmemory() const = 0;
 

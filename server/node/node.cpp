@@ -42,7 +42,8 @@ Node::Node(Families commands, Settings& settings, NodeStart start, Environment e
       events_(settings_.notify_keyspace_events, locks().notes(), pubsub_, client_log_),
       door_({sessions_, access_, settings_, stats_, client_log_}),
       scripts_(
-          {*this, commands_, coverage_, settings_, stats_, client_log_, environment_.script_watch},
+          {*this, commands_, coverage_, settings_, stats_, client_log_, environment_.script_watch,
+           observers_, grants_.locks(), environment_.runs_known_scripts_natively},
           start_.hash_seed, std::string(kRedisVersion), start_.started_at),
       transactions_(
           {*this, commands_, sessions_, watches_, coverage_, turns_, stats_, client_log_}),

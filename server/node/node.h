@@ -89,6 +89,7 @@ class Node final : public protocol::Service, private CommandRunner {
     Elsewhere* elsewhere = nullptr;        // of a front door: who executes run_elsewhere's commands
     // "this node's max-ttl …": why a TTL is refused where max-ttl is no setting of its own.
     const std::string* ttl_bound = nullptr;
+    bool runs_known_scripts_natively = true;  // false: in Lua, for tests that compare the two
   };
 
   // CONFIG SET changes the settings in place; they outlive the node.
@@ -248,6 +249,16 @@ class Node final : public protocol::Service, private CommandRunner {
   }
   protocol::Reply run_observed(Call& call);
   protocol::Reply run_timed(Call& call);
+  // A known script without Lua is as short as a GET, which is not timed. Of these one in so many
+  // is, and counts for all of them: a reading of the clock is a twentieth of such a script.
+  static constexpr unsigned kTimedOneIn = 16;
+  protocol::Reply run_timed_if_in_lua(Call& call);
+  void note_lua_begins() override {
+    if (times_lua_ && !lua_began_) {
+      lua_began_ = observers_.read_beginning(grants_.clock().latest(), stats_.commands_processed);
+    }
+  }
+  void note_time_of(Call& call, const protocol::Reply& reply, Instant began, unsigned calls);
   // reply: of the command, nullptr if it is to come. A monitor's own line stands behind it.
   void show_to_monitors(const Call& call, protocol::Reply* reply);
   Refusal refuse(const protocol::Session& session, const protocol::CommandSpec& spec,
@@ -317,7 +328,10 @@ class Node final : public protocol::Service, private CommandRunner {
   Observers observers_;
   Random random_;
   RecentRates rates_;
-  std::uint64_t peak_memory_ = 0;  // as turns left it
+  unsigned untimed_scripts_ = 0;      // since one was timed
+  bool times_lua_ = false;            // in run_timed_if_in_lua()
+  std::optional<Instant> lua_began_;  // its
+  std::uint64_t peak_memory_ = 0;     // as turns left it
   bool has_begun_ = false;
   std::optional<StopRequest> stop_;
 };

@@ -32,16 +32,43 @@ Reply Node::run_observed(Call& call) {
 
 Reply Node::run_timed(Call& call) {
   if (!observers_.has_stopwatch()) return call.command.run(call);
-  const Instant now = call.instant();
-  const std::uint64_t nth = stats_.commands_processed;
-  const Instant began = observers_.read_beginning(now, nth);
+  const bool may_be_short = call.command.spec.has(protocol::kSkipMonitor);
+  if (may_be_short && !observers_.looks_at_all() && untimed_scripts_ + 1 < kTimedOneIn) {
+    return run_timed_if_in_lua(call);
+  }
+  const Instant began = observers_.read_beginning(call.instant(), stats_.commands_processed);
+  const std::uint64_t native_runs = scripts_.native_runs();
   scripts_.forget_ran();
   Reply reply = call.command.run(call);
+  const bool is_sample = may_be_short && scripts_.native_runs() != native_runs;
+  note_time_of(call, reply, began, 1 + (is_sample ? std::exchange(untimed_scripts_, 0) : 0));
+  return reply;
+}
+
+// EVAL and EVALSHA, of which no other is called meanwhile.
+Reply Node::run_timed_if_in_lua(Call& call) {
+  times_lua_ = true;
+  lua_began_.reset();
+  scripts_.forget_ran();
+  const std::uint64_t native_runs = scripts_.native_runs();
+  Reply reply = call.command.run(call);
+  times_lua_ = false;
+  if (lua_began_) {
+    note_time_of(call, reply, *lua_began_, 1);
+  } else if (scripts_.native_runs() != native_runs) {
+    ++untimed_scripts_;
+    scripts_.note_time({});
+  }
+  return reply;
+}
+
+void Node::note_time_of(Call& call, const Reply& reply, Instant began, unsigned calls) {
   const bool goes_on_later = reply.is(Reply::Kind::later) && suspended_;
   const bool comes_again = reply.is(Reply::Kind::postponed);
+  const Instant now = call.instant();
   if (!goes_on_later && !comes_again) {
     const Instant end = observers_.read_end(now, stats_.commands_processed);
-    observers_.note_time(subject_of(call), call.now.wall, end - began);
+    observers_.note_time(subject_of(call), call.now.wall, end - began, calls);
     turns_.note_work(end - began, call.now);
     scripts_.note_time(end - began);  // of the script, not of EXEC around it
     if (end - began >= TurnOrder::kLongWork) turns_.wait_behind_long_work(call.session, now);
@@ -49,7 +76,6 @@ Reply Node::run_timed(Call& call) {
   } else if (goes_on_later && !suspended_->observed) {  // the script, and not EXEC around it
     suspended_->observed = Observers::keep(subject_of(call), call.now.wall, began);
   }
-  return reply;
 }
 
 void Node::show_to_monitors(const Call& call, Reply* reply) {

@@ -1,6 +1,5 @@
 #include "server/node/scripts.h"
 
-#include "lua/scripts/known_scripts.h"
 #include "protocol/resp/errors.h"
 #include "server/grants/refusals.h"
 
@@ -26,12 +25,14 @@ Scripts::Scripts(Parts parts, std::uint64_t hash_seed, std::string redis_version
                  Instant started_at)
     : parts_(parts),
       session_(sessions_.open({}, true, started_at)),
-      engine_(limits_of(parts.settings, hash_seed), std::move(redis_version)) {}
+      engine_(limits_of(parts.settings, hash_seed), std::move(redis_version)),
+      natives_(lua::known_scripts().size()) {}
 
 lua::Engine::Loaded Scripts::load(std::string_view body, lua::Engine::Keep keep) {
   if (keep == lua::Engine::Keep::recent) {
     if (const lua::Script* const script = engine_.find_loaded(body)) return {script, {}};
   }
+  parts_.runner.note_lua_begins();
   if (parts_.watch != nullptr) parts_.watch->script_began(engine_);
   lua::Engine::Loaded loaded = engine_.load(body, keep);
   watch_end();
@@ -51,11 +52,24 @@ bool Scripts::may_take_long(const protocol::CommandSpec& spec, Request request) 
 Reply Scripts::run(const lua::Script& script, std::span<const std::string_view> keys,
                    std::span<const std::string_view> arguments, Now now) {
   lacks_memory_ = !script.allows_oom() && parts_.runner.is_above_maxmemory();
-  if (lacks_memory_ && script.has_header()) return Reply::error_view(kOutOfMemory);
   now_ = now;
   script_ = &script;
   has_written_ = false;
   const std::uint64_t refused = parts_.stats.refused_recovering;
+  Reply reply = lacks_memory_ && script.has_header()       ? Reply::error_view(kOutOfMemory)
+                : has_native_form(script, keys, arguments) ? run_natively(script, keys, arguments)
+                                                           : run_in_lua(script, keys, arguments);
+  if (reply.is(Reply::Kind::later)) return reply;
+  ran_ = &script;
+  if (parts_.stats.refused_recovering == refused) [[likely]]
+    return reply;
+  if (reply.is_error() && is_told_as_held(script)) reply = Reply::null();
+  return reply;
+}
+
+Reply Scripts::run_in_lua(const lua::Script& script, std::span<const std::string_view> keys,
+                          std::span<const std::string_view> arguments) {
+  parts_.runner.note_lua_begins();
   if (parts_.watch != nullptr) parts_.watch->script_began(engine_);
   const auto progress = engine_.start(script, keys, arguments, *this);
   if (progress == lua::Engine::Progress::suspended) {
@@ -63,19 +77,54 @@ Reply Scripts::run(const lua::Script& script, std::span<const std::string_view> 
     return Reply::later();
   }
   watch_end();
-  ran_ = &script;
-  Reply reply = engine_.take_reply();
-  const bool is_refused = parts_.stats.refused_recovering != refused && reply.is_error();
-  if (is_refused && is_told_as_held(script)) [[unlikely]]
-    return Reply::null();
+  return engine_.take_reply();
+}
+
+bool Scripts::has_native_form(const lua::Script& script, std::span<const std::string_view> keys,
+                              std::span<const std::string_view> arguments) const {
+  const lua::KnownScript* const known = script.known();
+  return known != nullptr && parts_.runs_natively && known->form.takes(keys, arguments);
+}
+
+// One reply all the way: it is made where the caller wants it, and not moved.
+Reply Scripts::run_natively(const lua::Script& script, std::span<const std::string_view> keys,
+                            std::span<const std::string_view> arguments) {
+  const lua::KnownScript& known = *script.known();
+  if (native_ == nullptr || native_->of != &known) native_ = &native_of(known);
+  lua::NativeRun run(*this, native_->calls, keys, arguments);
+  Reply reply = known.form.run(run);
+  ++native_runs_;
+  if (run.failed_call() != nullptr) [[unlikely]] {
+    const int line = run.failed_call()->line;
+    reply = Reply::error(lua::raised_error_text(run.error().text(), script, line));
+  } else if (reply.is(Reply::Kind::postponed)) [[unlikely]] {
+    --native_runs_;
+    reply = run_in_lua(script, keys, arguments);
+  }
   return reply;
+}
+
+const Scripts::Native& Scripts::native_of(const lua::KnownScript& known) {
+  std::unique_ptr<Native>& native =
+      natives_[static_cast<std::size_t>(&known - lua::known_scripts().data())];
+  if (native != nullptr) return *native;
+  native = std::make_unique<Native>();
+  native->of = &known;
+  native->calls = lua::native_calls_of(known.body);
+  for (const lua::NativeCall& call : native->calls) {
+    const bool is_named = !call.name.empty();
+    native->commands.push_back(is_named ? parts_.commands.find({&call.name, 1}).entry : nullptr);
+  }
+  const CommandTable::Entry* const first = native->commands.front();
+  native->begins_with_get = first != nullptr && first->command->spec.name == "get" &&
+                            first->command->run != run_elsewhere;
+  return *native;
 }
 
 // restart-reply held for a script that acquires by a plain SET, which is refused (rule R10).
 bool Scripts::is_told_as_held(const lua::Script& script) const {
   if (parts_.settings.restart_reply != RestartReply::held) return false;
-  const lua::KnownScript* const known = lua::known_script_of(script.body());
-  return known != nullptr && known->is_nil_if_held;
+  return script.known() != nullptr && script.known()->is_nil_if_held;
 }
 
 std::optional<Reply> Scripts::resume(Now now, Instant began) {
@@ -105,7 +154,34 @@ Reply Scripts::call(Request request) {
   if (found.entry == nullptr) {
     return Reply::error_view("ERR Unknown Redis command called from script");
   }
-  const protocol::CommandSpec& spec = found.entry->command->spec;
+  return call_command(*found.entry, request);
+}
+
+// A form calls what scripts may call, with as many words as it takes: only memory is looked at.
+Reply Scripts::call_nth(std::size_t nth, Request request) {
+  CommandTable::Entry* const command = native_->commands[nth];
+  return command == nullptr ? call(request)
+         : lacks_memory_    ? call_command(*command, request)
+                            : run_command(*command, request);
+}
+
+// What `get` does in a node that nobody watches command by command, but for a hash, of which it
+// answers an error. find() comes first: what it gives back is gone for GET, too.
+lua::NativeHost::Comparison Scripts::compare(std::size_t nth, std::string_view key,
+                                             std::string_view value) {
+  if (nth != 0 || !native_->begins_with_get) return Comparison::unknown;
+  if (parts_.observers.looks_at_all()) return Comparison::unknown;
+  parts_.coverage.bound_uncovered(now_.monotonic);
+  const Lock* const lock = parts_.locks.find(key, now_.monotonic);
+  if (is_hash(lock)) return Comparison::unknown;
+  ++native_->commands.front()->stats.calls;
+  ++(lock != nullptr ? parts_.stats.hits : parts_.stats.misses);
+  const bool is_equal = lock != nullptr && lock->value() == value;
+  return is_equal ? Comparison::equals : Comparison::differs;
+}
+
+Reply Scripts::call_command(CommandTable::Entry& command, Request request) {
+  const protocol::CommandSpec& spec = command.command->spec;
   if (!spec.takes(request.size())) {
     return Reply::error_view("ERR Wrong number of args calling Redis command from script");
   }
@@ -119,11 +195,15 @@ Reply Scripts::call(Request request) {
   if (lacks_memory_ && !has_written_ && spec.has(protocol::kDenyOom)) {
     return Reply::error_view(kOutOfMemory);
   }
-  if (writes) has_written_ = true;
+  return run_command(command, request);
+}
+
+Reply Scripts::run_command(CommandTable::Entry& command, Request request) {
+  if (command.command->spec.has(protocol::kWrite)) has_written_ = true;
   parts_.coverage.bound_uncovered(now_.monotonic);
-  Reply reply =
-      parts_.runner.run(session_, request, now_, *found.entry, CommandRunner::Origin::script);
-  if (reply.is(Reply::Kind::too_large)) return Reply::error_view("ERR the reply is too large");
+  Reply reply = parts_.runner.run(session_, request, now_, command, CommandRunner::Origin::script);
+  if (reply.is(Reply::Kind::too_large)) [[unlikely]]
+    reply = Reply::error_view("ERR the reply is too large");
   return reply;
 }
 

@@ -6,33 +6,42 @@
 //   Reply reply = scripts.run(script, keys, arguments, now);   // Kind::later: it is suspended
 //   if (auto reply = scripts.resume(now, began)) …             // a slice; its reply at its end
 //
+// A known script with words of the usual form runs without Lua (lua/scripts/native_run.h). It makes
+// the same calls by the same way, so that nobody can tell but by the time that it takes.
+//
 // Thread safety: none, but for what ScriptWatch says of the engine.
 #pragma once
 
 #include "base/time.h"
 #include "lua/engine/engine.h"
+#include "lua/scripts/known_scripts.h"
+#include "lua/scripts/native_run.h"
 #include "protocol/resp/refusal.h"
 #include "protocol/resp/reply.h"
 #include "protocol/session/session.h"
 #include "protocol/session/sessions.h"
 #include "server/grants/coverage.h"
+#include "server/locks/lock_table.h"
 #include "server/node/command_runner.h"
 #include "server/node/command_table.h"
 #include "server/node/script_watch.h"
 #include "server/observe/client_log.h"
+#include "server/observe/observers.h"
 #include "server/observe/stats.h"
 #include "server/settings/settings.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace redlock::server {
 
-class Scripts final : private lua::ScriptHost {
+class Scripts final : private lua::ScriptHost, private lua::NativeHost {
  public:
   // What is quick is executed as it comes (TurnOrder).
   static constexpr Duration kQuickScript = 250us;
@@ -43,9 +52,12 @@ class Scripts final : private lua::ScriptHost {
     CommandTable& commands;
     Coverage& coverage;
     const Settings& settings;
-    const Stats& stats;
+    Stats& stats;
     ClientLog& client_log;
     ScriptWatch* watch;
+    const Observers& observers;
+    LockLookup& locks;
+    bool runs_natively;  // false: Lua runs the known scripts too, as tests want for comparison
   };
   Scripts(Parts parts, std::uint64_t hash_seed, std::string redis_version, Instant started_at);
   // A node that is stopped may leave a script suspended: who watches it looks at its engine at any
@@ -73,6 +85,9 @@ class Scripts final : private lua::ScriptHost {
   // The suspended script ends here. Returns its reply, an error that says why.
   protocol::Reply stop(std::string_view why);
 
+  // How many scripts ran without Lua.
+  std::uint64_t native_runs() const { return native_runs_; }
+
   // What a command that ran just now took: whether the script in it counts as quick.
   void note_time(Duration took) {
     if (ran_ != nullptr) std::exchange(ran_, nullptr)->note_quick(took < kQuickScript);
@@ -81,7 +96,23 @@ class Scripts final : private lua::ScriptHost {
   void forget_ran() { ran_ = nullptr; }
 
  private:
-  protocol::Reply call(protocol::Request request) override;   // redis.call
+  // A known script's calls, and the commands that they name; nullptr where its ARGV names it.
+  struct Native {
+    const lua::KnownScript* of;
+    std::vector<lua::NativeCall> calls;
+    std::vector<CommandTable::Entry*> commands;
+    bool begins_with_get;
+  };
+
+  protocol::Reply call(protocol::Request request) override;  // redis.call
+  protocol::Reply call_nth(std::size_t nth, protocol::Request request) override;
+  Comparison compare(std::size_t nth, std::string_view key, std::string_view value) override;
+  protocol::Reply call_command(CommandTable::Entry& command, protocol::Request request);
+  // REQUIRES: nothing refuses it.
+  protocol::Reply run_command(CommandTable::Entry& command, protocol::Request request);
+  bool is_there(std::string_view key) override {
+    return parts_.locks.find(key, now_.monotonic) != nullptr;
+  }
   void log(LogLevel level, std::string_view text) override {  // redis.log
     parts_.client_log.log_of_script(level, text, now_.monotonic);
   }
@@ -89,11 +120,23 @@ class Scripts final : private lua::ScriptHost {
     if (parts_.watch != nullptr) parts_.watch->script_ended();
   }
   bool is_told_as_held(const lua::Script& script) const;
+  // Kind::later: it is suspended.
+  protocol::Reply run_in_lua(const lua::Script& script, std::span<const std::string_view> keys,
+                             std::span<const std::string_view> arguments);
+  const Native& native_of(const lua::KnownScript& known);
+  bool has_native_form(const lua::Script& script, std::span<const std::string_view> keys,
+                       std::span<const std::string_view> arguments) const;
+  // By Lua, if the form finds words that are not for it.
+  protocol::Reply run_natively(const lua::Script& script, std::span<const std::string_view> keys,
+                               std::span<const std::string_view> arguments);
 
   Parts parts_;
   protocol::Sessions sessions_;  // holds session_, which no client list shows
   protocol::Session& session_;   // in whose name scripts call
   lua::Engine engine_;
+  std::vector<std::unique_ptr<Native>> natives_;  // as known_scripts(); made when first needed
+  const Native* native_ = nullptr;                // of the script that runs without Lua
+  std::uint64_t native_runs_ = 0;
   Now now_{};
   const lua::Script* script_ = nullptr;  // the last that began
   const lua::Script* ran_ = nullptr;     // and ended, in the command under way

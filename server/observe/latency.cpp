@@ -124,12 +124,12 @@ std::string LatencyEvents::report(std::int64_t threshold_ms) const {
          "fewer keys in a command.\n";
 }
 
-void CallHistogram::add(Duration took) {
+void CallHistogram::add(Duration took, unsigned calls) {
   std::size_t bucket = 0;
   while (bucket + 1 < kBuckets && took > bound_of(bucket)) ++bucket;
-  ++counts_[bucket];
-  ++calls_;
-  total_ += took;
+  counts_[bucket] += calls;
+  calls_ += calls;
+  total_ += took * calls;
 }
 
 std::vector<std::pair<std::int64_t, std::uint64_t>> CallHistogram::cumulated() const {

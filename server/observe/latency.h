@@ -52,7 +52,8 @@ class LatencyEvents {
 // How many calls took at most how long: buckets whose bounds double, those of Redis's.
 class CallHistogram {
  public:
-  void add(Duration took);
+  // So many calls took so long each.
+  void add(Duration took, unsigned calls = 1);
   std::uint64_t calls() const { return calls_; }
   Duration total() const { return total_; }
   // Bound in microseconds and the calls up to it, for buckets in which there is one.

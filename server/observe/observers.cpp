@@ -33,12 +33,13 @@ bool Observers::is_slow(const protocol::CommandSpec& spec, Duration took) const 
   return slower_than_us_ >= 0 && took / 1us >= slower_than_us_ && !spec.has(protocol::kSkipSlowlog);
 }
 
-void Observers::note_latency(const protocol::CommandSpec& spec, WallTime when, Duration took) {
+void Observers::note_latency(const protocol::CommandSpec& spec, WallTime when, Duration took,
+                             unsigned calls) {
   const std::int64_t ms = took / 1ms;
   if (latency_threshold_ms_ > 0 && ms >= latency_threshold_ms_) {
     events_.add(spec.has(protocol::kFast) ? "fast-command" : "command", when, ms);
   }
-  if (keeps_histograms_) histogram_of(spec).add(took);
+  if (keeps_histograms_) histogram_of(spec).add(took, calls);
 }
 
 // Most often the same script is called by the same command as just before.
@@ -55,8 +56,8 @@ void Observers::forget_histograms() {
   last_timed_ = nullptr;
 }
 
-void Observers::note_time(const Subject& subject, WallTime when, Duration took) {
-  note_latency(subject.spec, when, took);
+void Observers::note_time(const Subject& subject, WallTime when, Duration took, unsigned calls) {
+  note_latency(subject.spec, when, took, calls);
   if (!is_slow(subject.spec, took)) return;
   slow_log_.add({.when = when,
                  .took = took,

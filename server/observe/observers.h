@@ -45,6 +45,9 @@ class Observers {
     return look_at_all_ || is_timed_always(spec, words);
   }
 
+  // Every command, also within scripts: there is a monitor, or what is slow is very short.
+  bool looks_at_all() const { return look_at_all_; }
+
   // A command as they tell of it. It owns nothing; keep() does.
   struct Subject {
     const protocol::CommandSpec& spec;
@@ -64,7 +67,8 @@ class Observers {
     last_ = {now, nth, stopwatch_()};
     return last_.end;
   }
-  void note_time(const Subject& subject, WallTime when, Duration took);
+  // calls: for so many it stands, of which the others were not timed.
+  void note_time(const Subject& subject, WallTime when, Duration took, unsigned calls = 1);
 
   // One that goes on later (a script that was suspended): what will be needed of it then.
   struct Kept {
@@ -88,7 +92,8 @@ class Observers {
 
  private:
   bool is_slow(const protocol::CommandSpec& spec, Duration took) const;
-  void note_latency(const protocol::CommandSpec& spec, WallTime when, Duration took);
+  void note_latency(const protocol::CommandSpec& spec, WallTime when, Duration took,
+                    unsigned calls = 1);
   void decide_what_to_look_at();
   CallHistogram& histogram_of(const protocol::CommandSpec& spec);
 

@@ -1,5 +1,6 @@
-// node_requests KIND COUNT: COUNT requests of a kind (SET, GET, PEXPIRE, EVAL, DEL) through a node
-// object, from received bytes to written replies, without a socket. For callgrind; see compare.
+// node_requests KIND COUNT: COUNT requests of a kind (SET, GET, PEXPIRE, EVAL, EVALSHA, DEL)
+// through a node object, from received bytes to written replies, without a socket. For callgrind;
+// see compare.
 //
 // All that can differ between two counts but the requests themselves is done whatever COUNT is: a
 // run with none of them, taken from a run with all, leaves what the requests cost. Same arguments,
@@ -30,6 +31,8 @@ constexpr std::uint64_t kPipeline = 64;
 constexpr std::string_view kRelease =
     "if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) "
     "else return 0 end";
+// The same by the documentation of Redis, which a node knows.
+constexpr std::string_view kKnownRelease = "647c65a442733a1aa440f99908d249d13b4d6c4a";
 
 class Silence final : public LogSink {
  public:
@@ -51,6 +54,7 @@ std::string request(std::string_view kind, std::string_view key) {
   if (kind == "GET") write({"GET", key});
   if (kind == "PEXPIRE") write({"PEXPIRE", key, "30000"});
   if (kind == "EVAL") write({"EVAL", kRelease, "1", key, "v"});
+  if (kind == "EVALSHA") write({"EVALSHA", kKnownRelease, "1", key, "v"});
   if (kind == "DEL") write({"DEL", key});
   return std::string(out.view());
 }
@@ -103,7 +107,7 @@ int main(int argc, char** argv) {
   const std::string_view kind = argc == 3 ? argv[1] : "";
   const auto count = redlock::parse_int64(argc == 3 ? argv[2] : "");
   if (redlock::server::request(kind, "").empty() || !count || *count < 0) {
-    fmt::print(stderr, "usage: node_requests SET|GET|PEXPIRE|EVAL|DEL COUNT\n");
+    fmt::print(stderr, "usage: node_requests SET|GET|PEXPIRE|EVAL|EVALSHA|DEL COUNT\n");
     return 64;
   }
   return redlock::server::run(kind, static_cast<std::uint64_t>(*count));

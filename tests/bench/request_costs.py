@@ -11,17 +11,22 @@ from itertools import zip_longest
 
 import noise
 from load import Load, encoded_size, must_have_hit, put
-from servers import BareServer, Server, progress
+from servers import ROOT, BareServer, Server, progress
 
 TTL_MS = "30000"
 # Where locks shall outlast the next steps, on a busy machine too.
 LONGER_MS = "60000"
 NODE_OPTIONS = ["--max-ttl", "1h"]
 KEYS = 1_000_000
+# As no library words them, to a letter: Lua runs them.
 RELEASE = ("if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) "
            "else return 0 end")
 EXTEND = ("if redis.call('get',KEYS[1]) == ARGV[1] then "
           "return redis.call('pexpire',KEYS[1],ARGV[2]) else return 0 end")
+# As libraries do: they are known, and run without Lua.
+KNOWN = ROOT / "lua/scripts/known"
+KNOWN_RELEASE = (KNOWN / "redis_docs_release.lua").read_text()
+KNOWN_EXTEND = (KNOWN / "redislock_refresh.lua").read_text()
 
 SET = ["SET", "{key}", "{value}", "NX", "PX", TTL_MS]
 GET = ["GET", "{key}"]
@@ -52,15 +57,15 @@ def plain_cycle():
             Step("PEXPIRE", PEXPIRE, "all"), Step("DEL", DEL, "distinct")]
 
 
-def script_cycle(server):
+def script_cycle(server, release_body, extend_body, what=""):
     one_key = ["1", "{key}", "{value}"]
-    release = server.cli("SCRIPT", "LOAD", RELEASE)
-    extend = server.cli("SCRIPT", "LOAD", EXTEND)
+    release = server.cli("SCRIPT", "LOAD", release_body)
+    extend = server.cli("SCRIPT", "LOAD", extend_body)
     return [hold(),
-            Step("EVAL extend", ["EVAL", EXTEND, *one_key, LONGER_MS], "all"),
-            Step("EVALSHA extend", ["EVALSHA", extend, *one_key, LONGER_MS], "all"),
-            Step("EVAL release", ["EVAL", RELEASE, *one_key], "distinct"), hold(),
-            Step("EVALSHA release", ["EVALSHA", release, *one_key], "distinct")]
+            Step(f"EVAL {what}extend", ["EVAL", extend_body, *one_key, LONGER_MS], "all"),
+            Step(f"EVALSHA {what}extend", ["EVALSHA", extend, *one_key, LONGER_MS], "all"),
+            Step(f"EVAL {what}release", ["EVAL", release_body, *one_key], "distinct"), hold(),
+            Step(f"EVALSHA {what}release", ["EVALSHA", release, *one_key], "distinct")]
 
 
 def pair_cycle(server):
@@ -83,7 +88,9 @@ class Side:
     def cycle(self, with_scripts):
         steps = plain_cycle()
         if with_scripts and not self.is_bare:
-            steps += script_cycle(self.server) + pair_cycle(self.server)
+            steps += script_cycle(self.server, RELEASE, EXTEND)
+            steps += script_cycle(self.server, KNOWN_RELEASE, KNOWN_EXTEND, "known ")
+            steps += pair_cycle(self.server)
         return steps
 
     def measure(self, step, pipeline, rounds, order, core):

@@ -61,13 +61,15 @@ class TestClient {
 class NodeFixture {
  public:
   explicit NodeFixture(Settings settings = {}, NodeStart start = {},
-                       LatestDeadlinePage* ledger = nullptr)
+                       LatestDeadlinePage* ledger = nullptr,
+                       bool runs_known_scripts_natively = true)
       : settings_(std::move(settings)),
         now_{Instant(24h), WallTime(std::chrono::seconds(1'700'000'000))},
         node_(all_families(), settings_, started(std::move(start)),
               {[] { return ProcessFacts{}; }, log_, nullptr, ledger,
                [](Duration length) { slept = length; },
-               [this] { return stopwatch_ += reading_takes; }}),
+               [this] { return stopwatch_ += reading_takes; }, nullptr, nullptr,
+               runs_known_scripts_natively}),
         client_(node_, now_) {
     node_.begin_run(now_);
   }

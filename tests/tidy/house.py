@@ -25,7 +25,7 @@ ROOMS = {
     "protocol/resp": {"base"},
     "protocol/catalogue": {"base", "protocol/resp"},
     "protocol/session": {"base", "protocol/resp"},
-    "lua/scripts": {"base"},
+    "lua/scripts": {"base", "protocol/resp"},
     "lua/library": {"base", "protocol/resp"},
     "lua/engine": _LUA,
     "server/locks": {"base"},

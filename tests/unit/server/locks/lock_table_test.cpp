@@ -200,3 +200,32 @@ TEST_CASE("touched keys are noted while somebody wants it, whether there is a lo
   table.notes().take_touched(touched);
   CHECK(touched.empty());
 }
+
+// The table finds the last lock again by the word that it was found by: also where that word is the
+// same bytes of a buffer, which say something else by now, or the record is another lock's.
+TEST_CASE("what was found last is found again only while it is there, and under its own name") {
+  LockTable table(1);
+  std::string word = "printer";
+  const auto find_printer = [&] {
+    table.put("printer", "alice", kStart + 10s, 0, kStart);
+    return value_of(table.find(word, kStart));
+  };
+  CHECK(find_printer() == "alice");
+  table.erase("printer", kStart);
+  CHECK(value_of(table.find(word, kStart)) == "(nil)");
+  CHECK(find_printer() == "alice");
+  table.put("printer", std::string(1000, 'b'), kStart + 10s, 0, kStart);  // in another record
+  CHECK(value_of(table.find(word, kStart)) == std::string(1000, 'b'));
+  CHECK(find_printer() == "alice");
+  CHECK(table.reclaim(kStart + 11s, 100'000).count == 1);
+  CHECK(value_of(table.find(word, kStart)) == "(nil)");
+  CHECK(find_printer() == "alice");
+  table.clear();
+  CHECK(value_of(table.find(word, kStart)) == "(nil)");
+  CHECK(find_printer() == "alice");
+  table.put("scanner", "bob", kStart + 10s, 0, kStart);
+  word = "scanner";
+  CHECK(value_of(table.find(word, kStart)) == "bob");
+  word = "plotter";
+  CHECK(value_of(table.find(word, kStart)) == "(nil)");
+}
