@@ -167,7 +167,8 @@ ServedCommand::Plan ServedCommand::plan(Now now) {
   return plan;
 }
 
-// What earlier commits have done with keys that this run does without.
+// What earlier commits have done with keys that this run does without. Nobody was told of a
+// creation: it is undone, where nothing was sent behind it that may be done (rule D7).
 void ServedCommand::drop_unwanted(Now now) {
   const auto is_unwanted = [&](const Done& done) {
     return std::none_of(last_.touched.begin(), last_.touched.end(),
@@ -175,7 +176,9 @@ void ServedCommand::drop_unwanted(Now now) {
   };
   for (const Done& done : done_) {
     if (!is_unwanted(done)) continue;
-    if (done.kind != ChangeKind::create) return fail(std::string(kDoneInPart), now);
+    if (done.kind != ChangeKind::create || may_have_changed_) {
+      return fail(std::string(kDoneInPart), now);
+    }
     undo(done.value, done.key, now);
   }
   std::erase_if(done_, is_unwanted);
@@ -243,7 +246,7 @@ bool ServedCommand::is_certain_enough(const TouchedKey& touched, const KeyState&
 // What an earlier commit of this command has brought about stays, if the run wants it still, and
 // for as long: a TTL that the client is told, and that no quorum was asked for, is one on which
 // another gets the lock meanwhile (rule D2). A creation that is wanted in another way is undone, as
-// nobody was told, and made anew. A deadline can be moved on in the same direction.
+// in drop_unwanted(), and made anew. A deadline can be moved on in the same direction.
 bool ServedCommand::is_done_already(const TouchedKey& touched, KeyState& state, Now now,
                                     Plan& plan) {
   const auto done = std::find_if(done_.begin(), done_.end(),
@@ -253,7 +256,7 @@ bool ServedCommand::is_done_already(const TouchedKey& touched, KeyState& state, 
                                touched.after.has_value() == done->after.has_value() &&
                                (!touched.after || touched.after->has_content_of(*done->after));
   if (has_its_content && has_its_time(touched, *done)) return true;
-  if (done->kind == ChangeKind::create) {
+  if (done->kind == ChangeKind::create && !may_have_changed_) {
     undo(done->value, touched.key, now);
     done_.erase(done);
     state.certainty = Certainty::unknown;
@@ -261,8 +264,8 @@ bool ServedCommand::is_done_already(const TouchedKey& touched, KeyState& state, 
     return true;
   }
   const bool is_longer = touched.after && ttl_of(*touched.after) > done->ttl;
-  const bool goes_on = has_its_content && done->kind != ChangeKind::replace &&
-                       (done->kind == ChangeKind::extend ? is_longer : !is_longer);
+  const bool goes_on = has_its_content && ((done->kind == ChangeKind::extend && is_longer) ||
+                                           (done->kind == ChangeKind::shorten && !is_longer));
   if (!goes_on) {
     fail(std::string(kDoneInPart), now);
     return true;

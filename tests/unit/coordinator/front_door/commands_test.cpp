@@ -117,6 +117,34 @@ TEST_CASE("what keeps a command from its rest does not say that nothing was done
   CHECK(bob("GET a") == "\"6\"");
 }
 
+// The deadline that is brought forward may be so wherever that arrives, now or later.
+TEST_CASE("a creation that a later run does not want stays where more was sent (rule D7)") {
+  const std::string kUnwanted =
+      "if redis.call('get', KEYS[1]) then redis.call('set', KEYS[2], 'me', 'NX', 'PX', 10000) "
+      "redis.call('pexpire', KEYS[1], 5000) end return 1";
+  const std::string kWantedForLonger =
+      "local ttl = redis.call('get', KEYS[1]) and 10000 or 20000 "
+      "redis.call('set', KEYS[2], 'me', 'NX', 'PX', ttl) redis.call('pexpire', KEYS[1], 5000)";
+  for (const std::string& script : {kUnwanted, kWantedForLonger}) {
+    unsigned in_between = 0;
+    for (Duration later = 0ms; later < 8ms; later += 500us) {
+      DoorWorld world(5, 2);
+      DoorClient alice = world.connect(1);
+      DoorClient bob = world.connect(2);
+      REQUIRE(bob("SET short 1 NX PX 20000") == "+OK");
+      alice.send(std::vector<std::string>{"EVAL", script, "2", "short", "made"});
+      world.nodes().pass(later);
+      bob("DEL short");
+      const std::string answer = alice.receive(2s);
+      world.nodes().pass(100ms);
+      if (!answer.starts_with("-ERR the locks changed under way, and this was done in p")) continue;
+      ++in_between;
+      CHECK(world.held_at("made") == 5);
+    }
+    CHECK(in_between > 0);
+  }
+}
+
 TEST_CASE("EXEC does nothing where a watched lock is another's, be its value the same") {
   DoorWorld world(5, 2);
   DoorClient alice = world.connect(1);
