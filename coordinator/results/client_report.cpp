@@ -44,6 +44,8 @@ void ClientReport::look(const Group& group, std::size_t under_way, std::size_t k
                         const Say& say) {
   under_way_ = under_way;
   kept_ = kept;
+  split_votes_ = group.figures().split_votes;
+  second_rounds_ = group.figures().second_rounds;
   if (group.node_changes() != node_changes_) {
     node_changes_ = group.node_changes();
     name_nodes(group.nodes());
@@ -60,6 +62,9 @@ void ClientReport::look_at(Node& node, const Link& link, const Say& say) {
   const bool was_connected = node.is_connected;
   node.is_connected = is_connected;
   node.connections = link.connection();
+  node.votes_yes = link.votes().yes;
+  node.votes_no = link.votes().no;
+  node.votes_none = link.votes().none;
   if (is_connected) {
     node.problem.clear();
     if (say && (is_new || !was_connected))
@@ -77,6 +82,8 @@ Figures ClientReport::figures() const {
                   .acquired = acquired_,
                   .refused = refused_,
                   .failed = failed_,
+                  .split_votes = split_votes_,
+                  .second_rounds = second_rounds_,
                   .extended = extended_,
                   .not_extended = not_extended_,
                   .lost = lost_,
@@ -89,8 +96,12 @@ Figures ClientReport::figures() const {
   lock.unlock();
   figures.nodes.reserve(nodes->size());
   for (const Node& node : *nodes) {
-    figures.nodes.push_back(
-        {.address = node.name, .is_connected = node.is_connected, .connections = node.connections});
+    figures.nodes.push_back({.address = node.name,
+                             .is_connected = node.is_connected,
+                             .connections = node.connections,
+                             .votes_yes = node.votes_yes,
+                             .votes_no = node.votes_no,
+                             .votes_none = node.votes_none});
   }
   return figures;
 }

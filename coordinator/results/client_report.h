@@ -44,6 +44,9 @@ class ClientReport {
     std::string name = {};
     std::atomic<bool> is_connected = false;
     Counter connections = 0;
+    Counter votes_yes = 0;
+    Counter votes_no = 0;
+    Counter votes_none = 0;
     std::string problem = {};  // that was told of last, of a node that is not connected
   };
 
@@ -56,6 +59,8 @@ class ClientReport {
   Counter acquired_ = 0;
   Counter refused_ = 0;
   Counter failed_ = 0;
+  Counter split_votes_ = 0;
+  Counter second_rounds_ = 0;
   Counter extended_ = 0;
   Counter not_extended_ = 0;
   Counter lost_ = 0;

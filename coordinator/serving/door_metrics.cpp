@@ -70,6 +70,9 @@ void tell_locks(MetricsText& text, const DoorStats& stats, const GroupFigures& f
   text.histogram("acquisition_seconds",
                  "From a command to its lock, with its turn behind others of the door.",
                  stats.grant_times);
+  text.histogram("queue_wait_seconds",
+                 "Of commands that did not have their turn at once, behind others of the door.",
+                 stats.turn_waits);
   text.counter("extended_total", "Locks that were extended.", stats.extended);
   text.counter("shortened_total", "Locks that got an earlier end.", stats.shortened);
   text.counter("replaced_total", "Locks whose value was replaced.", stats.replaced);

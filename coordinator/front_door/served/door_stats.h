@@ -10,6 +10,7 @@ namespace redlock::coordinator {
 struct DoorStats {
   std::uint64_t granted = 0;
   DurationBuckets grant_times;  // of them: from when the command came, with its turn in line
+  DurationBuckets turn_waits;   // of commands that did not have their turn at once (rule D10)
   std::uint64_t refused_held = 0;
   std::uint64_t extended = 0;
   std::uint64_t shortened = 0;

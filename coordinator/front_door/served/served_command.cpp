@@ -109,6 +109,12 @@ bool ServedCommand::hangs_on_deadlines() const {
 
 // Whether it has its turn for all keys that it knows of.
 bool ServedCommand::stand_in_line(Now now) {
+  const bool has_turn = has_turn_in_line(now);
+  if (!has_turn && !waits_since_) waits_since_ = now.monotonic;
+  return has_turn;
+}
+
+bool ServedCommand::has_turn_in_line(Now now) {
   std::vector<std::string> keys;
   keys.reserve(keys_.size());
   for (const KeyState& state : keys_) keys.push_back(state.key);
@@ -130,6 +136,8 @@ void ServedCommand::start(Now now) {
 // What was guessed, or learned, when it came may have changed since.
 void ServedCommand::on_turn(Now now) {
   if (finished() || commit_ != nullptr || !readings_.empty()) return;
+  if (waits_since_) parts_.stats.turn_waits.add(now.monotonic - *waits_since_);
+  waits_since_.reset();
   for (KeyState& state : keys_) guess(state, now);
   runs_ = 0;
   work(now);

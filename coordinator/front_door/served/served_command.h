@@ -136,6 +136,7 @@ class ServedCommand {
   void drop_untouched();
   bool hangs_on_deadlines() const;
   bool stand_in_line(Now now);
+  bool has_turn_in_line(Now now);
 
   // --- deciding
   void work(Now now);
@@ -196,6 +197,7 @@ class ServedCommand {
   std::vector<Answer> last_answers_;               // for people
   bool may_have_changed_ = false;                  // what was there before, by any of its commits
   bool client_is_gone_ = false;
+  std::optional<Instant> waits_since_;  // for its turn
   std::optional<protocol::Reply> reply_;
   Promise promise_;
 };

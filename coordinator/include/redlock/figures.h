@@ -20,8 +20,10 @@ struct Figures {
   // --- Acquisitions, by acquire, guard, guards and a Mutex. Each ends as one of the three.
   std::uint64_t attempts = 0;  // a round of questions to all nodes; an acquisition makes many
   std::uint64_t acquired = 0;
-  std::uint64_t refused = 0;  // another held it for as long as it was waited for
-  std::uint64_t failed = 0;   // no quorum, too late, no token, beyond the nodes' limits
+  std::uint64_t refused = 0;        // another held it for as long as it was waited for
+  std::uint64_t failed = 0;         // no quorum, too late, no token, beyond the nodes' limits
+  std::uint64_t split_votes = 0;    // attempts that failed as others wanted the lock, too
+  std::uint64_t second_rounds = 0;  // locks whose token took the nodes a second round trip
   // --- Extensions, by extend, keep and every guard.
   std::uint64_t extended = 0;
   std::uint64_t not_extended = 0;
@@ -39,6 +41,12 @@ struct Figures {
     std::string address;            // never with the password
     bool is_connected = false;      // and has told who it is: it is asked at once
     std::uint64_t connections = 0;  // that were made to it
+    // Its votes on the client's attempts: one that goes on giving none costs locks their safety
+    // margin, and one that alone says no has a lock that others have not. They begin anew with a
+    // node that joins.
+    std::uint64_t votes_yes = 0;
+    std::uint64_t votes_no = 0;    // held by another
+    std::uint64_t votes_none = 0;  // no answer, or none that is a vote: it recovers
   };
   std::vector<Node> nodes = {};  // in the order of ClientOptions::nodes
 

@@ -239,6 +239,18 @@ class Status(PageTest):
         self.assertExit(1, taken)
         self.assertIn("address already in use", taken.stderr)
 
+    def test_the_password_of_the_nodes_is_asked_for(self):
+        for node in self.group.nodes:
+            self.assertEqual(ask(node.port, "CONFIG", "SET", "requirepass", "secret"), "+OK")
+        self.environment["REDLOCK_PASSWORD"] = "secret"
+        self.show()
+        for wrong in (None, "", "secre", "secrets"):
+            with self.assertRaisesRegex(urllib.error.HTTPError, "401"):
+                get(self.port, "/status.json", password=wrong)
+        listener = Listener(self.port, password="secret")
+        self.addCleanup(listener.close)
+        self.assertEqual(len(listener.next()["status"]["nodes"]), 5)
+
     def test_ctrl_c_ends_it_also_while_somebody_looks(self):
         page = self.show()
         self.listen().next()

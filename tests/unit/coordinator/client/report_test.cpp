@@ -92,6 +92,16 @@ TEST_CASE("the figures count what a client did") {
   CHECK(now.released_late == 0);
   REQUIRE(now.nodes.size() == 5);
   CHECK(now.nodes[0].address == name_of(nodes, 0));
+  CHECK(now.split_votes == 0);
+  CHECK(comes([&] {  // the last of the five answers, too
+    std::uint64_t yes = 0;
+    std::uint64_t no = 0;
+    for (const Figures::Node& node : client.figures().nodes) {
+      yes += node.votes_yes;
+      no += node.votes_no;
+    }
+    return yes == 5 && no == 5;
+  }));
 }
 
 TEST_CASE("the figures tell of releases for which little of the TTL was left") {
@@ -121,6 +131,8 @@ TEST_CASE("the figures tell what is under way, what is kept, and which nodes are
   guard.reset();
   CHECK(comes([&] { return client.figures().under_way == 0 && client.figures().kept == 0; }));
   nodes.crash({0});
+  CHECK(client.acquire("plotter"));
+  CHECK(comes([&] { return client.figures().nodes[0].votes_none == 1; }));
   CHECK(comes([&] { return client.figures().connected() == 4; }));
   CHECK_FALSE(client.figures().nodes[0].is_connected);
 }

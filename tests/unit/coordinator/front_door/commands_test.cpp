@@ -145,6 +145,22 @@ TEST_CASE("a creation that a later run does not want stays where more was sent (
   }
 }
 
+TEST_CASE("it is counted how long commands waited for their turn (rule D10)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  CHECK(alice("SET a 5 NX PX 10000") == "+OK");
+  CHECK(world.door().stats().turn_waits.sum() == 0s);
+  alice.send("INCR a");
+  bob.send("INCR a");
+  CHECK(alice.receive(1s) == "(integer) 6");
+  CHECK(bob.receive(1s) == "(integer) 7");
+  CHECK(world.door().stats().turn_waits.sum() > 0s);
+  std::uint64_t waited = 0;
+  for (const auto& bucket : world.door().stats().turn_waits.buckets()) waited += bucket.count;
+  CHECK(waited == 1);
+}
+
 TEST_CASE("EXEC does nothing where a watched lock is another's, be its value the same") {
   DoorWorld world(5, 2);
   DoorClient alice = world.connect(1);
