@@ -93,7 +93,7 @@ void FrontDoor::act(Now now, Instant holders_now) {
   message_group_.follow(group_.roster());
   group_.follow(message_group_.roster());
   relay_.act(now, holders_now);
-  begin_new(begun_.size());
+  begin_new();
   do {
     commands_.settle(locks_now_);
     commands_.take_answered(answered_);
@@ -109,18 +109,27 @@ bool FrontDoor::is_turn_over(Instant began) const {
 }
 
 // One of each session at most, and no more than a turn's time: between two turns the sockets are
-// looked at, whatever anybody sends. Also what was sent just before its client went,
-// such as a release.
-void FrontDoor::begin_new(std::size_t count) {
+// looked at, whatever anybody sends. What takes long comes behind all else, and one of it in any
+// case: so all that many send of it keeps others waiting for one run at a time.
+void FrontDoor::begin_new() {
   const Instant began = stopwatch_ ? stopwatch_() : Instant{};
-  for (; count > 0 && !is_turn_over(began); --count) {
-    Begun begun = std::move(begun_.front());
-    begun_.pop_front();
-    begun_for_.erase(begun.session);
-    const Session* session = node_.sessions().find(begun.session);
-    const bool is_heard = session != nullptr && !session->client_is_gone;
-    commands_.begin(begun.session, std::move(begun.body), is_heard, locks_now_);
+  std::size_t count = begun_.size();
+  for (; count > 0 && !is_turn_over(began); --count) begin_first(begun_);
+  bool goes_on = true;
+  for (; commands_.has_slow() && goes_on; goes_on = !is_turn_over(began)) {
+    commands_.let_slow_one_go_on(locks_now_);
   }
+  for (; !begun_slow_.empty() && goes_on; goes_on = !is_turn_over(began)) begin_first(begun_slow_);
+}
+
+// Also what was sent just before its client went, such as a release.
+void FrontDoor::begin_first(std::deque<Begun>& of) {
+  Begun begun = std::move(of.front());
+  of.pop_front();
+  begun_for_.erase(begun.session);
+  const Session* session = node_.sessions().find(begun.session);
+  const bool is_heard = session != nullptr && !session->client_is_gone;
+  commands_.begin(begun.session, std::move(begun.body), is_heard, locks_now_);
 }
 
 // A client that goes takes along what it waits for, and what it was to be told of and was not.
@@ -241,7 +250,8 @@ void FrontDoor::note_unsent(Session& session, std::size_t bytes) {
 }
 
 std::optional<Instant> FrontDoor::next_work() const {
-  const bool has_news = !begun_.empty() || !gone_.empty() || commands_.has_news();
+  const bool has_begun = !begun_.empty() || !begun_slow_.empty();
+  const bool has_news = has_begun || !gone_.empty() || commands_.has_news() || commands_.has_slow();
   const bool begins_to_stop = is_stopping_ && !stop_by_;
   if (has_news || waiting_.has_work() || begins_to_stop) return Instant{};
   std::optional<Instant> next = earlier(node_.next_work(), waiting_.next_deadline());

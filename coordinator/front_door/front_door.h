@@ -105,9 +105,15 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
 
  private:
   using Session = protocol::Session;
+  struct Begun {
+    Session::Id session;
+    std::unique_ptr<CommandBody> body;
+  };
 
   protocol::Reply execute(server::Call& call) override;
   protocol::Reply serve(server::Call& call, std::unique_ptr<CommandBody> body);
+  bool may_take_long(const server::Call& call);
+  void begin(Session::Id session, std::unique_ptr<CommandBody> body, bool may_take_long = false);
   protocol::Reply serve_on_scratch(server::Call& call);
   protocol::Reply publish(server::Call& call);
   protocol::Reply serve_transactions(server::Call& call);
@@ -127,11 +133,11 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   std::string messages_section() const;
   void refresh_max_ttl();
   // REQUIRES of all: within act().
-  void begin_new(std::size_t count);
+  void begin_new();
+  void begin_first(std::deque<Begun>& of);
   bool is_turn_over(Instant began) const;
   void end_gone();
   void deliver(ServedCommands::Answered answered);
-  void begin(Session::Id session, std::unique_ptr<CommandBody> body);
   void keep_request(Session& session, protocol::Request words);
   void forget_request(Session& session);
   void tell_waiter(const WaitingClients::News& news);
@@ -163,10 +169,6 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   WaitingClients waiting_;
   // By session: replies in its output that the kernel is to have by an instant (rule D2).
   std::unordered_map<Session::Id, Promise> promised_;
-  struct Begun {
-    Session::Id session;
-    std::unique_ptr<CommandBody> body;
-  };
   // LOCK.ACQUIRE … WAIT: what its session wants.
   struct Wanted {
     std::string key;
@@ -176,7 +178,8 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
     bool is_last = false;  // the attempt under way: its answer is told, whatever it is
   };
   std::unordered_map<Session::Id, Wanted> wanted_;
-  std::deque<Begun> begun_;  // since the last act()
+  std::deque<Begun> begun_;       // since the last act()
+  std::deque<Begun> begun_slow_;  // what may take long
   std::unordered_set<Session::Id> begun_for_;
   // What requests of sessions take while they are served, as they count it (maxmemory-clients).
   std::unordered_map<Session::Id, std::size_t> kept_;

@@ -109,13 +109,22 @@ Reply FrontDoor::execute(Call& call) {
 Reply FrontDoor::serve(Call& call, std::unique_ptr<CommandBody> body) {
   if (is_stopping_ && body->only_takes()) return Reply::error_view(kDoorStops);
   keep_request(call.session, call.words);
-  begin(call.session.id(), std::move(body));
+  begin(call.session.id(), std::move(body), may_take_long(call));
   return Reply::later();
 }
 
-void FrontDoor::begin(Session::Id session, std::unique_ptr<CommandBody> body) {
+// Without a stopwatch nothing gives way.
+bool FrontDoor::may_take_long(const Call& call) {
+  const protocol::CommandSpec& spec = call.command.spec;
+  if (!stopwatch_) return false;
+  if (spec.name == "exec") return true;
+  const bool is_script = spec.name == "eval" || spec.name == "evalsha";
+  return is_script && scratch_.node().scripts().may_take_long(spec, call.words);
+}
+
+void FrontDoor::begin(Session::Id session, std::unique_ptr<CommandBody> body, bool may_take_long) {
   begun_for_.insert(session);
-  begun_.push_back({session, std::move(body)});
+  (may_take_long ? begun_slow_ : begun_).push_back({session, std::move(body)});
 }
 
 // While somebody waits for a lock, it is held, or is about to be (rule D10).

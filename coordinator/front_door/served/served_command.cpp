@@ -318,7 +318,7 @@ bool ServedCommand::is_out_of_time(Now now) const {
 // --- of others of the line
 
 void ServedCommand::learn(const KeyState& key, Now now) {
-  if (finished() || commit_ != nullptr || !readings_.empty()) return;
+  if (finished() || commit_ != nullptr || !readings_.empty() || is_slow()) return;
   KeyState* state = find(key.key);
   if (state == nullptr) return;
   *state = key;

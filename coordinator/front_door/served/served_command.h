@@ -29,6 +29,7 @@
 #include "coordinator/quorum/padding.h"
 #include "protocol/resp/reply.h"
 #include "protocol/session/session.h"
+#include "server/node/turn_order.h"
 
 #include <functional>
 #include <memory>
@@ -92,6 +93,8 @@ class ServedCommand {
   // It is over with this answer, and leaves nothing behind.
   void end(std::string_view error, Now now);
 
+  // Its runs have taken so long that others come first.
+  bool is_slow() const { return ran_ >= server::TurnOrder::kLongWork; }
   bool finished() const { return reply_.has_value(); }
   // REQUIRES of both: finished.
   protocol::Reply take_reply() { return std::move(*reply_); }

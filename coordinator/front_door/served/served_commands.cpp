@@ -74,9 +74,20 @@ void ServedCommands::settle(Now now) {
     events_.pop_front();
     ServedCommand* command = find(number);
     if (command == nullptr) continue;
+    if (command->is_slow() && !command->finished()) {
+      slow_events_.push_back(number);
+      continue;
+    }
     command->on_event(now);
     if (command->finished()) end(number);
   }
+}
+
+void ServedCommands::let_slow_one_go_on(Now now) {
+  now_ = now;
+  const Number number = slow_events_.front();
+  slow_events_.pop_front();
+  if (ServedCommand* const command = find(number)) command->on_event(now);
 }
 
 void ServedCommands::end(Number number) {
