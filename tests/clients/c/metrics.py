@@ -59,7 +59,8 @@ ZERO = {
 
 _OTHERWISE = {
     "commands_duration_seconds_total": "of commands whose time grows with their input: scripts, "
-    "EXEC, SCAN and the like; for all others, as SET and GET, no clock is read and it stays 0",
+    "EXEC, SCAN and the like; for all others, as SET and GET, no clock is read and it stays 0; of "
+    "scripts of lock libraries, which run without Lua, one in sixteen is timed and counts for all",
     "memory_used_dataset_bytes": "the locks with their index",
     **ZERO,
 }
