@@ -63,7 +63,8 @@ DoorRun::DoorRun(net::Loop& loop, DoorSettings settings, ParsedOptions nodes, Lo
 DoorRun::~DoorRun() = default;
 
 Status DoorRun::open() {
-  auto listeners = server::Listeners::open(loop_, places_of(settings_), settings_.door.settings);
+  auto listeners =
+      server::Listeners::open(loop_, places_of(settings_), settings_.door.settings, nullptr);
   if (!listeners) return listeners.error();
   listeners_ = std::move(listeners).value();
   return settings_.http ? open_page() : Done{};
@@ -75,7 +76,7 @@ Status DoorRun::open_page() {
                                            .title = "front door " + listeners_->addresses(),
                                            .door = [this] { return figures(); }});
   auto http =
-      server::MetricsPort::open(loop_, {{*settings_.http}},
+      server::MetricsPort::open(loop_, {{*settings_.http}}, nullptr,
                                 [this](const net::HttpRequest& request, const net::Address& peer) {
                                   return page(request, peer);
                                 });

@@ -243,7 +243,7 @@ void Stream::receive() {
 
 void Stream::take_received() {
   if (received_ == -EAGAIN || received_ == -EINTR) return;
-  if (received_ == 0 && is_opening()) return finish(kEndedWhileOpening);
+  if (received_ == 0 && is_opening() && protection_->is_dialling) return finish(kEndedWhileOpening);
   if (received_ <= 0)
     return finish(reason_text(received_ == 0 ? UV_EOF : static_cast<int>(received_)));
   const std::string_view came(loop_.receive_buffer().data(), static_cast<std::size_t>(received_));
