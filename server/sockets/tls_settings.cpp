@@ -39,11 +39,15 @@ net::TlsServerOptions options_of(const Settings& settings) {
 
 }  // namespace
 
+Result<std::unique_ptr<net::TlsServer>> make_tls(const Settings& settings) {
+  return net::TlsServer::make(options_of(settings));
+}
+
 Result<std::unique_ptr<net::TlsServer>> open_tls(const Settings& settings) {
   const bool is_wanted =
       settings.tls_port != 0 || (settings.metrics_tls && settings.metrics_port != 0);
   if (!is_wanted) return std::unique_ptr<net::TlsServer>();
-  return net::TlsServer::make(options_of(settings));
+  return make_tls(settings);
 }
 
 Status renew_tls(net::TlsServer* tls, const Settings& settings) {

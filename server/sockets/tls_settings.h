@@ -1,4 +1,4 @@
-// TLS as the settings of a node, or of a front door, have it.
+// TLS as the settings of a node, or of a front door, have it. A failure names the setting.
 #pragma once
 
 #include "base/log.h"
@@ -10,8 +10,8 @@
 
 namespace redlock::server {
 
-// nullptr where no port is to speak it: then nothing of TLS is set up, and nothing paid for. A
-// failure names the setting.
+Result<std::unique_ptr<net::TlsServer>> make_tls(const Settings& settings);
+// nullptr where no port is to speak it: then nothing of TLS is set up, and nothing paid for.
 Result<std::unique_ptr<net::TlsServer>> open_tls(const Settings& settings);
 
 // From now on by these settings, whose files are read anew; a failure leaves all as it was. tls:

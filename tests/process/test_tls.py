@@ -10,8 +10,9 @@ import time
 import urllib.request
 
 from certificates import Certificates, TlsClient, heard_at
-from harness import Client, PATIENCE_S, ProcessTest, eventually, main
+from harness import PATIENCE_S, Client, eventually, main
 from ports import reserve_ports
+from tls import TlsTest
 
 # What session_server.cpp gives a client for its handshake.
 HANDSHAKE_S = 10
@@ -28,27 +29,7 @@ assert alice.get("printer") is None
 """
 
 
-class TlsTest(ProcessTest):
-    def setUp(self):
-        self.certificates = Certificates(self.folder())
-        self.certificates.sign("node").sign("alice")
-
-    def tls_node(self, *flags, **options):
-        [port] = reserve_ports(1)
-        node = self.node(*self.certificates.node_flags(port), *flags, **options)
-        node.tls_port = port
-        return node
-
-    def tls_client(self, node, who="alice"):
-        client = TlsClient(node.tls_port, self.certificates.context(who))
-        self.addCleanup(client.close)
-        return client
-
-    def redis_cli(self, port, *words):
-        done = subprocess.run(["redis-cli", "-p", str(port), *map(str, words)], text=True,
-                              capture_output=True, timeout=PATIENCE_S, check=False)
-        return (done.stdout + done.stderr).strip()
-
+class WhoGetsIn(TlsTest):
     def s_client(self, node, *flags):
         """What `openssl s_client` says of a handshake; PING is asked behind it."""
         done = subprocess.run(
@@ -57,8 +38,6 @@ class TlsTest(ProcessTest):
             capture_output=True, timeout=PATIENCE_S, check=False)
         return done.stdout.decode(), done.stderr.decode()
 
-
-class WhoGetsIn(TlsTest):
     def test_redis_cli_with_a_certificate(self):
         node = self.tls_node()
         shows = self.certificates.cli_flags("alice")
