@@ -174,7 +174,7 @@ class REDLOCK_HIDDEN EmbeddedNode::Thread {
   Status serve() {
     if (Status opened = run_->open(); !opened) return opened;
     port_ = run_->listeners().port();
-    address_ = (port_ == 0 ? "unix://" : "redis://") + run_->listeners().addresses();
+    address_ = (port_ == 0 ? "unix://" : "redis://") + run_->listeners().first_address();
     const Status served = run_->serve({.begun = [this] { tell_begun(); }});
     return served && !crashes_ ? run_->finish() : served;
   }

@@ -81,7 +81,8 @@ class Process {
         watchdog_(loop_, net::ClockKind::monotonic, [this] { feed_watchdog(); }) {}
 
   int run() {
-    auto metrics = MetricsPort::open(loop_, MetricsPort::places(settings_),
+    if (const Status opened = run_.open_tls(); !opened) return give_up(opened.error().text);
+    auto metrics = MetricsPort::open(loop_, MetricsPort::places(settings_), run_.tls(),
                                      [this](const net::HttpRequest& request, const net::Address&) {
                                        return page(request.path);
                                      });
@@ -95,7 +96,7 @@ class Process {
     }
     const net::Signal on_term(loop_, SIGTERM, [this] { run_.stop(); });
     const net::Signal on_int(loop_, SIGINT, [this] { run_.stop(); });
-    const net::Signal on_hup(loop_, SIGHUP, [this] { open_log_anew(); });
+    const net::Signal on_hup(loop_, SIGHUP, [this] { reload(); });
     feed_watchdog();
     const Status served = run_.serve({.begun = [this] { tell_supervisor(); },
                                       .recovered = [this] { supervisor_.status("serving"); }});
@@ -124,11 +125,12 @@ class Process {
     return settings_.logfile.empty() ? kFailed : fail(text);
   }
 
-  // logrotate has renamed the file, and nothing else is meant: no setting is read anew.
-  void open_log_anew() {
+  // logrotate has renamed the log, or certificates were renewed. No setting is read anew.
+  void reload() {
     log_.reopen();
     if (!settings_.logfile.empty())
       log_.log(LogLevel::notice, "SIGHUP: the log file is opened anew");
+    run_.reload();
   }
 
   // From the loop, so that a loop which stands still is noticed.

@@ -3,26 +3,30 @@
 _redlock_node() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local settings="port bind unixsocket unixsocketperm tcp-backlog timeout tcp-keepalive maxclients
-    client-output-buffer-limit maxmemory-clients metrics-port protected-mode requirepass max-ttl require-ttl
-    clock-drift maxmemory
-    maxmemory-policy value-size-limit dir node-id restart-delay restart-reply fence-block busy-reply-threshold script-time-limit
+    client-output-buffer-limit maxmemory-clients metrics-port
+    tls-port tls-cert-file tls-key-file tls-key-file-pass tls-ca-cert-file tls-ca-cert-dir tls-auth-clients
+    tls-protocols tls-ciphers tls-ciphersuites tls-prefer-server-ciphers tls-session-caching metrics-tls
+    protected-mode requirepass max-ttl require-ttl clock-drift maxmemory maxmemory-policy value-size-limit dir node-id restart-delay restart-reply fence-block busy-reply-threshold script-time-limit
     script-memory-limit script-size-limit notify-keyspace-events enable-debug-command slowlog-log-slower-than
     slowlog-max-len latency-monitor-threshold latency-tracking supervised loglevel logfile pidfile
     databases save appendonly cluster-enabled replica-read-only daemonize"
   local words=
   COMPREPLY=()
   case $previous in
-    --dir)
+    --dir | --tls-ca-cert-dir)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -d -- "$current")
       return
       ;;
-    --logfile | --pidfile | --unixsocket)
+    --logfile | --pidfile | --unixsocket | --tls-cert-file | --tls-key-file | --tls-ca-cert-file)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
       ;;
-    --protected-mode | --require-ttl | --latency-tracking) words="yes no" ;;
+    --protected-mode | --require-ttl | --latency-tracking | --tls-prefer-server-ciphers | \
+      --tls-session-caching | --metrics-tls) words="yes no" ;;
+    --tls-auth-clients) words="yes optional no" ;;
+    --tls-protocols) words="TLSv1.2 TLSv1.3" ;;
     --appendonly | --cluster-enabled | --daemonize) words=no ;;
     --replica-read-only) words=yes ;;
     --maxmemory-policy) words=noeviction ;;

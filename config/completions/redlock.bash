@@ -5,7 +5,7 @@ _redlock_changes="show create replace add remove rescue"
 _redlock_drills="restart chaos partition clock run check"
 
 _redlock_options_of() {
-  local common="--nodes --password-file --config --node-timeout --clock-drift --unsafe-members --json --help --version"
+  local common="--nodes --password-file --tls-ca --tls-cert --tls-key --config --node-timeout --clock-drift --unsafe-members --json --help --version"
   case $1 in
     run) echo "$common --no-wait --wait --no-fence --ttl --max-hold --wait-all -E -L --label --quiet --verbose --signal --kill-after" ;;
     hold) echo "$common --no-wait --wait --no-fence --ttl --max-hold -E -L --label --quiet --verbose" ;;
@@ -17,7 +17,9 @@ _redlock_options_of() {
     admit) echo "$common --new-group --floor" ;;
     up) echo "$common --count --port --dir --node-binary --door-port --no-door" ;;
     serve)
-      echo "$common --listen --http --http-names --acquire-time --reply-time --max-ttl --require-quorum" \
+      echo "$common --listen --listen-tls --http --http-tls --http-names --acquire-time --reply-time" \
+        "--max-ttl --require-quorum --tls-cert-file --tls-key-file --tls-key-file-pass" \
+        "--tls-ca-cert-file --tls-ca-cert-dir --tls-auth-clients --tls-protocols --tls-ciphers --tls-ciphersuites" \
         "--requirepass --protected-mode --maxclients --timeout --unixsocketperm --logfile --loglevel"
       ;;
     bench) echo "$common --for --in-flight --ttl --no-fence --html" ;;
@@ -37,7 +39,8 @@ _redlock_word() {
   local i word
   for ((i = 1; i < COMP_CWORD; ++i)); do
     case ${COMP_WORDS[i]} in
-      --nodes | --password-file | --config | --node-timeout | --clock-drift) ((++i)) ;;
+      --nodes | --password-file | --tls-ca | --tls-cert | --tls-key | --config | --node-timeout | \
+        --clock-drift) ((++i)) ;;
       -*) ;;
       *)
         word+=${word:+ }${COMP_WORDS[i]}
@@ -82,18 +85,27 @@ _redlock() {
     fi
   fi
   case $previous in
-    --config | --password-file | --node-binary | --html | --logfile)
+    --config | --password-file | --node-binary | --html | --logfile | --tls-ca | --tls-cert | \
+      --tls-key | --tls-cert-file | --tls-key-file | --tls-ca-cert-file)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
       ;;
-    --dir | --out)
+    --dir | --out | --tls-ca-cert-dir)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -d -- "$current")
       return
       ;;
-    --protected-mode)
+    --protected-mode | --http-tls)
       mapfile -t COMPREPLY < <(compgen -W "yes no" -- "$current")
+      return
+      ;;
+    --tls-auth-clients)
+      mapfile -t COMPREPLY < <(compgen -W "yes optional no" -- "$current")
+      return
+      ;;
+    --tls-protocols)
+      mapfile -t COMPREPLY < <(compgen -W "TLSv1.2 TLSv1.3" -- "$current")
       return
       ;;
     --loglevel)
@@ -107,6 +119,7 @@ _redlock() {
     --nodes | --node-timeout | --clock-drift | -w | --wait | --ttl | --max-hold | -E | -L | \
       --kill-after | --value | --label | --floor | --count | --port | --kill-command | --start-command | \
       --for | --in-flight | --minutes | --seed | --clients | --locks | --listen | --acquire-time | \
+      --listen-tls | --tls-key-file-pass | --tls-ciphers | --tls-ciphersuites | \
       --reply-time | --max-ttl | --requirepass | --maxclients | --timeout | --unixsocketperm)
       return
       ;;

@@ -3,7 +3,8 @@
 #   redlock_merged_library(client ROOT redlock_client OUT_NEEDS needs)
 #
 # makes libredlock-client.a of the objects of ROOT and of every library of ours that ROOT links,
-# and tells in OUT_NEEDS which libraries of others they want: some of uv_static, lua_static, md_static.
+# and tells in OUT_NEEDS which libraries of others they want: some of the likes of
+# uv_static and md_static.
 #
 # A program may link several such archives. What they share is in each of them, as the same object
 # files; a linker that has found a symbol in one archive takes no other object for it.
@@ -29,8 +30,11 @@ function(redlock_linked_libraries root out_ours out_others)
       set(target ${aliased})
     endif()
     get_target_property(type ${target} TYPE)
-    if(target MATCHES "^(uv|lua|md)_static$")
+    if(target MATCHES "^(uv|lua|md|ssl|crypto)_static$")
       list(APPEND others ${target})
+      if(target STREQUAL ssl_static)
+        list(APPEND others crypto_static)
+      endif()
     elseif(type STREQUAL STATIC_LIBRARY AND NOT target IN_LIST ours)
       list(APPEND ours ${target})
       get_target_property(linked ${target} LINK_LIBRARIES)

@@ -41,9 +41,13 @@ void add_flags(const Flags& flags, GivenSettings& settings) {
   for (const auto& [name, value] : flags.values) {
     if (flags.is_given(name)) settings.set(name, {value, "--" + name, true});
   }
-  std::string listen;
-  for (const std::string& address : flags.listen) listen += address + ' ';
-  if (!listen.empty()) settings.set("listen", {listen, "--listen", true});
+  const auto add_places = [&](const char* name, const std::vector<std::string>& addresses) {
+    std::string all;
+    for (const std::string& address : addresses) all += address + ' ';
+    if (!all.empty()) settings.set(name, {all, fmt::format("--{}", name), true});
+  };
+  add_places("listen", flags.listen);
+  add_places("listen-tls", flags.listen_tls);
   if (flags.no_fence) settings.set("no-fence", {"yes", "--no-fence", true});
   if (flags.unsafe_members) settings.set("unsafe-members", {"yes", "--unsafe-members", true});
 }

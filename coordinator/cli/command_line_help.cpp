@@ -13,7 +13,8 @@ namespace {
 constexpr std::string_view kForms =
     "Durations need a unit: 500ms, 30s, 1.5s, 5m, 1h (but for 0).\n"
     "Nodes: --nodes, REDLOCK_NODES, or `nodes` in /etc/redlock/redlock.conf;\n"
-    "       redis://[user:password@]host:port or unix:///path, separated by commas.\n"
+    "       redis://[user:password@]host:port, rediss://… for TLS, or unix:///path,\n"
+    "       separated by commas.\n"
     "Password, of nodes that are named without one: --password-file,\n"
     "       REDLOCK_PASSWORD_FILE or REDLOCK_PASSWORD.\n";
 

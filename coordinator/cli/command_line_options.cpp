@@ -120,6 +120,10 @@ void add_common(CLI::App& app, Flags& flags, Options& options) {
   app.add_option("--config", flags.config, "settings file")->type_name("FILE");
   add_setting(app, flags, "--password-file", "password-file",
               "where the password is, of nodes named without", "FILE");
+  add_setting(app, flags, "--tls-ca", "tls-ca",
+              "who signs nodes' certificates, of rediss:// (the system's CAs)", "PATH");
+  add_setting(app, flags, "--tls-cert", "tls-cert", "the certificate to show to nodes", "FILE");
+  add_setting(app, flags, "--tls-key", "tls-key", "the key of that certificate", "FILE");
   add_setting(app, flags, "--node-timeout", "node-timeout",
               "after it a node counts as not answering (500ms)", "D");
   add_setting(app, flags, "--clock-drift", "clock-drift", "the bound on clock rates (0.01)", "D");

@@ -32,8 +32,9 @@ struct Flags {
   bool no_wait = false;
   bool no_fence = false;
   bool unsafe_members = false;
-  std::vector<std::string> listen;  // serve
-  std::string page;                 // status --http
+  std::vector<std::string> listen;      // serve
+  std::vector<std::string> listen_tls;  // serve
+  std::string page;                     // status --http
   std::map<std::string, std::string> values;
   std::multimap<std::string, const CLI::Option*> options;  // of several subcommands, by setting
 
@@ -48,6 +49,8 @@ CLI::Option* add_setting(CLI::App& app, Flags& flags, const std::string& names,
 Problem read_duration(const GivenSettings& settings, std::string_view name, Duration& value);
 // --for: how long a bench or a drill goes on.
 Problem read_length(const GivenSettings& settings, Duration& length);
+// As the file has a value for everything, a flag that is given stands for `yes`.
+Problem read_yes_no(const GivenSettings& settings, std::string_view name, bool& is_yes);
 Problem read_drift(const GivenSettings& settings, double& drift);
 Problem read_nodes(const GivenSettings& settings, CommandLine& line);
 // What depends on more than one setting.

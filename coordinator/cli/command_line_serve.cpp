@@ -24,6 +24,15 @@ constexpr std::array kNodeSettings = {
     NodeSetting{"maxclients", "how many at once (10000)", "N"},
     NodeSetting{"timeout", "an idle client is closed after so many seconds (0: never)", "N"},
     NodeSetting{"unixsocketperm", "the mode of unix sockets, such as 770", "MODE"},
+    NodeSetting{"tls-cert-file", "the certificate that is shown to clients", "FILE"},
+    NodeSetting{"tls-key-file", "its key", "FILE"},
+    NodeSetting{"tls-key-file-pass", "the passphrase of that key", "P"},
+    NodeSetting{"tls-ca-cert-file", "who signs the certificates of clients", "FILE"},
+    NodeSetting{"tls-ca-cert-dir", "the same, a folder", "DIR"},
+    NodeSetting{"tls-auth-clients", "whether clients show one: yes, optional, no (yes)", "WORD"},
+    NodeSetting{"tls-protocols", "TLSv1.2, TLSv1.3 or both (both)", "WORDS"},
+    NodeSetting{"tls-ciphers", "of TLS 1.2, as OpenSSL has them", "LIST"},
+    NodeSetting{"tls-ciphersuites", "of TLS 1.3, as OpenSSL has them", "LIST"},
     NodeSetting{"logfile", "instead of standard output", "FILE"},
     NodeSetting{"loglevel", "debug, verbose, notice or warning (notice)", "LEVEL"},
 };
@@ -55,8 +64,9 @@ std::optional<net::Address> listen_address(const std::string& text) {
   return address;
 }
 
-Problem read_listen(const GivenSettings& settings, ServeOptions& serve) {
-  const GivenSetting* setting = settings.find("listen");
+Problem read_listen(const GivenSettings& settings, std::string_view name,
+                    std::vector<net::Address>& places) {
+  const GivenSetting* setting = settings.find(name);
   if (setting == nullptr) return {};
   for (const std::string& text : pieces_of(setting->value)) {
     const auto address = listen_address(text);
@@ -70,7 +80,7 @@ Problem read_listen(const GivenSettings& settings, ServeOptions& serve) {
         return mistake(*setting, fits.error().text);
       }
     }
-    serve.listen.push_back(*address);
+    places.push_back(*address);
   }
   return {};
 }
@@ -89,6 +99,7 @@ Problem read_http(const GivenSettings& settings, Options& options) {
     options.http = page_address(setting->value);
     if (!options.http) return mistake(*setting, kPagePlace);
   }
+  if (Problem problem = read_yes_no(settings, "http-tls", options.serve.http_tls)) return problem;
   const GivenSetting* names = settings.find("http-names");
   if (names == nullptr) return {};
   options.http_names = names->value;
@@ -132,6 +143,12 @@ void add_serve(CLI::App& app, Flags& flags, Options& options) {
                   "where: host:port or the path of a unix socket; may be given again "
                   "(127.0.0.1:6379 and [::1]:6379)")
       ->type_name("ADDRESS");
+  subcommand
+      .add_option("--listen-tls", flags.listen_tls,
+                  "where by TLS; without --listen nowhere else; may be given again")
+      ->type_name("ADDRESS");
+  add_setting(subcommand, flags, "--http-tls", "http-tls", "whether the page is at https (no)",
+              "Y");
   add_setting(subcommand, flags, "--http", "http",
               "where a page and /metrics are: host:port (nowhere)", "ADDRESS");
   add_setting(subcommand, flags, "--http-names", "http-names",
@@ -173,7 +190,8 @@ void add_status(CLI::App& app, Flags& flags, Options& options) {
 
 Problem read_serve(const GivenSettings& settings, Options& options) {
   ServeOptions& serve = options.serve;
-  if (Problem problem = read_listen(settings, serve)) return problem;
+  if (Problem problem = read_listen(settings, "listen", serve.listen)) return problem;
+  if (Problem problem = read_listen(settings, "listen-tls", serve.listen_tls)) return problem;
   if (Problem problem = read_http(settings, options)) return problem;
   if (Problem problem = read_time(settings, "acquire-time", serve.acquire_time)) return problem;
   if (Problem problem = read_time(settings, "reply-time", serve.reply_time)) return problem;

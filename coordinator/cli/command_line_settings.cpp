@@ -88,13 +88,8 @@ Problem read_password(const GivenSettings& settings, std::string& password) {
                  fmt::format("{}: the first line, which is the password, is empty", file->value));
 }
 
-// As the file has a value for everything, a flag that is given stands for `yes`.
-Problem read_yes_no(const GivenSettings& settings, std::string_view name, bool& is_yes) {
-  const GivenSetting* setting = settings.find(name);
-  if (setting == nullptr) return {};
-  is_yes = equals_ignoring_case(setting->value, "yes");
-  if (is_yes || equals_ignoring_case(setting->value, "no")) return {};
-  return mistake(*setting, fmt::format("'{}' is neither yes nor no", setting->value));
+void read_text(const GivenSettings& settings, std::string_view name, std::string& text) {
+  if (const GivenSetting* setting = settings.find(name)) text = setting->value;
 }
 
 // "backup@web3:4711 rsync": whom to ask. An `acquire` is over before anybody asks, so the process
@@ -126,10 +121,21 @@ Problem read_label(const GivenSettings& settings, CommandLine& line) {
 
 }  // namespace
 
+Problem read_yes_no(const GivenSettings& settings, std::string_view name, bool& is_yes) {
+  const GivenSetting* setting = settings.find(name);
+  if (setting == nullptr) return {};
+  is_yes = equals_ignoring_case(setting->value, "yes");
+  if (is_yes || equals_ignoring_case(setting->value, "no")) return {};
+  return mistake(*setting, fmt::format("'{}' is neither yes nor no", setting->value));
+}
+
 void read_environment(GivenSettings& settings) {
   constexpr std::array kVariables = {std::pair{"REDLOCK_NODES", "nodes"},
                                      std::pair{"REDLOCK_PASSWORD", "password"},
-                                     std::pair{"REDLOCK_PASSWORD_FILE", "password-file"}};
+                                     std::pair{"REDLOCK_TLS_CA", "tls-ca"},
+                                     std::pair{"REDLOCK_PASSWORD_FILE", "password-file"},
+                                     std::pair{"REDLOCK_TLS_CERT", "tls-cert"},
+                                     std::pair{"REDLOCK_TLS_KEY", "tls-key"}};
   for (const auto& [variable, name] : kVariables) {
     const char* value = std::getenv(variable);
     if (value != nullptr && *value != '\0') settings.set(name, {value, variable});
@@ -143,6 +149,9 @@ Problem read_all(const GivenSettings& settings, const Flags& flags, CommandLine&
   }
   if (Problem problem = read_nodes(settings, line)) return problem;
   if (Problem problem = read_password(settings, options.client.password)) return problem;
+  read_text(settings, "tls-ca", options.client.tls_ca);
+  read_text(settings, "tls-cert", options.client.tls_cert);
+  read_text(settings, "tls-key", options.client.tls_key);
   if (Problem problem = read_label(settings, line)) return problem;
   if (Problem problem = read_duration(settings, "node-timeout", options.client.node_timeout)) {
     return problem;

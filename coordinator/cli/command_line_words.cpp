@@ -87,6 +87,11 @@ std::string unknown_option(const CLI::App& app, const CLI::App* subcommand,
 constexpr std::string_view kNodes = "--nodes";
 constexpr std::string_view kValue = "--value";
 constexpr std::string_view kPassword = "--requirepass";
+constexpr std::string_view kPassphrase = "--tls-key-file-pass";
+
+bool is_secret(std::string_view option) {
+  return option == kValue || option == kPassword || option == kPassphrase;
+}
 
 // "redis://user:secret@host,…": each secret, in place.
 void hide_passwords(std::span<char> nodes) {
@@ -109,7 +114,7 @@ void hide_passwords(std::span<char> nodes) {
 // What behind an option is secret: its value, in the same word or in the next.
 void hide_value(std::string_view option, std::span<char> value) {
   if (option == kNodes) hide_passwords(value);
-  if (option == kValue || option == kPassword) std::fill(value.begin(), value.end(), '*');
+  if (is_secret(option)) std::fill(value.begin(), value.end(), '*');
 }
 
 }  // namespace
@@ -120,7 +125,7 @@ void hide_secrets(std::span<char*> words) {
     const std::span<char> all(word, std::strlen(word));
     const std::string_view text(word);
     const std::size_t equals = text.find('=');
-    if (option == kNodes || option == kValue || option == kPassword) {
+    if (option == kNodes || is_secret(option)) {
       hide_value(std::exchange(option, {}), all);
     } else if (equals != std::string_view::npos && text.starts_with("--")) {
       hide_value(text.substr(0, equals), all.subspan(equals + 1));

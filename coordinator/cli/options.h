@@ -103,10 +103,12 @@ struct ServeOptions {
     std::string origin;  // for complaints
     bool is_flag;
   };
-  std::vector<net::Address> listen;  // empty: as a node's default
-  Duration acquire_time = 500ms;     // B of rule D2
-  Duration reply_time = 1s;          // R
-  std::optional<Duration> max_ttl;   // nullopt: as long as the nodes allow
+  std::vector<net::Address> listen;      // empty: as a node's default, unless listen_tls is not
+  std::vector<net::Address> listen_tls;  // by TLS
+  bool http_tls = false;
+  Duration acquire_time = 500ms;    // B of rule D2
+  Duration reply_time = 1s;         // R
+  std::optional<Duration> max_ttl;  // nullopt: as long as the nodes allow
   bool require_quorum = false;
   std::vector<OfSessions> of_sessions;
 };

@@ -11,12 +11,14 @@
 namespace redlock::coordinator {
 namespace {
 
-constexpr std::array<std::string_view, 25> kNamesInFile = {
-    "nodes", "password-file", "node-timeout", "clock-drift", "ttl", "wait", "max-hold", "signal",
-    "kill-after", "no-fence", "unsafe-members", "label",
+constexpr std::array<std::string_view, 39> kNamesInFile = {
+    "nodes", "password-file", "tls-ca", "tls-cert", "tls-key", "node-timeout", "clock-drift", "ttl",
+    "wait", "max-hold", "signal", "kill-after", "no-fence", "unsafe-members", "label",
     // of a front door
-    "listen", "http", "http-names", "acquire-time", "reply-time", "max-ttl", "requirepass",
-    "protected-mode", "maxclients", "timeout", "unixsocketperm", "logfile", "loglevel"};
+    "listen", "listen-tls", "http", "http-tls", "http-names", "acquire-time", "reply-time",
+    "max-ttl", "requirepass", "protected-mode", "maxclients", "timeout", "unixsocketperm",
+    "tls-cert-file", "tls-key-file", "tls-key-file-pass", "tls-ca-cert-file", "tls-ca-cert-dir",
+    "tls-auth-clients", "tls-protocols", "tls-ciphers", "tls-ciphersuites", "logfile", "loglevel"};
 
 }  // namespace
 

@@ -23,6 +23,9 @@ ClientOptions client_options(const char* nodes, const redlock_client_options& fr
   if (from.clock_drift != 0) options.clock_drift = from.clock_drift;
   options.admit_unfenced = !from.leaves_unfenced;
   options.unsafe_members = from.unsafe_members;
+  if (from.tls_ca != nullptr) options.tls_ca = from.tls_ca;
+  if (from.tls_cert != nullptr) options.tls_cert = from.tls_cert;
+  if (from.tls_key != nullptr) options.tls_key = from.tls_key;
   return options;
 }
 

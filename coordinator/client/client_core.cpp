@@ -73,7 +73,7 @@ Result<Client::Core::Means, Error> Client::Core::find_means(uv_loop_s* caller_lo
 
 Result<std::shared_ptr<Client::Core>, Error> Client::Core::make(uv_loop_s* caller_loop,
                                                                 ParsedOptions options) {
-  const int sockets = static_cast<int>(options.addresses.size());
+  const int sockets = static_cast<int>(options.places.size());
   if (Status room = net::try_descriptors(kDescriptors + sockets, "a client"); !room) {
     return system_error(room.error());
   }
@@ -103,7 +103,8 @@ Client::Core::Core(Means means, bool has_own_thread, ParsedOptions options)
       log_(std::move(options.log)),
       report_(options.group.nodes),
       alarms_(*loop_, std::move(means.alarms)),
-      sockets_(*loop_, std::move(means.group), std::move(options.group), options.addresses),
+      sockets_(*loop_, std::move(means.group), std::move(options.group), options.places,
+               std::move(options.tls)),
       mailbox_(std::move(means.mailbox)),
       finish_alarm_(alarms_, [] {}),
       turn_(*loop_, [this] { end_turn(); }) {}

@@ -9,21 +9,28 @@
 namespace redlock::coordinator {
 
 GroupSockets::GroupSockets(net::Loop& loop, std::unique_ptr<net::TimerDescriptor> alarm,
-                           Group::Options options, const std::vector<net::Address>& addresses)
+                           Group::Options options, const std::vector<NodePlace>& places,
+                           std::shared_ptr<net::TlsClient> tls)
     : loop_(loop),
+      tls_(std::move(tls)),
       group_(std::move(options), new_lock_value, net::system_random_seed()),
       timer_(loop, std::move(alarm), [this] { group_.on_time(holder_now()); }) {
-  LinkSocket::User& user = *this;
-  for (const net::Address& address : addresses) {
+  for (const NodePlace& place : places) {
     const auto node = static_cast<NodeIndex>(sockets_.size());
-    sockets_.push_back(
-        {group_.nodes()[node].name, std::make_unique<LinkSocket>(loop_, address, node, user)});
+    sockets_.push_back({group_.nodes()[node].name, make_socket(place, node)});
   }
   group_.start(holder_now());
   flush();
 }
 
 GroupSockets::~GroupSockets() = default;
+
+// A roster may name the first node that wants TLS: it is believed as the system has it.
+std::unique_ptr<LinkSocket> GroupSockets::make_socket(NodePlace place, NodeIndex node) {
+  if (place.is_tls && !tls_) tls_ = net::TlsClient::make({}).value();
+  LinkSocket::User& user = *this;
+  return std::make_unique<LinkSocket>(loop_, std::move(place), tls_.get(), node, user);
+}
 
 // A link may have been told within this turn to dial anew, or to lead elsewhere: then what its
 // connection still brings is nobody's.
@@ -53,7 +60,6 @@ void GroupSockets::on_end(NodeIndex node, std::string_view reason) {
 // nowhere; that the node is not reached is told as of any other.
 void GroupSockets::follow_node_changes() {
   node_changes_ = group_.node_changes();
-  LinkSocket::User& user = *this;
   const auto& nodes = group_.nodes();
   sockets_.resize(nodes.size());
   for (NodeIndex node = 0; node < nodes.size(); ++node) {
@@ -61,8 +67,9 @@ void GroupSockets::follow_node_changes() {
     if (socket.name == nodes[node].name) continue;
     socket.name = nodes[node].name;
     auto address = parse_node_address(socket.name);
-    net::Address leads_to = address ? std::move(address->address) : net::Address();
-    socket.socket = std::make_unique<LinkSocket>(loop_, std::move(leads_to), node, user);
+    NodePlace place =
+        address ? NodePlace{std::move(address->address), address->is_tls} : NodePlace();
+    socket.socket = make_socket(std::move(place), node);
   }
 }
 

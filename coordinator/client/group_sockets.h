@@ -20,9 +20,10 @@ namespace redlock::coordinator {
 
 class GroupSockets : private LinkSocket::User {
  public:
-  // Begins to dial. addresses: by node. alarm: of the holder's clock.
+  // Begins to dial. places: by node. tls: nullptr where none of them wants it, and no option of it
+  // is given. alarm: of the holder's clock.
   GroupSockets(net::Loop& loop, std::unique_ptr<net::TimerDescriptor> alarm, Group::Options options,
-               const std::vector<net::Address>& addresses);
+               const std::vector<NodePlace>& places, std::shared_ptr<net::TlsClient> tls);
   ~GroupSockets() override;
   GroupSockets(const GroupSockets&) = delete;
   GroupSockets& operator=(const GroupSockets&) = delete;
@@ -35,6 +36,7 @@ class GroupSockets : private LinkSocket::User {
 
  private:
   void write_out();
+  std::unique_ptr<LinkSocket> make_socket(NodePlace place, NodeIndex node);
   bool is_stale(NodeIndex node);
   bool has_node_changes() const { return node_changes_ != group_.node_changes(); }
   void follow_node_changes();
@@ -43,6 +45,7 @@ class GroupSockets : private LinkSocket::User {
   void on_end(NodeIndex node, std::string_view reason) override;
 
   net::Loop& loop_;
+  std::shared_ptr<net::TlsClient> tls_;  // nullptr: no node wants it so far
   Group group_;
   // By node: the socket, and the name of what it leads to.
   struct NodeSocket {

@@ -1,5 +1,7 @@
 #include "coordinator/client/link_socket.h"
 
+#include "base/invariant.h"
+
 #include <utility>
 
 namespace redlock::coordinator {
@@ -10,12 +12,20 @@ constexpr Duration kKeepalive = 30s;
 
 }  // namespace
 
-LinkSocket::LinkSocket(net::Loop& loop, net::Address address, NodeIndex node, User& user)
-    : loop_(loop), address_(std::move(address)), node_(node), user_(user) {}
+LinkSocket::LinkSocket(net::Loop& loop, NodePlace place, net::TlsClient* tls, NodeIndex node,
+                       User& user)
+    : loop_(loop),
+      address_(std::move(place.address)),
+      tls_(place.is_tls ? tls : nullptr),
+      node_(node),
+      user_(user) {
+  INVARIANT(tls_ != nullptr || !place.is_tls, "a node wants TLS, and nobody speaks it");
+}
 
 void LinkSocket::dial() {
   reads_.reset();
   stream_ = net::Stream::connect(loop_, address_, *this, dials_in_vain_++);
+  if (tls_ != nullptr) stream_->protect(tls_->channel(address_.host));
 }
 
 void LinkSocket::write(std::string_view bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/net/sockets/stream.h"
+#include "base/net/tls/tls_client.h"
 #include "base/net/turn/loop.h"
 #include "coordinator/quorum/answer.h"
 
@@ -10,6 +11,12 @@
 #include <string_view>
 
 namespace redlock::coordinator {
+
+// Where a node is, and whether it is spoken to by TLS.
+struct NodePlace {
+  net::Address address;
+  bool is_tls = false;
+};
 
 class LinkSocket : private net::Stream::User {
  public:
@@ -22,8 +29,8 @@ class LinkSocket : private net::Stream::User {
     virtual void on_end(NodeIndex node, std::string_view reason) = 0;
   };
 
-  // Loop and user outlive the link.
-  LinkSocket(net::Loop& loop, net::Address address, NodeIndex node, User& user);
+  // All outlive the link. tls: nullptr where the place needs none.
+  LinkSocket(net::Loop& loop, NodePlace place, net::TlsClient* tls, NodeIndex node, User& user);
 
   // Drops the connection that there was. The outcome comes as on_connected or on_end.
   void dial();
@@ -40,6 +47,7 @@ class LinkSocket : private net::Stream::User {
 
   net::Loop& loop_;
   net::Address address_;
+  net::TlsClient* tls_;  // nullptr: in the clear
   NodeIndex node_;
   User& user_;
   std::unique_ptr<net::Stream> stream_;

@@ -12,7 +12,8 @@ namespace redlock::coordinator {
 namespace {
 
 constexpr std::string_view kForm =
-    "write it as redis://host:port, redis://user:password@host:port or unix:///path";
+    "write it as redis://host:port, redis://user:password@host:port, rediss://… for TLS, or "
+    "unix:///path";
 
 int hex_value(char digit) {
   if (digit >= '0' && digit <= '9') return digit - '0';
@@ -105,19 +106,17 @@ Result<net::Address> parse_host_and_port(std::string_view text) {
 }  // namespace
 
 std::string NodeAddress::text() const {
-  return printable(address.text());
+  return (is_tls ? "rediss://" : "") + printable(address.text());
 }
 
 Result<NodeAddress> parse_node_address(std::string_view text) {
   constexpr std::string_view kScheme = "redis://";
-  if (text.starts_with("rediss://")) {
-    return Failure{"rediss:// (TLS) is not supported yet: use redis://"};
-  }
+  constexpr std::string_view kTlsScheme = "rediss://";
   constexpr std::string_view kUnixScheme = "unix://";
   const std::size_t scheme_end = text.find("://");
   const std::string_view scheme =
       text.substr(0, scheme_end == std::string_view::npos ? 0 : scheme_end);
-  if (!scheme.empty() && scheme != "redis" && scheme != "unix") {
+  if (!scheme.empty() && scheme != "redis" && scheme != "rediss" && scheme != "unix") {
     return Failure{fmt::format("nodes do not speak {}://: {}", shown(scheme), kForm)};
   }
   // A path alone, as NodeAddress::text() has it: so are the addresses of a roster.
@@ -125,6 +124,8 @@ Result<NodeAddress> parse_node_address(std::string_view text) {
   if (text.starts_with(kUnixScheme)) text.remove_prefix(kUnixScheme.size());
   if (text.starts_with(kScheme)) text.remove_prefix(kScheme.size());
   NodeAddress node;
+  node.is_tls = text.starts_with(kTlsScheme);
+  if (node.is_tls) text.remove_prefix(kTlsScheme.size());
   const std::size_t at = text.starts_with('/') ? std::string_view::npos : text.rfind('@');
   if (at != std::string_view::npos) {
     node.credentials = parse_credentials(text.substr(0, at));

@@ -1,4 +1,5 @@
-// A node as people name it: redis://[user:password@]host[:port], or unix://[user:password@]/path.
+// A node as people name it: redis://[user:password@]host[:port], the same with rediss:// for TLS,
+// or unix://[user:password@]/path.
 #pragma once
 
 #include "base/net/sockets/address.h"
@@ -16,14 +17,15 @@ inline constexpr std::uint16_t kDefaultPort = 6379;
 struct NodeAddress {
   net::Address address;
   Credentials credentials;
+  bool is_tls = false;
 
-  // For people: never the password, and nothing that a terminal would obey.
+  // For people, and as rosters have it: never the password, and nothing that a terminal would obey.
   std::string text() const;
 };
 
 // "redis://127.0.0.1:7001", "redis://:secret@node1:6379", "redis://user:p%40ss@[::1]:7001",
-// "unix:///run/node.sock", "unix://:secret@/run/node.sock"; redis:// may be left out. The error
-// says what is accepted; it never repeats a password.
+// "rediss://node1:6380", "unix:///run/node.sock", "unix://:secret@/run/node.sock"; redis:// may be
+// left out. The error says what is accepted; it never repeats a password.
 Result<NodeAddress> parse_node_address(std::string_view text);
 
 // Comma-separated; blanks around the commas are allowed. At least one, none twice.

@@ -3,6 +3,9 @@
 #include "base/label.h"
 #include "coordinator/client/node_address.h"
 
+#include <algorithm>
+#include <memory>
+
 #include <fmt/format.h>
 
 namespace redlock {
@@ -10,6 +13,19 @@ namespace {
 
 Error invalid(std::string text) {
   return {ErrorCode::invalid, std::move(text), {}};
+}
+
+using Tls = std::shared_ptr<net::TlsClient>;
+
+Result<Tls> tls_of(const ClientOptions& options,
+                   const std::vector<coordinator::NodePlace>& places) {
+  const net::TlsClientOptions asked{options.tls_ca, options.tls_cert, options.tls_key};
+  const bool is_wanted =
+      std::any_of(places.begin(), places.end(), [](const auto& place) { return place.is_tls; });
+  if (!is_wanted && asked == net::TlsClientOptions()) return Tls();
+  auto made = net::TlsClient::make(asked);
+  if (!made) return made.error();
+  return Tls(std::move(made).value());
 }
 
 }  // namespace
@@ -28,7 +44,8 @@ Result<ParsedOptions, Error> ParsedOptions::read(const ClientOptions& options) {
   if (options.label.size() > kLabelBytesMax) {
     return invalid(fmt::format("the label is longer than {} bytes", kLabelBytesMax));
   }
-  ParsedOptions parsed{.addresses = {},
+  ParsedOptions parsed{.places = {},
+                       .tls = {},
                        .group = {.nodes = {},
                                  .node_timeout = options.node_timeout,
                                  .clock_drift = options.clock_drift,
@@ -41,8 +58,11 @@ Result<ParsedOptions, Error> ParsedOptions::read(const ClientOptions& options) {
   for (coordinator::NodeAddress& node : nodes.value()) {
     if (!node.credentials.given()) node.credentials.password = options.password;
     parsed.group.nodes.push_back({node.text(), std::move(node.credentials)});
-    parsed.addresses.push_back(std::move(node.address));
+    parsed.places.push_back({std::move(node.address), node.is_tls});
   }
+  auto tls = tls_of(options, parsed.places);
+  if (!tls) return invalid(tls.error().text);
+  parsed.tls = std::move(tls).value();
   return parsed;
 }
 

@@ -1,11 +1,13 @@
 // ClientOptions, checked and parsed: what a Group and its sockets are made of.
 #pragma once
 
-#include "base/net/sockets/address.h"
+#include "base/net/tls/tls_client.h"
+#include "coordinator/client/link_socket.h"
 #include "coordinator/group/group.h"
 #include <redlock/client.h>
 
 #include <functional>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -14,7 +16,8 @@ namespace redlock {
 struct ParsedOptions {
   static Result<ParsedOptions, Error> read(const ClientOptions& options);
 
-  std::vector<net::Address> addresses;  // by node
+  std::vector<coordinator::NodePlace> places;  // by node
+  std::shared_ptr<net::TlsClient> tls;         // nullptr: no node wants it, and no option is of it
   coordinator::Group::Options group;
   std::function<void(Severity, std::string_view)> log;
 };

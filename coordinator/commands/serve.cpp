@@ -49,7 +49,7 @@ class Serve {
     }
     const net::Signal on_term(loop_, SIGTERM, [this] { stop(); });
     const net::Signal on_int(loop_, SIGINT, [this] { stop(); });
-    const net::Signal on_hup(loop_, SIGHUP, [this] { open_log_anew(); });
+    const net::Signal on_hup(loop_, SIGHUP, [this] { reload(); });
     feed_watchdog();
     door_.serve(
         {.met = [this](bool has_quorum) { begin(has_quorum); }, .ended = [this] { loop_.stop(); }});
@@ -73,8 +73,11 @@ class Serve {
     door_.stop();
   }
 
-  // logrotate has renamed the file, and nothing else is meant: no setting is read anew.
-  void open_log_anew() { log_.reopen(); }
+  // logrotate has renamed the log, or certificates were renewed. No setting is read anew.
+  void reload() {
+    log_.reopen();
+    door_.reload();
+  }
 
   // From the loop, so that a loop which stands still is noticed.
   void feed_watchdog() {
@@ -110,7 +113,9 @@ int read_sessions(const ServeOptions& options, server::Settings& settings) {
 int command_serve(const Options& options) {
   DoorSettings settings;
   settings.listen = options.serve.listen;
+  settings.listen_tls = options.serve.listen_tls;
   settings.http = options.http;
+  settings.http_tls = options.serve.http_tls;
   settings.page_client = options.client;
   settings.door.times = {.acquire_time = options.serve.acquire_time,
                          .reply_time = options.serve.reply_time,

@@ -63,6 +63,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
     std::uint64_t seed = 0;   // that no client knows
     std::string run_id = {};  // 40 hexadecimal digits, new at each start
     Instant started_at = {};
+    server::AcceptTls accept_tls = {};  // of CONFIG SET
   };
   // The groups were started, or will be. message_group: over the same nodes, for messages alone;
   // each follows the other to newer rosters. They may be one.

@@ -54,9 +54,13 @@ Cells cells_of(const NodeState& node, std::string name) {
           node.version.empty() ? "-" : node.version};
 }
 
-// A host's name tells most at its begin, and its port stands at its end.
-std::string shortened(const std::string& name, std::size_t width) {
+// A host's name tells most at its begin, and its port stands at its end; what tells least is that
+// it is spoken to by TLS.
+std::string shortened(std::string name, std::size_t width) {
   constexpr std::string_view kLeftOut = "..";
+  constexpr std::string_view kTlsScheme = "rediss://";
+  if (name.size() <= width) return name;
+  if (name.starts_with(kTlsScheme)) name.erase(0, kTlsScheme.size());
   if (name.size() <= width) return name;
   const std::size_t end = std::min(name.size() - name.rfind(':'), width / 2);
   const std::size_t begin = width - kLeftOut.size() - end;

@@ -23,9 +23,14 @@ Instant monotonic_now() {
 }
 
 std::vector<server::Listeners::Place> places_of(const DoorSettings& settings) {
-  if (settings.listen.empty()) return server::Listeners::places(settings.door.settings);
+  if (settings.listen.empty() && settings.listen_tls.empty()) {
+    return server::Listeners::places(settings.door.settings);
+  }
   std::vector<server::Listeners::Place> places;
   for (const net::Address& address : settings.listen) places.push_back({address});
+  for (const net::Address& address : settings.listen_tls) {
+    places.push_back({.address = address, .is_tls = true});
+  }
   return places;
 }
 
@@ -63,7 +68,13 @@ DoorRun::DoorRun(net::Loop& loop, DoorSettings settings, ParsedOptions nodes, Lo
 DoorRun::~DoorRun() = default;
 
 Status DoorRun::open() {
-  auto listeners = server::Listeners::open(loop_, places_of(settings_), settings_.door.settings);
+  if (!settings_.listen_tls.empty() || (settings_.http && settings_.http_tls)) {
+    auto tls = server::make_tls(settings_.door.settings);
+    if (!tls) return tls.error();
+    tls_ = std::move(tls).value();
+  }
+  auto listeners =
+      server::Listeners::open(loop_, places_of(settings_), settings_.door.settings, tls_.get());
   if (!listeners) return listeners.error();
   listeners_ = std::move(listeners).value();
   return settings_.http ? open_page() : Done{};
@@ -74,16 +85,15 @@ Status DoorRun::open_page() {
                                            .names = settings_.names,
                                            .title = "front door " + listeners_->addresses(),
                                            .door = [this] { return figures(); }});
-  auto http =
-      server::MetricsPort::open(loop_, {{*settings_.http}},
-                                [this](const net::HttpRequest& request, const net::Address& peer) {
-                                  return page(request, peer);
-                                });
+  auto http = server::MetricsPort::open(
+      loop_, {{.address = *settings_.http, .is_tls = settings_.http_tls}}, tls_.get(),
+      [this](const net::HttpRequest& request, const net::Address& peer) {
+        return page(request, peer);
+      });
   if (!http) return http.error();
   http_ = std::move(http).value();
-  log_.log(
-      LogLevel::notice,
-      fmt::format("a page for browsers is at http://{}/, metrics at /metrics", http_.addresses()));
+  log_.log(LogLevel::notice, fmt::format("a page for browsers is at {}://{}/, metrics at /metrics",
+                                         settings_.http_tls ? "https" : "http", http_.addresses()));
   return Done{};
 }
 
@@ -146,8 +156,8 @@ void DoorRun::reach_nodes() {
   const auto alarm = [this] {
     return net::TimerDescriptor::demand(loop_, net::ClockKind::boottime);
   };
-  sockets_.emplace(loop_, alarm(), std::move(nodes_.group), nodes_.addresses);
-  message_sockets_.emplace(loop_, alarm(), std::move(messages), nodes_.addresses);
+  sockets_.emplace(loop_, alarm(), std::move(nodes_.group), nodes_.places, nodes_.tls);
+  message_sockets_.emplace(loop_, alarm(), std::move(messages), nodes_.places, nodes_.tls);
 }
 
 // The groups' answers come before `before_output` of their turn, so what they bring about is
@@ -155,16 +165,19 @@ void DoorRun::reach_nodes() {
 void DoorRun::serve(Hooks hooks) {
   hooks_ = std::move(hooks);
   reach_nodes();
-  door_.emplace(sockets_->group(), message_sockets_->group(), settings_.door,
-                FrontDoor::Environment{.inspect = server::process_inspector(
-                                           settings_.config_file, listeners_->port(), true),
-                                       .log = log_,
-                                       .script_watch = &watchdog_,
-                                       .stopwatch = monotonic_now,
-                                       .random = [this](auto bytes) { random_.fill(bytes); },
-                                       .seed = net::system_random_seed(),
-                                       .run_id = server::random_node_id(),
-                                       .started_at = monotonic_now()});
+  door_.emplace(
+      sockets_->group(), message_sockets_->group(), settings_.door,
+      FrontDoor::Environment{
+          .inspect = server::process_inspector(settings_.config_file, listeners_->port(), true),
+          .log = log_,
+          .script_watch = &watchdog_,
+          .stopwatch = monotonic_now,
+          .random = [this](auto bytes) { random_.fill(bytes); },
+          .seed = net::system_random_seed(),
+          .run_id = server::random_node_id(),
+          .started_at = monotonic_now(),
+          .accept_tls =
+              [this](const server::Settings& to) { return server::renew_tls(tls_.get(), to); }});
   const auto ask_nodes = [this] {
     door_->act(net::read_now(), holder_now());
     sockets_->flush();
@@ -191,6 +204,10 @@ void DoorRun::tell_met() {
              "and grants them again at once; and they give no tokens");
   }
   if (hooks_.met) hooks_.met(ready > group.size() / 2);
+}
+
+void DoorRun::reload() {
+  if (tls_) server::renew_tls_and_tell(*tls_, door_->settings(), log_);
 }
 
 void DoorRun::stop() {

@@ -23,6 +23,7 @@
 #include "server/shell/script_watchdog.h"
 #include "server/sockets/listeners.h"
 #include "server/sockets/session_server.h"
+#include "server/sockets/tls_settings.h"
 #include <redlock/client.h>
 #include <redlock/result.h>
 
@@ -35,8 +36,10 @@
 namespace redlock::coordinator {
 
 struct DoorSettings {
-  std::vector<net::Address> listen = {};            // empty: the places of door.settings
-  std::optional<net::Address> http = {};            // a page, and /metrics; nullopt: nowhere
+  std::vector<net::Address> listen = {};      // empty, as listen_tls is: those of door.settings
+  std::vector<net::Address> listen_tls = {};  // by TLS, with the certificates of door.settings
+  std::optional<net::Address> http = {};      // a page, and /metrics; nullopt: nowhere
+  bool http_tls = false;                      // it is at https
   StatusPage::Names names = StatusPage::Names::no;  // of locks, on the page
   ClientOptions page_client = {};  // what the page asks the nodes by, while somebody looks at it
   FrontDoor::Options door = {};
@@ -61,6 +64,9 @@ class DoorRun {
   Status open();
   // Dials the nodes, and admits clients.
   void serve(Hooks hooks);
+  // The files of TLS are read anew: those that are shown to clients. Those that are shown to nodes
+  // are read when a node is dialled.
+  void reload();
   // Accepts nobody more, undoes what is under way, waits for releases at most for the node timeout.
   void stop();
 
@@ -81,6 +87,7 @@ class DoorRun {
   LogSink& log_;
   Hooks hooks_;
   server::ScriptWatchdog watchdog_;
+  std::unique_ptr<net::TlsServer> tls_;
   std::unique_ptr<server::Listeners> listeners_;
   net::RandomPool random_;
   std::optional<GroupSockets> sockets_;

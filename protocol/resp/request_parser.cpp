@@ -8,6 +8,9 @@
 namespace redlock::protocol {
 namespace {
 
+// The first byte of whoever speaks TLS, and of no request.
+constexpr char kTlsHandshake = '\x16';
+
 // A connection keeps room for a request of this many words; a larger one gives its room back, so
 // that one request of a million words does not cost its connection 48 MB for good.
 constexpr std::size_t kKeptWords = 64;
@@ -122,6 +125,8 @@ RequestParser::Step RequestParser::read_word(std::string_view bytes) {
 }
 
 RequestParser::State RequestParser::parse_inline(std::string_view bytes) {
+  // It waits for an answer, and would not send the end of a line for long.
+  if (bytes.front() == kTlsHandshake) return broken("Protocol error: no TLS at this port");
   const std::size_t end = bytes.substr(0, kInlineBytesMax + 1).find('\n');
   if (end == std::string_view::npos) {
     if (bytes.size() > kInlineBytesMax) return broken("Protocol error: too big inline request");

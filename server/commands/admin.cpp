@@ -55,7 +55,7 @@ Reply config_get(Call& call) {
 }
 
 Reply config_set(Call& call) {
-  const auto changed = set(call.node.settings(), call.words.subspan(2));
+  const auto changed = set(call.node.settings(), call.words.subspan(2), call.node.accept_tls());
   if (!changed) return Reply::error(changed.error().text);
   for (const std::string& warning : changed.value()) {
     call.node.client_log().log(ClientLog::Kind::setting, LogLevel::warning, warning,

@@ -28,7 +28,9 @@ class MetricsPort {
   static constexpr std::uint32_t kDescriptorsOfPlace = net::HttpServer::kConnectionsMax + 1;
 
   // Listens at every place. Nothing is answered before the loop runs.
-  static Result<MetricsPort> open(net::Loop& loop, const Places& places, const Answer& answer);
+  // tls: of the places that are for it; outlives the port.
+  static Result<MetricsPort> open(net::Loop& loop, const Places& places, const net::TlsServer* tls,
+                                  const Answer& answer);
   // The page of collectors.
   static net::HttpResponse metrics(std::string text);
 

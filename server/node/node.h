@@ -51,6 +51,7 @@
 #include "server/observe/stats.h"
 #include "server/recovery/ledger_keeper.h"
 #include "server/recovery/node_start.h"
+#include "server/settings/setting_table.h"
 #include "server/settings/settings.h"
 
 #include <algorithm>
@@ -90,6 +91,7 @@ class Node final : public protocol::Service, private CommandRunner {
     // "this node's max-ttl …": why a TTL is refused where max-ttl is no setting of its own.
     const std::string* ttl_bound = nullptr;
     bool runs_known_scripts_natively = true;  // false: in Lua, for tests that compare the two
+    AcceptTls accept_tls = {};                // CONFIG SET of tls-…; empty: no port speaks it
   };
 
   // CONFIG SET changes the settings in place; they outlive the node.
@@ -196,6 +198,7 @@ class Node final : public protocol::Service, private CommandRunner {
   const Settings& settings() const { return settings_; }
   const std::string* ttl_bound() const { return environment_.ttl_bound; }
   Elsewhere* elsewhere() const { return environment_.elsewhere; }
+  const AcceptTls& accept_tls() const { return environment_.accept_tls; }
   // CONFIG SET changed something that is also kept elsewhere.
   void apply_settings();
   CommandTable& commands() { return commands_; }

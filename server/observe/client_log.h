@@ -22,6 +22,7 @@ class ClientLog {
     http,            // speaks HTTP
     password,        // gave a wrong one
     newcomer,        // gave none in time
+    tls,             // does not get past the handshake
     slow_reader,     // leaves too much unread
     large_reply,     // asks for too much at once
     evicted,         // takes most (maxmemory-clients)

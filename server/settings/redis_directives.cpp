@@ -162,7 +162,16 @@ constexpr std::array<std::string_view, 11> kCommands = {"loadmodule",
                                                         "client-query-buffer-limit",
                                                         "proto-max-bulk-len"};
 
+constexpr std::array<std::string_view, 8> kTls = {
+    "tls-replication",           "tls-cluster",
+    "tls-client-cert-file",      "tls-client-key-file",
+    "tls-client-key-file-pass",  "tls-session-cache-size",
+    "tls-session-cache-timeout", "tls-dh-params-file"};
+
 constexpr std::array kGroups = {
+    Group{"a node dials nobody, keeps no sessions (clients keep tickets), and chooses DH groups by "
+          "itself",
+          kTls},
     Group{"locks are kept by the ledger and the snapshot of the node's own", kPersistence},
     Group{"a node has no replicas: five nodes of their own stand in for them", kReplication},
     Group{"nodes know nothing of each other", kCluster},
@@ -178,13 +187,9 @@ struct Guard {
   std::string_view reason;
 };
 
-constexpr std::string_view kNoTls =
-    "TLS is not supported yet; a node that took this line would speak in the clear";
-
 constexpr std::array kGuards = {
-    Guard{"tls-port", "0", kNoTls},
-    Guard{"tls-replication", "no", kNoTls},
-    Guard{"tls-cluster", "no", kNoTls},
+    Guard{"tls-auth-clients-user", "off",
+          "users are not supported yet: a certificate lets its owner in, and nothing else"},
     Guard{"aclfile", "", "users are not supported yet; use requirepass, and leave this line out"},
     Guard{"user", "", "users are not supported yet; use requirepass, and leave this line out"},
     Guard{"rename-command", "",
@@ -207,7 +212,6 @@ RedisDirective redis_directive(std::string_view name, const std::vector<std::str
     return {harmless ? Treatment::does_nothing : Treatment::refused,
             harmless ? "it is as it is here" : guard.reason};
   }
-  if (equals_ignoring_case(name.substr(0, 4), "tls-")) return {Treatment::refused, kNoTls};
   for (const Group& group : kGroups) {
     if (has_name(group.names, name)) return {Treatment::does_nothing, group.reason};
   }

@@ -16,7 +16,8 @@ struct RedisDirective {
   std::string_view reason;  // static text; empty when unknown
 };
 
-// The name in any case. The words matter where a directive is harmless at its default: tls-port 0.
+// The name in any case. The words matter where a directive is harmless at its default:
+// rename-command "".
 RedisDirective redis_directive(std::string_view name, const std::vector<std::string>& words);
 
 }  // namespace redlock::server

@@ -44,6 +44,7 @@ inline constexpr std::uint64_t kFenceBlockMax = std::uint64_t{1} << 24;
 inline constexpr std::string_view kRestartReplies[] = {"error", "held"};
 inline constexpr std::string_view kDebugCommand[] = {"no", "local", "yes"};
 inline constexpr std::string_view kSupervised[] = {"no", "systemd", "auto"};
+inline constexpr std::string_view kTlsClients[] = {"no", "yes", "optional"};
 inline constexpr std::string_view kLogLevels[] = {"debug", "verbose", "notice", "warning"};
 
 template <bool Settings::*member>
@@ -110,6 +111,16 @@ template <std::string Settings::*member>
 struct Text {
   static Result<Applied> read(Settings& settings, const Words& words) {
     settings.*member = words[0];
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) { return settings.*member; }
+};
+
+// A list that is kept in one piece.
+template <std::string Settings::*member>
+struct Joined {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    settings.*member = fmt::format("{}", fmt::join(words, " "));
     return Applied{};
   }
   static std::string print(const Settings& settings) { return settings.*member; }

@@ -52,6 +52,25 @@ constexpr std::array kTable = {
         "maxmemory-clients", "bytes from 1mb, such as 256mb (0: any)", Change::running),
     row<Integer<&Settings::metrics_port, 0, 65535>>(
         "metrics-port", "a number from 0 to 65535 (0: none)", Change::at_start),
+    row<Integer<&Settings::tls_port, 0, 65535>>("tls-port", "a number from 0 to 65535 (0: no TLS)",
+                                                Change::at_start),
+    row<Text<&Settings::tls_cert_file>>("tls-cert-file", "a path", Change::running),
+    row<Text<&Settings::tls_key_file>>("tls-key-file", "a path", Change::running),
+    row<Text<&Settings::tls_key_file_pass>>("tls-key-file-pass", "a passphrase", Change::running),
+    row<Text<&Settings::tls_ca_cert_file>>("tls-ca-cert-file", "a path", Change::running),
+    row<Text<&Settings::tls_ca_cert_dir>>("tls-ca-cert-dir", "a path", Change::running),
+    row<Choice<&Settings::tls_auth_clients, kTlsClients>>("tls-auth-clients", "yes, optional or no",
+                                                          Change::running),
+    list_row<Joined<&Settings::tls_protocols>>("tls-protocols", "TLSv1.2, TLSv1.3 or both",
+                                               Change::running),
+    row<Text<&Settings::tls_ciphers>>("tls-ciphers", "ciphers of TLS 1.2, as OpenSSL lists them",
+                                      Change::running),
+    row<Text<&Settings::tls_ciphersuites>>(
+        "tls-ciphersuites", "suites of TLS 1.3, as OpenSSL lists them", Change::running),
+    row<YesNo<&Settings::tls_prefer_server_ciphers>>("tls-prefer-server-ciphers", "yes or no",
+                                                     Change::running),
+    row<YesNo<&Settings::tls_session_caching>>("tls-session-caching", "yes or no", Change::running),
+    row<YesNo<&Settings::metrics_tls>>("metrics-tls", "yes or no", Change::at_start),
     row<YesNo<&Settings::protected_mode>>("protected-mode", "yes or no", Change::running),
     row<Text<&Settings::requirepass>>("requirepass", "a password", Change::running),
     row<Length<&Settings::max_ttl>>("max-ttl", "a duration from 1ms, such as 65s",
@@ -106,6 +125,8 @@ constexpr std::array kTable = {
     row<Fixed<kReplicaReadOnly>>("replica-read-only", "yes", Change::never, "slave-read-only"),
     row<Fixed<kDaemonize>>("daemonize", "no", Change::at_start),
 };
+
+constexpr std::string_view kTlsPrefix = "tls-";
 
 std::string unknown_setting(std::string_view name) {
   std::vector<std::string_view> known;
@@ -215,12 +236,14 @@ std::optional<std::vector<std::pair<std::string, std::string>>> get(
 }
 
 Result<std::vector<std::string>> set(Settings& settings,
-                                     std::span<const std::string_view> names_and_values) {
+                                     std::span<const std::string_view> names_and_values,
+                                     const AcceptTls& accept_tls) {
   if (names_and_values.size() % 2 != 0) return Failure{"ERR syntax error"};
   const Status allowed = check_names(names_and_values);
   if (!allowed) return allowed.error();
   Settings changed = settings;
   std::vector<std::string> warnings;
+  std::string_view tls_name;
   for (std::size_t at = 0; at < names_and_values.size(); at += 2) {
     const std::string_view name = names_and_values[at];
     const auto applied = set_one(changed, *find_setting(name), names_and_values[at + 1]);
@@ -228,19 +251,33 @@ Result<std::vector<std::string>> set(Settings& settings,
     if (!applied.value().warning.empty()) {
       warnings.push_back(fmt::format("{}: {}", name, applied.value().warning));
     }
+    if (equals_ignoring_case(name.substr(0, kTlsPrefix.size()), kTlsPrefix)) tls_name = name;
+  }
+  if (!tls_name.empty() && accept_tls) {
+    if (Status accepted = accept_tls(changed); !accepted) {
+      return set_failed(tls_name, accepted.error().text);
+    }
   }
   settings = std::move(changed);
   return warnings;
 }
 
 Status check(const Settings& settings) {
-  const bool tcp = settings.port != 0 && !settings.bind.empty();
-  if (!tcp && settings.unixsocket.empty()) {
+  const bool has_port = settings.port != 0 || settings.tls_port != 0;
+  if ((!has_port || settings.bind.empty()) && settings.unixsocket.empty()) {
     return Failure{
-        "nobody could reach this node: it has neither a port with an address (port, bind) nor a "
-        "unixsocket"};
+        "nobody could reach this node: it has neither a port with an address (port or tls-port, "
+        "bind) nor a unixsocket"};
   }
-  if (settings.metrics_port != 0 && settings.metrics_port == settings.port) {
+  if (settings.tls_port != 0 && settings.tls_port == settings.port) {
+    return Failure{
+        fmt::format("tls-port {} is the port of those who speak in the clear: name "
+                    "another, or set port to 0",
+                    settings.tls_port)};
+  }
+  const bool is_clients =
+      settings.metrics_port == settings.port || settings.metrics_port == settings.tls_port;
+  if (settings.metrics_port != 0 && is_clients) {
     return Failure{fmt::format("metrics-port {} is the port of clients", settings.port)};
   }
   if (!settings.unixsocket.empty() && !settings.unixsocket.starts_with('/')) {
@@ -273,7 +310,7 @@ bool is_secret(std::string_view name) {
 
 std::string state_directory(const Settings& settings) {
   if (!settings.dir.empty()) return settings.dir;
-  return fmt::format("./redlock-node-{}", settings.port);
+  return fmt::format("./redlock-node-{}", settings.port != 0 ? settings.port : settings.tls_port);
 }
 
 }  // namespace redlock::server

@@ -14,6 +14,7 @@
 #include "server/settings/settings.h"
 #include <redlock/result.h>
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -58,11 +59,15 @@ std::vector<std::string> words_of_value(std::string_view name, std::string_view 
 std::optional<std::vector<std::pair<std::string, std::string>>> get(
     const Settings& settings, std::span<const std::string_view> patterns);
 
+// Whether TLS can go by these settings: it does from then on, or all is as it was.
+using AcceptTls = std::function<Status(const Settings&)>;
+
 // CONFIG SET: names and values in turn; the value of a list is split at blanks. All take effect or
 // none. A failure is the whole reply, as Redis words it ("ERR CONFIG SET failed …"); a success
-// holds warnings for the log.
+// holds warnings for the log. accept_tls is asked where one of them is of TLS; empty: nobody is.
 Result<std::vector<std::string>> set(Settings& settings,
-                                     std::span<const std::string_view> names_and_values);
+                                     std::span<const std::string_view> names_and_values,
+                                     const AcceptTls& accept_tls = {});
 
 // What only the settings together show: a failure when a node with these settings would be of no
 // use to anybody.
@@ -74,7 +79,8 @@ std::vector<std::string> cautions(const Settings& settings);
 // Whether the value is a secret that no log line should show.
 bool is_secret(std::string_view name);
 
-// The folder of the ledger and the snapshot: `dir`, or redlock-node-PORT beside where it started.
+// The folder of the ledger and the snapshot: `dir`, or redlock-node-PORT beside where it started,
+// by tls-port where there is no other.
 std::string state_directory(const Settings& settings);
 
 }  // namespace redlock::server

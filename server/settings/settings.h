@@ -42,6 +42,21 @@ struct Settings {
   std::uint32_t maxclients = 10000;
   std::uint16_t metrics_port = 0;  // of the same addresses; 0: none
 
+  // TLS: as Redis has it, with a port of its own at the same addresses.
+  std::uint16_t tls_port = 0;  // 0: none
+  std::string tls_cert_file;
+  std::string tls_key_file;
+  std::string tls_key_file_pass;
+  std::string tls_ca_cert_file;  // who signs clients' certificates
+  std::string tls_ca_cert_dir;
+  enum class TlsClients { no, yes, optional } tls_auth_clients = TlsClients::yes;
+  std::string tls_protocols;     // "": TLSv1.2 and TLSv1.3
+  std::string tls_ciphers;       // of TLS 1.2; "": those that are safe
+  std::string tls_ciphersuites;  // of TLS 1.3; "": OpenSSL's
+  bool tls_prefer_server_ciphers = false;
+  bool tls_session_caching = true;
+  bool metrics_tls = false;  // metrics-port speaks it as well
+
   // Who may speak.
   bool protected_mode = true;
   std::string requirepass;

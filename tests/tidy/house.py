@@ -4,7 +4,8 @@ from fnmatch import fnmatch
 
 # The rooms of docs/architecture.md, from the ground up. A room is a folder with all that is below
 # it but for rooms of their own; it may include itself and what is named here.
-_NET = {"base", "base/net", "base/net/process", "base/net/turn", "base/net/sockets"}
+_NET = {"base", "base/net", "base/net/process", "base/net/turn", "base/net/sockets",
+        "base/net/tls"}
 _PROTOCOL = {"base", "protocol/resp", "protocol/catalogue", "protocol/session"}
 _LUA = {"base", "protocol/resp", "lua/scripts", "lua/library", "lua/engine"}
 _NODE = {*_PROTOCOL, "server/locks", "server/settings", "server/recovery", "server/notify",
@@ -20,6 +21,7 @@ ROOMS = {
     "base/net/process": {"base"},
     "base/net/turn": {"base", "base/net/process"},
     "base/net/sockets": {"base", "base/net/process", "base/net/turn"},
+    "base/net/tls": {"base", "base/net", "base/net/sockets"},
     "base/net/http": _NET,
     "base/net": _NET,
     "protocol/resp": {"base"},

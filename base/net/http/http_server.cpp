@@ -179,9 +179,10 @@ HttpServer::HttpServer(Loop& loop, Answer answer)
 HttpServer::~HttpServer() = default;
 
 Result<std::unique_ptr<HttpServer>> HttpServer::listen(Loop& loop, const Address& address,
-                                                       Answer answer) {
+                                                       Answer answer, const TlsServer* tls) {
   std::unique_ptr<HttpServer> server(new HttpServer(loop, std::move(answer)));
-  auto listener = Listener::listen(loop, address, kBacklog, [raw = server.get()](auto stream) {
+  auto listener = Listener::listen(loop, address, kBacklog, [raw = server.get(), tls](auto stream) {
+    if (tls != nullptr) stream->protect(tls->channel());
     raw->accept(std::move(stream));
   });
   if (!listener) return listener.error();

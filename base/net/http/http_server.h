@@ -22,6 +22,7 @@
 #include "base/net/http/http_reader.h"
 #include "base/net/sockets/address.h"
 #include "base/net/sockets/listener.h"
+#include "base/net/tls/tls_server.h"
 #include "base/net/turn/loop.h"
 #include "base/net/turn/timer.h"
 #include "base/time.h"
@@ -64,8 +65,9 @@ class HttpServer {
   // Called on the loop.
   using Answer = std::function<HttpResponse(const HttpRequest& request, const Address& peer)>;
 
+  // tls: https; outlives the server. nullptr: http.
   static Result<std::unique_ptr<HttpServer>> listen(Loop& loop, const Address& address,
-                                                    Answer answer);
+                                                    Answer answer, const TlsServer* tls = nullptr);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

@@ -15,6 +15,9 @@
 namespace redlock::net {
 namespace {
 
+constexpr std::string_view kEndedWhileOpening =
+    "it closed the connection instead of speaking TLS: does it at this port?";
+
 // One queued write: libuv keeps the request and the bytes until the callback.
 struct PendingWrite {
   uv_write_t request;
@@ -131,7 +134,11 @@ Stream::Stream(Loop& loop, bool is_unix) : loop_(loop) {
   open();
 }
 
-Stream::~Stream() = default;
+Stream::~Stream() {
+  if (!protection_) return;
+  protection_->is_gone = true;
+  say_last_word();
+}
 
 // A handle that was never used: one that failed to connect cannot be used again.
 void Stream::open() {
@@ -183,6 +190,7 @@ std::unique_ptr<Stream> Stream::connect(Loop& loop, const Address& address, User
 void Stream::connected() {
   dial_.reset();
   learn_connection();
+  if (protection_) return open_channel();
   user_->on_connected();
 }
 
@@ -209,7 +217,10 @@ void Stream::learn_connection() {
 // none, which it tells the second callback (UV_ENOBUFS) and leaves it at that: so the first one
 // receives, and the second one, in which a stream may go, hands on what came.
 void Stream::start_reading() {
-  if (!is_open() || ending_) return;
+  if (is_open() && !ending_) read_raw();
+}
+
+void Stream::read_raw() {
   const auto lend_buffer = [](uv_handle_t* handle, std::size_t, uv_buf_t* buffer) {
     *buffer = uv_buf_init(nullptr, 0);
     if (auto* self = static_cast<Stream*>(handle->data)) self->receive();
@@ -232,34 +243,53 @@ void Stream::receive() {
 
 void Stream::take_received() {
   if (received_ == -EAGAIN || received_ == -EINTR) return;
+  if (received_ == 0 && is_opening() && protection_->is_dialling) return finish(kEndedWhileOpening);
   if (received_ <= 0)
     return finish(reason_text(received_ == 0 ? UV_EOF : static_cast<int>(received_)));
-  user_->on_bytes({loop_.receive_buffer().data(), static_cast<std::size_t>(received_)});
+  const std::string_view came(loop_.receive_buffer().data(), static_cast<std::size_t>(received_));
+  if (protection_) return take_sealed(came);
+  user_->on_bytes(came);
 }
 
 void Stream::stop_reading() {
-  if (is_open()) uv_read_stop(raw());
+  if (is_open() && !is_opening()) uv_read_stop(raw());
 }
 
 // As much as the socket takes at once. Asks the kernel itself, as libc's send() and write() are
 // places where a thread can be cancelled, which they look after in every program that has ever had
 // a second thread: 40 ns of a request's 4 µs.
-std::size_t Stream::send(std::string_view bytes) const {
-  if (!is_open() || ending_ || queued_bytes() > 0) return 0;
+std::size_t Stream::send_raw(std::string_view bytes) const {
+  if (queued_raw() > 0) return 0;
   const long sent = syscall(SYS_sendto, descriptor_, bytes.data(), bytes.size(),
                             MSG_DONTWAIT | MSG_NOSIGNAL, nullptr, 0);
   return sent > 0 ? static_cast<std::size_t>(sent) : 0;
 }
 
+std::size_t Stream::send(std::string_view bytes) {
+  if (!is_open() || ending_) return 0;
+  if (!protection_) return send_raw(bytes);
+  return send_sealed(bytes);
+}
+
 void Stream::write(std::string_view bytes) {
   if (!is_open() || ending_ || bytes.empty()) return;
-  bytes.remove_prefix(send(bytes));
+  if (protection_) return write_sealed(bytes);
+  write_raw(bytes);
+}
+
+void Stream::write_raw(std::string_view bytes) {
+  bytes.remove_prefix(send_raw(bytes));
   if (!bytes.empty()) queue(std::string(bytes), 0);
 }
 
 void Stream::hand_over(std::string bytes) {
   if (!is_open() || ending_ || bytes.empty()) return;
-  const std::size_t sent = send(bytes);
+  if (protection_) return write_sealed(bytes);
+  hand_over_raw(std::move(bytes));
+}
+
+void Stream::hand_over_raw(std::string bytes) {
+  const std::size_t sent = send_raw(bytes);
   if (sent < bytes.size()) queue(std::move(bytes), sent);
 }
 
@@ -276,6 +306,7 @@ void Stream::queue(std::string bytes, std::size_t sent) {
     --self->queued_pieces_;
     if (status < 0) return self->finish(reason_text(status));
     if (self->queued_bytes() > 0) return;
+    if (self->ending_ && self->is_opening()) return;
     if (self->ending_) return self->finish(reason_text(UV_EOF));
     self->user_->on_drained();
   };
@@ -286,14 +317,24 @@ void Stream::queue(std::string bytes, std::size_t sent) {
   }
 }
 
-std::size_t Stream::queued_bytes() const {
+std::size_t Stream::queued_raw() const {
   return is_open() ? uv_stream_get_write_queue_size(raw()) : 0;
 }
 
+std::size_t Stream::queued_bytes() const {
+  return queued_raw() + (protection_ ? protection_->unsealed.size() : 0);
+}
+
+// Of a channel that is not open yet, the peer hears the last words once it is.
 void Stream::end_after_writes() {
   if (!is_open() || ending_) return;
   ending_ = true;
+  if (!is_opening()) shut_down();
+}
+
+void Stream::shut_down() {
   uv_read_stop(raw());
+  if (protection_) say_last_word();
   auto* request = new uv_shutdown_t;
   const auto on_shut = [](uv_shutdown_t* done, int) {
     auto* self = static_cast<Stream*>(done->handle->data);

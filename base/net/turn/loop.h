@@ -8,6 +8,7 @@
 #include <redlock/result.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 struct uv_loop_s;
@@ -35,6 +36,9 @@ class Loop {
 
   // Shared by all streams: whoever is handed bytes must consume or copy them before it returns.
   std::vector<char>& receive_buffer() { return receive_buffer_; }
+  // Likewise, for what streams with channels (sockets/channel.h) take from their peers and send.
+  std::vector<char>& unsealed_buffer() { return unsealed_buffer_; }
+  std::string& sealed_buffer() { return sealed_buffer_; }
 
  private:
   explicit Loop(std::unique_ptr<uv_loop_s> own);
@@ -42,6 +46,8 @@ class Loop {
   std::unique_ptr<uv_loop_s> own_;
   uv_loop_s* raw_;
   std::vector<char> receive_buffer_;
+  std::vector<char> unsealed_buffer_;
+  std::string sealed_buffer_;
 };
 
 }  // namespace redlock::net

@@ -59,11 +59,20 @@ enum class Severity : std::uint8_t {
 };
 
 struct ClientOptions {
-  // 1 to 64, each once: "redis://[user:password@]host[:port]", or "unix:///path". A string may name
-  // several, separated by commas, as REDLOCK_NODES does.
+  // 1 to 64, each once: "redis://[user:password@]host[:port]", the same with rediss:// for TLS, or
+  // "unix:///path". A string may name several, separated by commas, as REDLOCK_NODES does.
   std::vector<std::string> nodes = {};
   // For those of them that are named without one.
   std::string password = {};
+  // TLS. Whose signature makes a node's certificate a good one: a file of certificates in PEM form,
+  // or a folder of them (made by `openssl rehash`); empty: whom the system trusts. The certificate
+  // must be for the name, or the numeric address, by which the node is named here.
+  std::string tls_ca = {};
+  // What is shown to nodes that ask for a certificate, and its key: files in PEM form; the key may
+  // stand in the first. Files that have changed are read anew when a node is dialled; those that
+  // cannot be used at the start are an error (ErrorCode::invalid), later they leave all as it was.
+  std::string tls_cert = {};
+  std::string tls_key = {};
   // After it a node counts as not answering. It never delays a decision that a quorum has made. A
   // lock with a TTL of less than three times as long gives each node a third of its TTL.
   std::chrono::nanoseconds node_timeout = std::chrono::milliseconds(500);

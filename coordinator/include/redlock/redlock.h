@@ -83,9 +83,15 @@ typedef struct redlock_client_options {
   double clock_drift;       // by how much the rates of any two clocks may differ; 0: 0.01, 1 %
   bool leaves_unfenced;     // does not admit nodes that lost their ledger (redlock admit does)
   bool unsafe_members;      // asks nodes for votes, too, whose settings are not safe
+  // Of nodes that are named by rediss://. Files in PEM form, or NULL: who signs their certificates
+  // (a folder, too; NULL: whom the system trusts), and what is shown to those that ask for one.
+  const char* tls_ca;
+  const char* tls_cert;
+  const char* tls_key;
 } redlock_client_options;
 
-// `nodes`: 1 to 64, separated by commas: "redis://[user:password@]host[:port]", "unix:///path".
+// `nodes`: 1 to 64, separated by commas: "redis://[user:password@]host[:port]", with rediss:// for
+// TLS, "unix:///path".
 // Begins to connect; does not block. Errors: invalid, system, no memory.
 REDLOCK_PUBLIC redlock_code redlock_open(const char* nodes, const redlock_client_options* options,
                                          redlock_client** client, redlock_error* error);

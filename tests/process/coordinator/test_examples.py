@@ -34,6 +34,8 @@ NOT_RUN = {
     "./dev build": "it builds",
     "./dev package": "it builds; ./dev package --check installs what it makes",
     "./dev image": "it builds, and podman is no package that tests need; test_image runs the image",
+    'new_key="-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"':
+        "test_tls makes such certificates, and dials with them",
     "podman volume create lock-a": "test_image bootstraps a volume of its own in a namespace",
     "podman run -d --name lock-a --restart always --stop-timeout 60 --ulimit nofile=16384 "
     "-p 6379:6379 \\": "test_image starts the image, kills it, and starts it again",

@@ -255,7 +255,8 @@ class Usage(GroupTest):
         accepted = refused.stderr.strip().partition("there are ")[2].split(", ")
         self.assertEqual(sorted(accepted), sorted(name for name, _ in documented))
         for name, value in documented:
-            if name not in ("nodes", "password-file"):  # those of somebody else
+            # Those of somebody else.
+            if name not in ("nodes", "password-file", "tls-ca", "tls-cert", "tls-key"):
                 path = self.settings_file(f"{name} {value}")
                 self.assertExit(0, self.redlock("status", "--config", path))
 

@@ -82,7 +82,7 @@ TEST_CASE("a link that dials a hung name again waits for the answer that is stil
   } nobody;
   std::optional<HungNames> hung(std::in_place);
   Loop loop;
-  coordinator::LinkSocket link(loop, {"hung-redial", 1}, 0, nobody);
+  coordinator::LinkSocket link(loop, {{"hung-redial", 1}}, nullptr, 0, nobody);
   for (int i = 0; i < 100; ++i) link.dial();
   CHECK(comes([] { return lookups_of("hung-redial") == 1; }));
   let_come();
@@ -110,7 +110,7 @@ TEST_CASE("after a dial in vain the next begins with a name's next address, else
   const std::uint16_t port = first->local().port;
   const auto second = Listener::listen(loop, {"127.0.0.2", port}, 8, on_accept).value();
   give_name("two-addresses", {"127.0.0.1", "127.0.0.2"});
-  coordinator::LinkSocket link(loop, {"two-addresses", port}, 0, reached);
+  coordinator::LinkSocket link(loop, {{"two-addresses", port}}, nullptr, 0, reached);
   const auto dial = [&] {
     const std::size_t before = dialled.size();
     const int reached_before = reached.times;

@@ -24,6 +24,10 @@ TEST_CASE("nodes are named as people name a Redis") {
   CHECK(parsed("redis://:secret@[::1]:7001") == "[::1]:7001  secret");
   CHECK(parsed("redis://alice:p%40s%2Fs@node1") == "node1:6379 alice p@s/s");
   CHECK(parsed("redis://node1:7001/0") == "node1:7001  ");
+  CHECK(parsed("rediss://alice:secret@node1:7001") == "rediss://node1:7001 alice secret");
+  CHECK(parsed("rediss://[::1]:7001") == "rediss://[::1]:7001  ");  // as it is told, too
+  CHECK(parse_node_address("rediss://node1").value().is_tls);
+  CHECK_FALSE(parse_node_address("redis://node1").value().is_tls);
   CHECK(parsed("unix:///run/node.sock") == "/run/node.sock  ");
   CHECK(parsed("/run/node@home.sock") == "/run/node@home.sock  ");  // as it is told
   CHECK(parsed("unix://:secret@/run/node.sock") == "/run/node.sock  secret");
@@ -33,7 +37,7 @@ TEST_CASE("a name that cannot be meant is refused with what is accepted, never w
   CHECK_THAT(parsed("redis://node1:70000"), Catch::Contains("from 1 to 65535"));
   CHECK_THAT(parsed("redis://"), Catch::Contains("no host"));
   CHECK_THAT(parsed("node1:"), Catch::Contains("redis://host:port"));
-  CHECK_THAT(parsed("rediss://node1:1"), Catch::Contains("TLS"));
+  CHECK_THAT(parsed("rediss:///run/node.sock"), Catch::Contains("no host"));
   CHECK_THAT(parsed("http://node1:1"), Catch::Contains("do not speak http://"));
   CHECK_THAT(parsed("redis://node1:1/7"), Catch::Contains("one database: leave out /7"));
   CHECK_THAT(parsed("unix://node.sock"), Catch::Contains("no absolute path"));

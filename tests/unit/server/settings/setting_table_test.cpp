@@ -207,14 +207,51 @@ TEST_CASE("directives of Redis that do nothing here are accepted with a reason")
 
 TEST_CASE("directives that keep somebody out are refused while they are not supported") {
   Settings settings;
-  for (const std::string_view bad :
-       {"tls-port 6380", "tls-cert-file /a", "tls-auth-clients no", "aclfile /etc/acl",
-        "user alice on", "rename-command FLUSHALL ''"}) {
+  for (const std::string_view bad : {"tls-auth-clients-user CN", "aclfile /etc/acl",
+                                     "user alice on", "rename-command FLUSHALL ''"}) {
     INFO(bad);
     CHECK_FALSE(line(settings, bad).empty());
   }
-  CHECK(line(settings, "tls-port 0").empty());
+  CHECK(line(settings, "tls-auth-clients-user off").empty());
   CHECK(line(settings, "aclfile ''").empty());
+}
+
+TEST_CASE("TLS is asked whether it can go by what CONFIG SET sets, and only then") {
+  Settings settings;
+  int asked = 0;
+  const AcceptTls accept = [&](const Settings& changed) -> Status {
+    ++asked;
+    if (changed.tls_cert_file == "/bad") return Failure{"tls-cert-file: /bad is bad"};
+    return Done{};
+  };
+  const auto set_by = [&](std::vector<std::string_view> words) {
+    const auto changed = set(settings, words, accept);
+    return changed ? std::string() : changed.error().text;
+  };
+  CHECK(set_by({"timeout", "5"}).empty());
+  CHECK(asked == 0);
+  CHECK(set_by({"tls-cert-file", "/good", "tls-key-file", "/key"}).empty());
+  CHECK(asked == 1);
+  CHECK(settings.tls_cert_file == "/good");
+  CHECK(set_by({"timeout", "6", "TLS-cert-file", "/bad"}) ==
+        "ERR CONFIG SET failed (possibly related to argument 'TLS-cert-file') - tls-cert-file: "
+        "/bad is bad");
+  CHECK(settings.tls_cert_file == "/good");
+  CHECK(settings.timeout == 5s);
+}
+
+TEST_CASE("a node may have TLS alone, at a port of its own") {
+  Settings settings;
+  settings.port = 0;
+  CHECK_FALSE(check(settings));
+  settings.tls_port = 6380;
+  CHECK(check(settings));
+  CHECK(state_directory(settings) == "./redlock-node-6380");
+  settings.metrics_port = 6380;
+  CHECK_FALSE(check(settings));
+  settings.metrics_port = 0;
+  settings.port = 6380;
+  CHECK_FALSE(check(settings));
 }
 
 TEST_CASE("client-output-buffer-limit has figures for those who ask and those who listen") {

@@ -44,7 +44,7 @@ class TimedHost final : public NodeHost {
 class Serving {
  public:
   Serving()
-      : listeners_(Listeners::open(loop_, {{{path, 0}}}, settings_).value()),
+      : listeners_(Listeners::open(loop_, {{{path, 0}}}, settings_, nullptr).value()),
         node_(all_families(), settings_, {}, {[] { return ProcessFacts{}; }, log_}),
         host(node_, monotonic_now),
         server_(loop_, host, *listeners_, {.stopped = [this] { loop_.stop(); }}) {
