@@ -4,7 +4,7 @@ _redlock_node() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local settings="port bind unixsocket unixsocketperm tcp-backlog timeout tcp-keepalive maxclients
     client-output-buffer-limit maxmemory-clients metrics-port protected-mode requirepass max-ttl require-ttl
-    clock-drift maxmemory
+    hold-strict clock-drift maxmemory
     maxmemory-policy value-size-limit dir node-id restart-delay restart-reply fence-block busy-reply-threshold script-time-limit
     script-memory-limit script-size-limit notify-keyspace-events enable-debug-command slowlog-log-slower-than
     slowlog-max-len latency-monitor-threshold latency-tracking supervised loglevel logfile pidfile
@@ -22,7 +22,7 @@ _redlock_node() {
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
       ;;
-    --protected-mode | --require-ttl | --latency-tracking) words="yes no" ;;
+    --protected-mode | --require-ttl | --hold-strict | --latency-tracking) words="yes no" ;;
     --appendonly | --cluster-enabled | --daemonize) words=no ;;
     --replica-read-only) words=yes ;;
     --maxmemory-policy) words=noeviction ;;
