@@ -6,7 +6,7 @@ _redlock_node() {
     client-output-buffer-limit maxmemory-clients metrics-port
     tls-port tls-cert-file tls-key-file tls-key-file-pass tls-ca-cert-file tls-ca-cert-dir tls-auth-clients
     tls-protocols tls-ciphers tls-ciphersuites tls-prefer-server-ciphers tls-session-caching metrics-tls
-    protected-mode requirepass max-ttl require-ttl clock-drift maxmemory maxmemory-policy value-size-limit dir node-id restart-delay restart-reply fence-block busy-reply-threshold script-time-limit
+    protected-mode requirepass max-ttl require-ttl hold-strict clock-drift maxmemory maxmemory-policy value-size-limit dir node-id restart-delay restart-reply fence-block busy-reply-threshold script-time-limit
     script-memory-limit script-size-limit notify-keyspace-events enable-debug-command slowlog-log-slower-than
     slowlog-max-len latency-monitor-threshold latency-tracking supervised loglevel logfile pidfile
     databases save appendonly cluster-enabled replica-read-only daemonize"
@@ -23,7 +23,7 @@ _redlock_node() {
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
       ;;
-    --protected-mode | --require-ttl | --latency-tracking | --tls-prefer-server-ciphers | \
+    --protected-mode | --require-ttl | --hold-strict | --latency-tracking | --tls-prefer-server-ciphers | \
       --tls-session-caching | --metrics-tls) words="yes no" ;;
     --tls-auth-clients) words="yes optional no" ;;
     --tls-protocols) words="TLSv1.2 TLSv1.3" ;;

@@ -42,6 +42,8 @@ class Script {
   void note_quick(bool is_quick) const { is_quick_ = is_quick; }
   // The row of known_scripts() that has this body; nullptr: none.
   const KnownScript* known() const { return known_; }
+  // It came by SCRIPT LOAD.
+  bool is_kept() const { return is_kept_; }
 
  private:
   friend class CompiledScripts;
@@ -57,7 +59,7 @@ class Script {
   ScriptFlags header_;
   const KnownScript* const known_;
   mutable bool is_quick_;
-  bool is_kept_ = false;            // came by SCRIPT LOAD
+  bool is_kept_ = false;
   std::size_t compiled_bytes_ = 0;  // of Lua's memory, about
   std::uint64_t last_used_ = 0;     // the cache's count of uses at that moment
 };

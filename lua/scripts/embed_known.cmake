@@ -25,8 +25,14 @@ foreach(line IN LISTS lines)
   if("nil_if_held" IN_LIST words)
     set(is_nil_if_held true)
   endif()
+  set(compares value)
+  foreach(other IN ITEMS first_bytes nothing)
+    if("compares_${other}" IN_LIST words)
+      set(compares ${other})
+    endif()
+  endforeach()
   string(APPEND rows "    {\"${sha1}\", R\"lua(${body})lua\",\n"
-    "     {native::${form}, ${keys}, ${args}}, ${is_nil_if_held}},\n")
+    "     {native::${form}, ${keys}, ${args}}, ${is_nil_if_held}, Compares::${compares}},\n")
 endforeach()
 
 file(WRITE ${OUTPUT} "// Made by embed_known.cmake of the scripts in known/.

@@ -44,11 +44,23 @@ struct NativeForm {
   }
 };
 
+// How a script knows that a lock is its caller's, before it changes it.
+enum class Compares {
+  value,        // all of it, or its field of a hash
+  first_bytes,  // of the value: as many as ARGV[2] says
+  nothing,      // it ends a lock whoever holds it
+};
+
 struct KnownScript {
   std::string_view sha1;  // lower-case hex
   std::string_view body;
   NativeForm form;
   bool is_nil_if_held = false;  // acquires, and ends with nil if another holds the lock
+  Compares compares = Compares::value;
+
+  // Whether it changes a held lock only where its arguments name the value that holds it. Of a
+  // beginning of the value 16 bytes are enough: random ones, as no other lock's value begins so.
+  bool names_holder(std::span<const std::string_view> arguments) const;
 };
 
 std::span<const KnownScript> known_scripts();

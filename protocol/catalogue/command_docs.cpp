@@ -4,8 +4,8 @@
 #include "base/text/number.h"
 #include "protocol/catalogue/command_syntax.h"
 #include "protocol/catalogue/command_tree.h"
+#include "protocol/resp/errors.h"
 
-#include <cctype>
 #include <string>
 #include <utility>
 
@@ -62,12 +62,6 @@ Reply docs_of(CommandSpecs specs, const CommandSpec& spec) {
     }
   }
   if (!subcommands.items().empty()) out.add_field("subcommands", std::move(subcommands));
-  return out;
-}
-
-std::string upper_case(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return out;
 }
 

@@ -11,13 +11,13 @@ namespace {
 
 constexpr std::size_t kEchoedBytesMax = 128;  // of what the client sent, as Redis echoes it
 
+}  // namespace
+
 std::string upper_case(std::string_view text) {
   std::string out;
   for (const char c : text) out += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return out;
 }
-
-}  // namespace
 
 std::string echoed(std::string_view word, std::size_t bytes_max) {
   std::string text(word.substr(0, std::min(word.find('\0'), bytes_max)));

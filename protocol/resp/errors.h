@@ -23,6 +23,9 @@ inline constexpr std::string_view kMaxClients = "ERR max number of clients reach
 // no further than bytes_max, with blanks for line ends.
 std::string echoed(std::string_view word, std::size_t bytes_max = std::string_view::npos);
 
+// A command's name as texts show it.
+std::string upper_case(std::string_view text);
+
 // "ERR unknown command 'x', with args beginning with: 'a' 'b' "
 Reply unknown_command(Request request);
 // "ERR wrong number of arguments for 'get' command"; name as in CommandSpec.

@@ -3,6 +3,7 @@
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
 #include "server/grants/grants.h"
+#include "server/grants/lock_breaks.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
 
@@ -37,6 +38,7 @@ Reply change_by(Call& call, std::int64_t increment) {
     return Reply::error_view("ERR increment or decrement would overflow");
   }
   if (Refusal no = call.node.grants().refuse(call.instant())) return no;
+  if (Refusal no = refuse_break(call, key, Break::overwrites)) return no;
   if (store(call, old, changed) == nullptr) return Reply::error_view(kNoMemory);
   call.node.notify(kStringEvent, "incrby", key);
   return Reply::integer(changed);

@@ -7,6 +7,7 @@
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
 #include "server/grants/grants.h"
+#include "server/grants/lock_breaks.h"
 #include "server/locks/packed_hash.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
@@ -70,6 +71,7 @@ Refusal store(const Call& call, const Found& found, const HashFields& fields,
   if (bytes > bytes_max) return value_too_large("hash", bytes, bytes_max);
   Grants& grants = call.node.grants();
   if (Refusal no = grants.refuse(call.instant())) return no;
+  if (Refusal no = refuse_break(call, call.word(1), Break::overwrites)) return no;
   const std::string packed = fields.pack();
   const Lock* lock =
       found.hash ? grants.change_hash(call.word(1), packed, call.instant())
@@ -142,6 +144,8 @@ Reply hdel(Call& call) {
     if (fields.remove(name)) ++removed;
   }
   if (removed == 0) return Reply::integer(0);
+  const Break how = fields.count() == 0 ? Break::ends : Break::overwrites;
+  if (Refusal no = refuse_break(call, call.word(1), how)) return no;
   if (fields.count() > 0) {
     const std::string packed = fields.pack();
     if (call.node.grants().change_hash(call.word(1), packed, call.instant()) == nullptr) {

@@ -5,6 +5,7 @@
 #include "server/commands/families.h"
 #include "server/commands/ttl.h"
 #include "server/grants/grants.h"
+#include "server/grants/lock_breaks.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
 
@@ -70,8 +71,9 @@ Reply expire_by(Call& call, TtlForm form) {
   if (ttl.refusal) return std::move(ttl.refusal);
   const Lock* lock = call.node.locks().find(call.word(1), call.instant());
   if (lock == nullptr) return Reply::integer(0);
-  const Instant deadline = later(call.instant(), ttl.remaining);
+  Instant deadline = later(call.instant(), ttl.remaining);
   if (!holds(conditions, *lock, deadline)) return Reply::integer(0);
+  if (Refusal no = refuse_shortening(call, *lock, deadline)) return no;
   if (Refusal no = call.node.grants().move_deadline(call.word(1), deadline, call.instant()))
     return no;
   return Reply::integer(1);

@@ -4,6 +4,7 @@
 #include "protocol/catalogue/glob.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
+#include "server/grants/lock_breaks.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
 #include "server/settings/piece.h"
@@ -176,6 +177,10 @@ Reply flush(Call& call) {
   if (call.words.size() == 2 && !equals_ignoring_case(call.word(1), "SYNC") &&
       !equals_ignoring_case(call.word(1), "ASYNC")) {
     return Reply::error_view(kSyntaxError);
+  }
+  LockBreaks& breaks = call.node.breaks();
+  if (breaks.are_watched()) {
+    if (Refusal no = breaks.refuse_all(call.node.breaker_of(call), call.instant())) return no;
   }
   call.node.grants().release_all();
   return Reply::ok();

@@ -5,6 +5,7 @@
 #include "server/commands/families.h"
 #include "server/commands/ttl.h"
 #include "server/grants/grants.h"
+#include "server/grants/lock_breaks.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
 
@@ -122,6 +123,9 @@ Reply set(Call& call) {
     if (is_plain_try && grants.answers_held(call.instant())) return Reply::null();
     return no;
   }
+  if (old != nullptr && !options.only_if_equals) {
+    if (Refusal no = refuse_break(call, call.word(1), Break::overwrites)) return no;
+  }
   if (options.ttl_word) grants.note_own_ttl(call.word(1));
   const bool is_over_at_once = deadline <= call.instant();
   if (is_over_at_once) {
@@ -161,7 +165,11 @@ Reply get(Call& call) {
   return lock->is_hash() ? Reply::error_view(kWrongType) : Reply::bulk_view(lock->value());
 }
 
+// All or none, where breaks are refused.
 Reply del(Call& call) {
+  for (const std::string_view key : call.words.subspan(1)) {
+    if (Refusal no = refuse_break(call, key, Break::ends)) return no;
+  }
   std::int64_t released = 0;
   for (const std::string_view key : call.words.subspan(1)) {
     if (call.node.grants().release(key, call.instant())) ++released;
@@ -169,7 +177,7 @@ Reply del(Call& call) {
   return Reply::integer(released);
 }
 
-// REQUIRES: there is such a lock.
+// REQUIRES: there is such a lock, and the call names its value.
 Reply released(Call& call) {
   call.node.grants().release(call.word(1), call.instant());
   return Reply::integer(1);
@@ -183,13 +191,19 @@ Reply delifeq(Call& call) {
   return released(call);
 }
 
+// The same of a call that does not.
+Reply broken(Call& call) {
+  if (Refusal no = refuse_break(call, call.word(1), Break::ends)) return no;
+  return released(call);
+}
+
 // DELEX key [IFEQ value|IFNE value], as Redis has it: with its order of checks and its words. Its
 // digests are not served.
 Reply delex(Call& call) {
   if (call.words.size() != 2 && call.words.size() != 4) return wrong_arity("delex");
   const Lock* lock = call.node.locks().find(call.word(1), call.instant());
   if (lock == nullptr) return Reply::integer(0);
-  if (call.words.size() == 2) return released(call);
+  if (call.words.size() == 2) return broken(call);
   if (lock->is_hash()) {
     return Reply::error_view("ERR Key should be of string type if conditions are specified");
   }
@@ -197,7 +211,8 @@ Reply delex(Call& call) {
   if (!if_equal && !equals_ignoring_case(call.word(2), "IFNE")) {
     return Reply::error_view("ERR Invalid condition. Use IFEQ or IFNE");
   }
-  return lock->holds(call.word(3)) == if_equal ? released(call) : Reply::integer(0);
+  if (lock->holds(call.word(3)) != if_equal) return Reply::integer(0);
+  return if_equal ? released(call) : broken(call);
 }
 
 Reply exists(Call& call) {

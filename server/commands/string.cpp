@@ -6,6 +6,7 @@
 #include "server/commands/families.h"
 #include "server/commands/ttl.h"
 #include "server/grants/grants.h"
+#include "server/grants/lock_breaks.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
 
@@ -42,6 +43,7 @@ Reply getset(Call& call) {
         fmt::format("use SET {} value PX 30000 GET instead of GETSET", key_in_text(key)));
   }
   if (Refusal no = node.grants().refuse(call.instant())) return no;
+  if (Refusal no = refuse_break(call, key, Break::overwrites)) return no;
   Reply old_value = text_of(old);
   if (node.grants().grant(key, call.word(2), kNever, call.instant()) == nullptr) {
     return Reply::error_view(kNoMemory);
@@ -54,6 +56,7 @@ Reply getdel(Call& call) {
   const Lock* lock = read(call, call.word(1));
   if (lock == nullptr) return Reply::null();
   if (lock->is_hash()) return Reply::error_view(kWrongType);
+  if (Refusal no = refuse_break(call, call.word(1), Break::ends)) return no;
   Reply value = text_of(lock);
   call.node.grants().release(call.word(1), call.instant());
   return value;
@@ -83,14 +86,16 @@ bool read_getex_options(Request words, GetexOptions& options) {
   return true;
 }
 
-// REQUIRES: there is such a lock.
-Refusal change_deadline(Call& call, const GetexOptions& options) {
+// lock: which is there.
+Refusal change_deadline(Call& call, const Lock& lock, const GetexOptions& options) {
   const std::string_view key = call.word(1);
   Grants& grants = call.node.grants();
   if (options.persists) return grants.take_deadline_away(key, call.instant());
   TtlReading ttl = read_ttl(call, *options.ttl_word, options.ttl_form, NonPositive::refused);
   if (ttl.refusal) return std::move(ttl.refusal);
-  return grants.move_deadline(key, later(call.instant(), ttl.remaining), call.instant());
+  Instant deadline = later(call.instant(), ttl.remaining);
+  if (Refusal no = refuse_shortening(call, lock, deadline)) return no;
+  return grants.move_deadline(key, deadline, call.instant());
 }
 
 Reply getex(Call& call) {
@@ -101,7 +106,7 @@ Reply getex(Call& call) {
   if (lock->is_hash()) return Reply::error_view(kWrongType);
   Reply value = text_of(lock);
   if (options.persists || options.ttl_word) {
-    if (Refusal no = change_deadline(call, options)) return no;
+    if (Refusal no = change_deadline(call, *lock, options)) return no;
   }
   return value;
 }
@@ -155,6 +160,14 @@ Refusal refuse_pairs(const Call& call) {
   return std::nullopt;
 }
 
+// Before any of them is set, so that they are set all or none.
+Refusal refuse_breaks_of_pairs(const Call& call) {
+  for (std::size_t i = 1; i < call.words.size(); i += 2) {
+    if (Refusal no = refuse_break(call, call.word(i), Break::overwrites)) return no;
+  }
+  return std::nullopt;
+}
+
 // REQUIRES: Grants::refuse() let it pass.
 Refusal grant_pairs(Call& call) {
   for (std::size_t i = 1; i < call.words.size(); i += 2) {
@@ -170,6 +183,7 @@ Refusal grant_pairs(Call& call) {
 Reply mset(Call& call) {
   if (Refusal no = refuse_pairs(call)) return no;
   if (Refusal no = call.node.grants().refuse(call.instant())) return no;
+  if (Refusal no = refuse_breaks_of_pairs(call)) return no;
   if (Refusal no = grant_pairs(call)) return no;
   return Reply::ok();
 }
@@ -205,6 +219,7 @@ Reply set_with_ttl(Call& call, TtlForm form) {
   if (ttl.refusal) return std::move(ttl.refusal);
   Node& node = call.node;
   if (Refusal no = node.grants().refuse(call.instant())) return no;
+  if (Refusal no = refuse_break(call, key, Break::overwrites)) return no;
   const Instant deadline = later(call.instant(), ttl.remaining);
   const Lock* lock = node.grants().grant(key, call.word(3), deadline, call.instant());
   if (lock == nullptr) return Reply::error_view(kNoMemory);

@@ -29,6 +29,7 @@
 #include "protocol/session/sessions.h"
 #include "server/grants/coverage.h"
 #include "server/grants/grants.h"
+#include "server/grants/lock_breaks.h"
 #include "server/group/membership.h"
 #include "server/node/command_runner.h"
 #include "server/node/command_table.h"
@@ -150,6 +151,10 @@ class Node final : public protocol::Service, private CommandRunner {
   const Grants& grants() const { return grants_; }
   LockLookup& locks() { return grants_.locks(); }
   const LockLookup& locks() const { return grants_.locks(); }
+  LockBreaks& breaks() { return breaks_; }
+  Breaker breaker_of(const Call& call) const {
+    return {call.command.spec.name, call.from_script && scripts_.knows_holder()};
+  }
   Coverage& coverage() { return coverage_; }
   Membership& membership() { return membership_; }
   const Membership& membership() const { return membership_; }
@@ -313,6 +318,7 @@ class Node final : public protocol::Service, private CommandRunner {
   Stats stats_;
   LedgerKeeper ledger_;
   Grants grants_;
+  LockBreaks breaks_{settings_, grants_.locks()};
   Coverage coverage_;
   Membership membership_;
   Waiters waiters_{grants_.locks()};

@@ -76,6 +76,7 @@ constexpr std::array kTable = {
     row<Length<&Settings::max_ttl>>("max-ttl", "a duration from 1ms, such as 65s",
                                     Change::at_start),
     row<YesNo<&Settings::require_ttl>>("require-ttl", "yes or no", Change::at_start),
+    row<YesNo<&Settings::hold_strict>>("hold-strict", "yes or no", Change::at_start),
     row<ClockDrift>("clock-drift", "a number above 0 and at most 0.5, such as 0.01",
                     Change::at_start),
     row<Memory<&Settings::maxmemory, 0>>("maxmemory", "bytes, such as 100mb (0: no bound)",

@@ -64,6 +64,7 @@ struct Settings {
   // Locks (rules L1, L2, C1).
   Duration max_ttl = 65s;
   bool require_ttl = true;
+  bool hold_strict = false;  // a held lock is changed by its value alone (lock_breaks.h)
   double clock_drift = 0.01;
   std::uint64_t maxmemory = 0;  // bytes; 0: no bound
   // Of a value; the fields of a hash are one together. Holders' names take some hundred bytes.

@@ -270,6 +270,7 @@ void run_some(Random& random, Both& both) {
 Settings settings_of(Random& random) {
   Settings settings;
   settings.require_ttl = random.below(2) == 0;
+  settings.hold_strict = random.below(2) == 0;
   settings.restart_reply = random.below(2) == 0 ? RestartReply::held : RestartReply::error;
   return settings;
 }

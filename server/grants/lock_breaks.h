@@ -1,0 +1,79 @@
+// LockBreaks: what becomes of a held lock under a command that does not name its value.
+//
+// A lock is broken when it ends before its deadline, gets another value or an earlier deadline by
+// who says nothing of its holder: DEL, SET, EXPIRE to an earlier time. Redis does as it is told,
+// and so does a node; with hold-strict yes it refuses (docs/security.md has the argument). Every
+// command that may break a lock asks here, for each key, before it changes anything:
+//
+//   if (Refusal no = breaks.refuse(key, Break::ends, by, now)) return no;
+//
+// Nobody asks for a command that compares: LOCK.*, SET … IFEQ, DELIFEQ, DELEX … IFEQ. Who takes
+// what is free breaks nothing, as a lock that ran out is not held any more. A key without a
+// deadline counts as held.
+//
+// Pure. Thread safety: none.
+#pragma once
+
+#include "base/time.h"
+#include "protocol/resp/refusal.h"
+#include "server/locks/lock_table.h"
+#include "server/settings/settings.h"
+
+#include <string_view>
+
+namespace redlock::server {
+
+enum class Break { ends, overwrites, shortens };
+
+// The command that would break a lock.
+struct Breaker {
+  std::string_view command;  // as in its CommandSpec
+  // It is called by a script that is known to compare, or that an operator has loaded.
+  bool knows_holder = false;
+};
+
+class LockBreaks {
+ public:
+  // Both outlive it.
+  LockBreaks(const Settings& settings, LockLookup& locks) : settings_(settings), locks_(locks) {}
+
+  // Whether anybody wants to hear of breaks: if not, nobody needs to ask.
+  bool are_watched() const { return settings_.hold_strict; }
+  bool are_refused() const { return settings_.hold_strict; }
+
+  // Nothing is refused if there is no such lock.
+  protocol::Refusal refuse(std::string_view key, Break how, const Breaker& by, Instant now);
+  // The same of a command that would end all locks at once.
+  protocol::Refusal refuse_all(const Breaker& by, Instant now);
+
+ private:
+  bool is_any_held(Instant now) const;
+
+  const Settings& settings_;
+  LockLookup& locks_;
+};
+
+// How a command asks. Templates, as what a call is stands above.
+template <class Call>
+protocol::Refusal refuse_break(const Call& call, std::string_view key, Break how) {
+  LockBreaks& breaks = call.node.breaks();
+  if (!breaks.are_watched()) [[likely]]
+    return {};
+  return breaks.refuse(key, how, call.node.breaker_of(call), call.instant());
+}
+
+// Of a command that sets the deadline of this lock. Deadlines are told apart to the millisecond, as
+// with EXPIRE's GT: where breaks are refused, one that is earlier by less stays where it is.
+template <class Call>
+protocol::Refusal refuse_shortening(const Call& call, const Lock& lock, Instant& deadline) {
+  constexpr Duration kSameDeadline = 500us;
+  const LockBreaks& breaks = call.node.breaks();
+  if (!breaks.are_watched() || deadline >= lock.deadline) return {};
+  if (deadline <= call.instant()) return refuse_break(call, lock.key(), Break::ends);
+  const bool is_same = lock.has_deadline() && lock.deadline - deadline < kSameDeadline;
+  if (!is_same) return refuse_break(call, lock.key(), Break::shortens);
+  if (breaks.are_refused()) deadline = lock.deadline;
+  return {};
+}
+
+}  // namespace redlock::server
