@@ -193,6 +193,12 @@ void keyspace_section(Section& s) {
                              keys - s.node.locks().without_deadline()));
 }
 
+// As the ticket says, which may be forged.
+std::int64_t age_ms(const WaitTicket& ticket, WallTime now) {
+  const std::int64_t age = floor_ms(now.time_since_epoch()) - static_cast<std::int64_t>(ticket.ms);
+  return std::max<std::int64_t>(age, 0);
+}
+
 void locks_section(Section& s) {
   const Stats& stats = s.node.stats();
   s.field("held", s.node.locks().size());
@@ -206,7 +212,11 @@ void locks_section(Section& s) {
   s.field("without_ttl", s.node.locks().without_deadline());
   s.field("reclaim_lag_us",
           std::chrono::ceil<std::chrono::microseconds>(stats.reclaim_lag).count());
+  const Waiters::Summary lines = s.node.waiters().summary();
   s.field("waiters", s.node.waiters().count());
+  s.field("waited_for", lines.lines);
+  s.field("longest_line", lines.longest);
+  s.field("oldest_wait_ms", lines.oldest ? age_ms(*lines.oldest, s.now.wall) : 0);
   s.field("release_marks", s.node.grants().release_marks().size());
 }
 

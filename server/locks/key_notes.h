@@ -1,9 +1,10 @@
 // KeyNotes: what became of keys, kept until whoever wants to know of it takes it.
 //
 // The lock table adds to the notes, as it alone sees a key's end where it happens: by a release, by
-// a look at a lock that is over, or by the wheel. Four kinds are wanted by four readers:
+// a look at a lock that is over, or by the wheel. Five kinds are wanted by four readers:
 //
 //   given_up   hashes of keys that are free now          Waiters (LOCK.WAIT)
+//   taken      hashes of keys that were free until now   Waiters
 //   changed    hashes of keys that got a value or a      Watches (WATCH)
 //              deadline, or are free now
 //   expired    keys whose locks ended by their deadline  KeyspaceEvents
@@ -29,6 +30,7 @@ class KeyNotes {
     changed = 1u << 1,
     expired = 1u << 2,
     touched = 1u << 3,
+    taken = 1u << 4,
   };
 
   // What was kept of a kind that is wanted no more is dropped.
@@ -43,6 +45,10 @@ class KeyNotes {
   // A key got another value or deadline.
   void add_change(std::uint32_t hash) {
     if (wants(changed)) changed_.push_back(hash);
+  }
+  // A key that was free got a lock.
+  void add_take(std::uint32_t hash) {
+    if (wants(taken)) taken_.push_back(hash);
   }
   // A key is free now.
   void add_end(std::uint32_t hash) {
@@ -60,10 +66,12 @@ class KeyNotes {
   }
 
   bool has_given_up() const { return !given_up_.empty(); }
+  bool has_taken() const { return !taken_.empty(); }
   bool has_changed() const { return !changed_.empty(); }
   bool has_expired() const { return any_wanted() && !expired_.empty(); }
   // Each empties its kind into the vector, whose memory is kept for the next notes.
   void take_given_up(std::vector<std::uint32_t>& hashes) { take(given_up_, hashes); }
+  void take_taken(std::vector<std::uint32_t>& hashes) { take(taken_, hashes); }
   void take_changed(std::vector<std::uint32_t>& hashes) { take(changed_, hashes); }
   void take_expired(std::vector<std::string>& keys) { take(expired_, keys); }
   void take_touched(std::vector<std::string>& keys) { take(touched_, keys); }
@@ -76,6 +84,7 @@ class KeyNotes {
   }
   void drop(Kind kind) {
     if (kind == given_up) given_up_.clear();
+    if (kind == taken) taken_.clear();
     if (kind == changed) changed_.clear();
     if (kind == expired) expired_.clear();
     if (kind == touched) touched_.clear();
@@ -83,6 +92,7 @@ class KeyNotes {
 
   std::uint8_t wanted_ = 0;  // Kinds
   std::vector<std::uint32_t> given_up_;
+  std::vector<std::uint32_t> taken_;
   std::vector<std::uint32_t> changed_;
   std::vector<std::string> expired_;
   std::vector<std::string> touched_;

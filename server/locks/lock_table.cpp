@@ -75,6 +75,7 @@ const Lock* LockTable::put(std::string_view key, std::string_view value, Instant
   if (is_extended) lock.mark_extended();
   link(ref, now);
   notes_.add_change(hash);
+  if (old == 0) notes_.add_take(hash);
   return &lock;
 }
 

@@ -160,7 +160,7 @@ Reply Node::execute(Session& session, Request request, Now now) {
   if (!grants_.uncovered().empty()) {
     reply = coverage_.record_deadlines(session.id(), std::move(reply), now);
   }
-  wake_and_break(now.monotonic);
+  note_keys(session.id());
   return reply;
 }
 

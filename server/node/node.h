@@ -298,10 +298,11 @@ class Node final : public protocol::Service, private CommandRunner {
   void deliver_wakes(Now now);
   void tell_more_listeners(Now now);
   void tell_late_refusals(Now now);
-  // What a command, a script or a turn of expiry did to keys that others wait for or watch.
-  void wake_and_break(Instant now) {
+  // What a command or a script did to keys that others wait for or watch; by: who sent it.
+  // Waiters look at the keys that were given up when the turn ends.
+  void note_keys(protocol::Session::Id by) {
     if (!locks().notes().any_wanted()) return;
-    waiters_.look_at_given_up(now);
+    if (locks().notes().has_taken()) waiters_.note_taken(by);
     watches_.look_at_changed();
   }
   RecentRates::Counts counts_so_far() const {
@@ -321,7 +322,7 @@ class Node final : public protocol::Service, private CommandRunner {
   LockBreaks breaks_{settings_, grants_.locks()};
   Coverage coverage_;
   Membership membership_;
-  Waiters waiters_{grants_.locks()};
+  Waiters waiters_{grants_.locks(), settings_.wake_next_after};
   Watches watches_{grants_.locks()};
   PubSub pubsub_;
   KeyspaceEvents events_;

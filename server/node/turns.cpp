@@ -45,7 +45,7 @@ std::optional<Instant> Node::do_due_work(Now now) {
     events_.tell_expired();
     client_log_.tell_left_out(now.monotonic);
     waiters_.go_on(now.monotonic);
-    wake_and_break(now.monotonic);
+    watches_.look_at_changed();
     // What sessions execute comes last: a script among it may be suspended, and time stands still.
     tell_late_refusals(now);
   }
@@ -54,7 +54,7 @@ std::optional<Instant> Node::do_due_work(Now now) {
   if (suspended_) {
     coverage_.cover_before_yield(suspended_->now.monotonic);
   } else {
-    wake_and_break(now.monotonic);
+    watches_.look_at_changed();
   }
   finish_turn(now);
   if (reclaimed.count == 0) return std::nullopt;
@@ -83,6 +83,7 @@ void Node::finish_turn(Now now) {
   if (coverage_.has_ended_write()) finish_ledger_write(now);
   if (pause_.take_end(now.monotonic)) retry_postponed(now);
   if (!late_replies_.empty()) deliver_late_replies();
+  if (!suspended_) waiters_.look(now.monotonic);
   if (waiters_.has_wakes()) deliver_wakes(now);
 }
 
@@ -90,7 +91,7 @@ void Node::finish_turn(Now now) {
 void Node::finish_ledger_write(Now now) {
   if (suspended_) return;
   const std::vector<LateReply> settled = coverage_.finish_write(now);
-  wake_and_break(now.monotonic);
+  watches_.look_at_changed();
   for (const LateReply& late : settled) {
     if (Session* session = sessions_.find(late.session)) session->resume(late.reply, now, *this);
   }
@@ -130,6 +131,7 @@ void Node::deliver_wakes(Now now) {
       }
     }
     deliver_late_replies();
+    if (!suspended_) waiters_.look(now.monotonic);
   }
 }
 
@@ -220,6 +222,7 @@ void Node::finish_script(Reply reply) {
 void Node::finish_suspended(Session::Id caller, Reply reply, Now now) {
   if (suspended_) return;  // the next script of the same transaction, or its next piece
   grants_.count_imposed_ttls();
+  note_keys(caller);
   reply = coverage_.record_deadlines(caller, std::move(reply), now);
   if (!reply.is(Reply::Kind::later)) late_replies_.push_back({caller, std::move(reply)});
 }

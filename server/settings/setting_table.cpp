@@ -90,6 +90,8 @@ constexpr std::array kTable = {
     row<Delay>("restart-delay", "auto, off or a duration such as 30s", Change::at_start),
     row<Choice<&Settings::restart_reply, kRestartReplies>>("restart-reply", "error or held",
                                                            Change::running),
+    row<Length<&Settings::wake_next_after>>("wake-next-after", "a duration from 1ms, such as 10ms",
+                                            Change::running),
     row<Integer<&Settings::fence_block, kFenceBlockMin, kFenceBlockMax>>(
         "fence-block", "a number from 1000 to 16777216", Change::at_start),
     row<RedisLength<&Settings::busy_reply_threshold, std::chrono::milliseconds, 1,

@@ -76,6 +76,9 @@ struct Settings {
   RestartDelay restart_delay;
   RestartReply restart_reply = RestartReply::error;
 
+  // How long whoever waits for a lock and is called has it for itself (rule Q7).
+  Duration wake_next_after = 10ms;
+
   // Fencing tokens (rule F1): how many numbers a start, and each raise after it, takes at once.
   std::uint64_t fence_block = 1'048'576;
 

@@ -48,7 +48,7 @@ TEST_CASE("a timeout of 0 only looks") {
   CHECK(world.bob_asks("LOCK.WAIT scanner 0") == "(integer) 1");
 }
 
-TEST_CASE("a release wakes all who block on the key, in the order in which they came") {
+TEST_CASE("a release wakes those who block on the key one by one, as they came") {
   WaitFixture world;
   TestClient carol = world.node.connect();
   CHECK(world.bob_asks("LOCK.WAIT printer 5000") == "(none)");
@@ -56,6 +56,8 @@ TEST_CASE("a release wakes all who block on the key, in the order in which they 
   CHECK(world.waiters() == 2);
   CHECK(world.node("DEL printer") == "(integer) 1");
   CHECK(world.bob.receive() == "(integer) 1");
+  CHECK(carol.receive() == "(none)");
+  world.pass(10ms);  // wake-next-after: bob has not taken it
   CHECK(carol.receive() == "(integer) 1");
   CHECK(world.waiters() == 0);
 }
@@ -69,7 +71,7 @@ TEST_CASE("a connection that blocks executes what came after it when it is woken
   CHECK(world.node("DEL printer") == "(integer) 1");
   CHECK(world.bob.receive() == "(integer) 1");
   CHECK(world.bob.receive() == "+OK");
-  CHECK(carol.receive() == "(integer) 1");  // it was free then; it is not any more
+  CHECK(carol.receive() == "(none)");  // bob has taken it
   CHECK(world.node("GET printer") == "\"bob\"");
 }
 
@@ -239,6 +241,7 @@ TEST_CASE("a wait by push stands beside one that blocks: each is told in its own
   CHECK(world.bob_asks("LOCK.WAIT printer 60000") == "(none)");
   world.node("DEL printer");
   CHECK(world.bob.receive() == pushed("printer", 1));
+  world.pass(10ms);  // two waits, one behind the other
   CHECK(world.bob.receive() == "(integer) 1");
 }
 
@@ -297,6 +300,13 @@ TEST_CASE("bad words are told what is wrong") {
         "over");
   CHECK(world.bob_asks("LOCK.WAIT printer 5000 LATER") == "-ERR syntax error");
   CHECK(world.bob_asks("LOCK.WAIT printer 5000 PUSH PUSH") == "-ERR syntax error");
+  CHECK(world.bob_asks("LOCK.WAIT printer 5000 AT") == "-ERR syntax error");
+  CHECK(world.bob_asks("LOCK.WAIT printer 5000 AT 1-1 PUSH") == "-ERR syntax error");
+  for (const char* ticket :
+       {"soon", "1", "-1-1", "01-1", "1-", "1-1-1", "9007199254740992-0", "0-9007199254740992"}) {
+    CHECK(world.bob_asks(fmt::format("LOCK.WAIT printer 5000 AT {}", ticket)) ==
+          "-ERR a ticket is two numbers of at most 9007199254740991, such as 1764178532000-17");
+  }
   CHECK(world.bob_asks("LOCK.WAIT printer 5000 PUSH") ==
         "-ERR LOCK.WAIT with PUSH needs RESP3: send HELLO 3 first, or leave PUSH out to block this "
         "connection");
@@ -365,7 +375,12 @@ TEST_CASE("INFO tells who waits and who blocks") {
   TestClient carol = world.node.connect();
   world.bob_asks("LOCK.WAIT printer 5000 PUSH");
   world.ask(carol, "LOCK.WAIT printer 5000");
-  CHECK(world.node("INFO locks").find("waiters:2\\r\\n") != std::string::npos);
+  const std::string info = world.node("INFO locks");
+  for (const char* field : {"waiters:2", "waited_for:1", "longest_line:2", "oldest_wait_ms:0"}) {
+    CHECK(info.find(fmt::format("{}\\r\\n", field)) != std::string::npos);
+  }
+  world.bob_asks("LOCK.WAIT printer 5000 PUSH AT 1699999998750-1");
+  CHECK(world.node("INFO locks").find("oldest_wait_ms:1250\\r\\n") != std::string::npos);
   CHECK(world.node("INFO clients").find("blocked_clients:1\\r\\n") != std::string::npos);
 }
 
