@@ -5,7 +5,7 @@ from fnmatch import fnmatch
 # The rooms of docs/architecture.md, from the ground up. A room is a folder with all that is below
 # it but for rooms of their own; it may include itself and what is named here.
 _NET = {"base", "base/net", "base/net/process", "base/net/turn", "base/net/sockets"}
-_PROTOCOL = {"base", "protocol/resp", "protocol/catalogue", "protocol/session"}
+_PROTOCOL = {"base", "protocol/resp", "protocol/catalogue", "protocol/access", "protocol/session"}
 _LUA = {"base", "protocol/resp", "lua/scripts", "lua/library", "lua/engine"}
 _NODE = {*_PROTOCOL, "server/locks", "server/settings", "server/recovery", "server/notify",
          "server/observe", "server/grants", "server/group", "server/node"}
@@ -24,7 +24,8 @@ ROOMS = {
     "base/net": _NET,
     "protocol/resp": {"base"},
     "protocol/catalogue": {"base", "protocol/resp"},
-    "protocol/session": {"base", "protocol/resp"},
+    "protocol/access": {"base", "protocol/resp", "protocol/catalogue"},
+    "protocol/session": {"base", "protocol/resp", "protocol/access"},
     "lua/scripts": {"base", "protocol/resp"},
     "lua/library": {"base", "protocol/resp"},
     "lua/engine": _LUA,

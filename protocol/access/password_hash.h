@@ -1,0 +1,19 @@
+// Passwords as users have them: SHA-256, so that neither a list of users nor their file tells one.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace redlock::protocol {
+
+inline constexpr std::size_t kPasswordHashDigits = 64;
+
+// 64 lower-case hexadecimal digits.
+std::string password_hash(std::string_view password);
+bool is_password_hash(std::string_view text);
+
+// Whether both are the same, in a time that depends on their lengths alone.
+bool equals_in_constant_time(std::string_view a, std::string_view b);
+
+}  // namespace redlock::protocol
