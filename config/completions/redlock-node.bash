@@ -3,9 +3,9 @@
 _redlock_node() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local settings="port bind unixsocket unixsocketperm tcp-backlog timeout tcp-keepalive maxclients
-    client-output-buffer-limit maxmemory-clients metrics-port protected-mode requirepass max-ttl require-ttl
-    clock-drift maxmemory
-    maxmemory-policy value-size-limit dir node-id restart-delay restart-reply fence-block busy-reply-threshold script-time-limit
+    client-output-buffer-limit maxmemory-clients metrics-port protected-mode requirepass
+    aclfile acllog-max-len max-ttl require-ttl clock-drift maxmemory
+    maxmemory-policy value-size-limit dir node-id restart-delay restart-reply fence-block busy-reply-threshold eval script-time-limit
     script-memory-limit script-size-limit notify-keyspace-events enable-debug-command slowlog-log-slower-than
     slowlog-max-len latency-monitor-threshold latency-tracking supervised loglevel logfile pidfile
     databases save appendonly cluster-enabled replica-read-only daemonize"

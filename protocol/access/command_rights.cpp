@@ -32,7 +32,8 @@ constexpr std::string_view kOfHolders[] = {
 constexpr std::string_view kOfOperators[] = {"flushall", "flushdb", "script|flush", "script|kill"};
 
 // They show or end what others hold, and name no key.
-constexpr std::string_view kOnAllKeys[] = {"flushall", "flushdb", "slowlog|get"};
+constexpr std::string_view kOnAllKeys[] = {"flushall", "flushdb", "dbsize", "randomkey",
+                                           "slowlog|get"};
 
 // Less than the flags say, as Redis's key specs have it: they change a key and tell nothing of
 // what it holds.

@@ -187,9 +187,10 @@ bool User::sees_all_keys() const {
                      [](const Selector& selector) { return selector.has_all_keys(); });
 }
 
-bool User::may_hear(std::string_view channel) const {
-  return std::any_of(selectors_.begin(), selectors_.end(),
-                     [&](const Selector& selector) { return selector.may_hear(channel, false); });
+bool User::may_hear(std::string_view channel, bool is_pattern) const {
+  return std::any_of(selectors_.begin(), selectors_.end(), [&](const Selector& selector) {
+    return selector.may_hear(channel, is_pattern);
+  });
 }
 
 std::vector<std::string> User::flags() const {

@@ -74,7 +74,7 @@ class User {
   // Whether he is shown that the key is there.
   bool may_see(std::string_view key) const { return may_use(key, kReadsKey); }
   bool sees_all_keys() const;
-  bool may_hear(std::string_view channel) const;
+  bool may_hear(std::string_view channel, bool is_pattern = false) const;
 
   // "on #… ~a:* resetchannels +get": the rules that make such a user.
   std::string rules_text() const;

@@ -37,11 +37,11 @@ Reply getset(Call& call) {
   Node& node = call.node;
   const Lock* old = read(call, key);
   if (is_hash(old)) return Reply::error_view(kWrongType);
-  if (node.settings().require_ttl) {
+  if (node.grants().requires_ttl()) {
     return needs_ttl(
         fmt::format("use SET {} value PX 30000 GET instead of GETSET", key_in_text(key)));
   }
-  if (Refusal no = node.grants().refuse(call.instant())) return no;
+  if (Refusal no = node.grants().refuse(key, call.instant())) return no;
   Reply old_value = text_of(old);
   if (node.grants().grant(key, call.word(2), kNever, call.instant()) == nullptr) {
     return Reply::error_view(kNoMemory);
@@ -155,7 +155,14 @@ Refusal refuse_pairs(const Call& call) {
   return std::nullopt;
 }
 
-// REQUIRES: Grants::refuse() let it pass.
+Refusal refuse_grants(const Call& call) {
+  for (std::size_t i = 1; i < call.words.size(); i += 2) {
+    if (Refusal no = call.node.grants().refuse(call.word(i), call.instant(), i / 2)) return no;
+  }
+  return std::nullopt;
+}
+
+// REQUIRES: refuse_grants() let it pass.
 Refusal grant_pairs(Call& call) {
   for (std::size_t i = 1; i < call.words.size(); i += 2) {
     if (call.node.grants().grant_without_ttl(call.word(i), call.word(i + 1), call.instant()) ==
@@ -169,7 +176,7 @@ Refusal grant_pairs(Call& call) {
 
 Reply mset(Call& call) {
   if (Refusal no = refuse_pairs(call)) return no;
-  if (Refusal no = call.node.grants().refuse(call.instant())) return no;
+  if (Refusal no = refuse_grants(call)) return no;
   if (Refusal no = grant_pairs(call)) return no;
   return Reply::ok();
 }
@@ -184,7 +191,7 @@ Reply msetnx(Call& call) {
       return Reply::integer(0);
     }
   }
-  if (Refusal no = node.grants().refuse(call.instant())) {
+  if (Refusal no = refuse_grants(call)) {
     if (node.grants().answers_held(call.instant())) return Reply::integer(0);
     return no;
   }
@@ -204,7 +211,7 @@ Reply set_with_ttl(Call& call, TtlForm form) {
   TtlReading ttl = read_ttl(call, call.word(2), form, NonPositive::refused);
   if (ttl.refusal) return std::move(ttl.refusal);
   Node& node = call.node;
-  if (Refusal no = node.grants().refuse(call.instant())) return no;
+  if (Refusal no = node.grants().refuse(key, call.instant())) return no;
   const Instant deadline = later(call.instant(), ttl.remaining);
   const Lock* lock = node.grants().grant(key, call.word(3), deadline, call.instant());
   if (lock == nullptr) return Reply::error_view(kNoMemory);

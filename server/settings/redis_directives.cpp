@@ -150,17 +150,15 @@ constexpr std::array<std::string_view, 24> kProcess = {"hz",
                                                        "shutdown-on-sigint",
                                                        "shutdown-on-sigterm"};
 
-constexpr std::array<std::string_view, 11> kCommands = {"loadmodule",
-                                                        "enable-module-command",
-                                                        "enable-protected-configs",
-                                                        "acllog-max-len",
-                                                        "acl-pubsub-default",
-                                                        "tracking-table-max-keys",
-                                                        "latency-tracking-info-percentiles",
-                                                        "bind-source-addr",
-                                                        "socket-mark-id",
-                                                        "client-query-buffer-limit",
-                                                        "proto-max-bulk-len"};
+constexpr std::array<std::string_view, 9> kCommands = {"loadmodule",
+                                                       "enable-module-command",
+                                                       "enable-protected-configs",
+                                                       "tracking-table-max-keys",
+                                                       "latency-tracking-info-percentiles",
+                                                       "bind-source-addr",
+                                                       "socket-mark-id",
+                                                       "client-query-buffer-limit",
+                                                       "proto-max-bulk-len"};
 
 constexpr std::array kGroups = {
     Group{"locks are kept by the ledger and the snapshot of the node's own", kPersistence},
@@ -185,11 +183,10 @@ constexpr std::array kGuards = {
     Guard{"tls-port", "0", kNoTls},
     Guard{"tls-replication", "no", kNoTls},
     Guard{"tls-cluster", "no", kNoTls},
-    Guard{"aclfile", "", "users are not supported yet; use requirepass, and leave this line out"},
-    Guard{"user", "", "users are not supported yet; use requirepass, and leave this line out"},
+    Guard{"acl-pubsub-default", "resetchannels",
+          "a new user hears no channel, as in Redis 7; say allchannels, or &CHANNEL, in its rules"},
     Guard{"rename-command", "",
-          "commands cannot be renamed or hidden yet; a node that took this line would leave the "
-          "command open under its own name"},
+          "commands are not renamed; take them from users instead, as in 'user default -flushall'"},
 };
 
 bool has_name(std::span<const std::string_view> names, std::string_view name) {

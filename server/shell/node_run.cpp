@@ -61,12 +61,20 @@ Status NodeRun::open() {
   } else {
     decision_ = decide_without_folder(settings_, start, random_node_id());
   }
+  if (!settings_.aclfile.empty()) acl_file_.emplace(settings_.aclfile);
   node_.emplace(
       all_families(), settings_,
       node_start(decision_, settings_, start, random_node_id(), net::system_random_seed()),
-      Node::Environment{
-          process_inspector(options_.config_file, listeners_->port(), options_.owns_process), log_,
-          &watchdog_, folder_ ? &folder_->latest_deadline_page() : nullptr, sleep_for, now});
+      Node::Environment{.inspect = process_inspector(options_.config_file, listeners_->port(),
+                                                     options_.owns_process),
+                        .log = log_,
+                        .script_watch = &watchdog_,
+                        .ledger = folder_ ? &folder_->latest_deadline_page() : nullptr,
+                        .sleep = sleep_for,
+                        .stopwatch = now,
+                        .user_file = acl_file_ ? &*acl_file_ : nullptr,
+                        .system_random = net::system_random});
+  if (Status loaded = node_->load_users(); !loaded) return loaded;
   return restore();
 }
 
