@@ -6,8 +6,9 @@ _redlock_node() {
     client-output-buffer-limit maxmemory-clients metrics-port tls-port tls-cert-file tls-key-file
     tls-key-file-pass tls-ca-cert-file tls-ca-cert-dir tls-auth-clients tls-protocols tls-ciphers
     tls-ciphersuites tls-prefer-server-ciphers tls-session-caching metrics-tls protected-mode requirepass
-    max-ttl require-ttl hold-strict clock-drift maxmemory maxmemory-policy value-size-limit dir node-id
-    restart-delay restart-reply fence-block wake-next-after busy-reply-threshold script-time-limit
+    aclfile acllog-max-len max-ttl require-ttl hold-strict clock-drift maxmemory maxmemory-policy value-size-limit dir node-id
+    restart-delay restart-reply fence-block wake-next-after busy-reply-threshold eval
+    script-time-limit
     script-memory-limit script-size-limit notify-keyspace-events enable-debug-command slowlog-log-slower-than
     slowlog-max-len latency-monitor-threshold latency-tracking supervised loglevel logfile pidfile
     databases save appendonly cluster-enabled replica-read-only daemonize"

@@ -64,7 +64,7 @@ FrontDoor::FrontDoor(Group& group, Group& message_group, Options options, Enviro
                                       .accept_tls = environment.accept_tls}),
       relay_(message_group, node_.pubsub(), random_, stopwatch_),
       scratch_({scratch_settings_, environment.log, environment.script_watch, ttl_bound_,
-                stopwatch_, &node_.pubsub()},
+                stopwatch_, &node_.pubsub(), &node_.access().log()},
                environment.seed, environment.started_at),
       commands_({.group = group,
                  .known = known_,

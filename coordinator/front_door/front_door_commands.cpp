@@ -38,6 +38,7 @@ constexpr std::string_view kNodesSettings[] = {"max-ttl",
                                                "busy-reply-threshold",
                                                "script-time-limit",
                                                "dir",
+                                               "eval",
                                                "notify-keyspace-events"};
 
 bool is_nodes_setting(std::string_view name) {
@@ -203,7 +204,7 @@ Reply FrontDoor::exec(Call& call) {
                            if (session == nullptr) return Reply::null();
                            return node_.run_queued(*session, request, now);
                          },
-                         relay_));
+                         call.session, relay_));
 }
 
 Reply FrontDoor::watch(Call& call) {

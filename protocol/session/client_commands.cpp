@@ -32,36 +32,12 @@ std::string client_flags(const Session& session) {
   return flags.empty() ? "N" : flags;
 }
 
-// One client in CLIENT LIST's form. Its output: obl is of this turn, omem what the peer has not
-// taken, in oll pieces. Fields that have no meaning here stand at Redis's idle values,
-// so that tools which look for them find them.
-std::string client_line(Session& session, Instant now) {
-  const auto& peer = session.peer();
-  const Transaction* queue = session.transaction();
-  const std::size_t queue_bytes = queue != nullptr ? queue->bytes() : 0;
-  const Transport* transport = session.transport;
-  return fmt::format(
-      "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db=0 sub={} psub={} ssub={} "
-      "multi={} watch={} "
-      "qbuf={} qbuf-free=0 argv-mem=0 multi-mem={} rbs=0 rbp=0 obl={} oll={} omem={} tot-mem={} "
-      "events=r cmd={} user=default redir=-1 resp={} lib-name={} lib-ver={}\n",
-      session.id(), peer.address, peer.local_address, peer.descriptor, session.name,
-      whole_seconds(now - session.opened()), whole_seconds(now - session.last_request()),
-      client_flags(session), session.listens_to.channels, session.listens_to.patterns,
-      session.listens_to.shard_channels,
-      queue != nullptr ? static_cast<std::int64_t>(queue->size()) : -1, session.watched_keys,
-      session.backlog_bytes(), queue_bytes, session.output().size(),
-      transport != nullptr ? transport->unsent_pieces() : 0,
-      transport != nullptr ? transport->unsent_bytes() : 0, session.memory_bytes(),
-      session.last_command, static_cast<int>(session.version()), session.library_name,
-      session.library_version);
-}
-
 // CLIENT KILL's and LIST's conditions; a client must meet all that are given.
 struct ClientFilter {
   std::set<Session::Id> ids;
   std::optional<std::string_view> address;
   std::optional<std::string_view> local_address;
+  std::optional<std::string_view> user;
   bool only_other_kinds = false;  // a TYPE that no client here is: replica, master
   std::optional<bool> listens;    // TYPE pubsub or normal
   bool skip_self = true;
@@ -70,6 +46,7 @@ struct ClientFilter {
     if (only_other_kinds || session.cut() != Session::Cut::no) return false;
     if (listens && *listens != session.is_listening()) return false;
     if (!ids.empty() && !ids.contains(session.id())) return false;
+    if (user && *user != session.user_name()) return false;
     if (address && *address != session.peer().address) return false;
     return !local_address || *local_address == session.peer().local_address;
   }
@@ -90,8 +67,8 @@ std::optional<Reply> read_type(std::string_view type, ClientFilter& filter) {
   return Reply::error(fmt::format("ERR Unknown client type '{}'", echoed(type)));
 }
 
-std::optional<Reply> read_kill_option(std::string_view option, std::string_view value,
-                                      ClientFilter& filter) {
+std::optional<Reply> read_kill_option(const Users& users, std::string_view option,
+                                      std::string_view value, ClientFilter& filter) {
   if (equals_ignoring_case(option, "ID")) {
     const auto id = parse_int64(value);
     if (!id || *id < 1) return Reply::error_view("ERR client-id should be greater than 0");
@@ -103,8 +80,10 @@ std::optional<Reply> read_kill_option(std::string_view option, std::string_view 
   } else if (equals_ignoring_case(option, "TYPE")) {
     return read_type(value, filter);
   } else if (equals_ignoring_case(option, "USER")) {
-    if (value != "default")
+    if (users.find(value) == nullptr) {
       return Reply::error(fmt::format("ERR No such user '{}'", echoed(value)));
+    }
+    filter.user = value;
   } else if (equals_ignoring_case(option, "SKIPME")) {
     if (equals_ignoring_case(value, "yes")) {
       filter.skip_self = true;
@@ -144,6 +123,30 @@ Reply set_switch(SessionCall& call, bool& target) {
 
 }  // namespace
 
+// Its output: obl is of this turn, omem what the peer has not taken, in oll pieces. Fields that
+// have no meaning here stand at Redis's idle values, so that tools which look for them find them.
+std::string client_line(const Session& session, Instant now) {
+  const auto& peer = session.peer();
+  const Transaction* queue = session.transaction();
+  const std::size_t queue_bytes = queue != nullptr ? queue->bytes() : 0;
+  const Transport* transport = session.transport;
+  return fmt::format(
+      "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db=0 sub={} psub={} ssub={} "
+      "multi={} watch={} "
+      "qbuf={} qbuf-free=0 argv-mem=0 multi-mem={} rbs=0 rbp=0 obl={} oll={} omem={} tot-mem={} "
+      "events=r cmd={} user={} redir=-1 resp={} lib-name={} lib-ver={}",
+      session.id(), peer.address, peer.local_address, peer.descriptor, session.name,
+      whole_seconds(now - session.opened()), whole_seconds(now - session.last_request()),
+      client_flags(session), session.listens_to.channels, session.listens_to.patterns,
+      session.listens_to.shard_channels,
+      queue != nullptr ? static_cast<std::int64_t>(queue->size()) : -1, session.watched_keys,
+      session.backlog_bytes(), queue_bytes, session.output().size(),
+      transport != nullptr ? transport->unsent_pieces() : 0,
+      transport != nullptr ? transport->unsent_bytes() : 0, session.memory_bytes(),
+      session.last_command, session.user_name(), static_cast<int>(session.version()),
+      session.library_name, session.library_version);
+}
+
 std::optional<Reply> refuse_client_word(std::string_view what, std::string_view word) {
   if (!is_printable_word(word)) {
     return Reply::error(
@@ -181,7 +184,7 @@ Reply client_setinfo(SessionCall& call) {
 }
 
 Reply client_info(SessionCall& call) {
-  return Reply::verbatim(client_line(call.session, call.now.monotonic));
+  return Reply::verbatim(client_line(call.session, call.now.monotonic) + "\n");
 }
 
 // CLIENT LIST [TYPE normal|master|replica|pubsub] [ID id [id ...]]
@@ -201,7 +204,7 @@ Reply client_list(SessionCall& call) {
   }
   std::string lines;
   for (const auto& [id, session] : call.sessions.all()) {
-    if (filter.matches(*session)) lines += client_line(*session, call.now.monotonic);
+    if (filter.matches(*session)) lines += client_line(*session, call.now.monotonic) + "\n";
   }
   return Reply::verbatim(std::move(lines));
 }
@@ -218,7 +221,10 @@ Reply client_kill(SessionCall& call) {
   }
   for (std::size_t i = 2; i < words.size(); i += 2) {
     if (i + 1 == words.size()) return Reply::error_view(kSyntaxError);
-    if (auto problem = read_kill_option(words[i], words[i + 1], filter)) return std::move(*problem);
+    const Users& users = call.access.users();
+    if (auto problem = read_kill_option(users, words[i], words[i + 1], filter)) {
+      return std::move(*problem);
+    }
   }
   return Reply::integer(kill_matching(call, filter));
 }

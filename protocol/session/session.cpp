@@ -1,6 +1,7 @@
 #include "protocol/session/session.h"
 
 #include "base/invariant.h"
+#include "protocol/access/user.h"
 #include "protocol/session/sessions.h"
 
 #include <algorithm>
@@ -217,11 +218,25 @@ void Session::set_authenticated(bool authenticated) {
   parser_.set_authenticated(authenticated);
 }
 
+void Session::set_user(std::shared_ptr<const User> user) {
+  user_ = std::move(user);
+  note_user_changed();
+}
+
+void Session::note_user_changed() {
+  const bool has_all_rights = user_ == nullptr || user_->has_all_rights();
+  has_all_rights ? leave(kRestricted) : enter(kRestricted);
+}
+
+std::string_view Session::user_name() const {
+  return user_ == nullptr ? kDefaultUser : std::string_view(user_->name());
+}
+
 void Session::reset(bool authenticated) {
   version_ = Version::resp2;
   set_authenticated(authenticated);
   transaction_.reset();
-  modes_ = 0;
+  modes_ &= kRestricted;
   set_answers(Answers::told);
   name.clear();
   group_epoch.reset();

@@ -40,6 +40,7 @@ namespace redlock::protocol {
 
 class Session;
 class Sessions;
+class User;
 
 // Whether CLIENT LIST's lines stay readable with this word in them: ASCII, no blanks.
 bool is_printable_word(std::string_view text);
@@ -79,6 +80,7 @@ class Session {
     kMonitoring = 1u << 1,     // sees what others do, and touches no key
     kListening = 1u << 2,      // to channels or patterns
     kDebugging = 1u << 3,      // SCRIPT DEBUG: its next script is meant for a debugger
+    kRestricted = 1u << 4,     // its user has not all rights: each command is looked at
   };
   // CLIENT REPLY: what becomes of the answers to its requests. Pushes are no answers.
   enum class Answers : std::uint8_t { told, dropped, next_dropped };
@@ -123,6 +125,7 @@ class Session {
   bool has_room() const { return output_.size() + unsent_bytes_ < kUnsentBytesMax; }
 
   OutputBuffer& output() { return output_; }
+  const OutputBuffer& output() const { return output_; }
   bool is_waiting() const { return waiting_for_ != WaitingFor::nothing; }
   bool is_postponed() const { return waiting_for_ == WaitingFor::retry; }
   bool has_given_way() const { return waiting_for_ == WaitingFor::turn; }
@@ -137,7 +140,15 @@ class Session {
   void set_version(Version version) { version_ = version; }
   bool is_authenticated() const { return authenticated_; }
   void set_authenticated(bool authenticated);
-  // As a new connection, but for its id and its history (RESET).
+  // Whose it is; nullptr: nobody's, who has all rights, as a test's or an inner one. Follows it up
+  // when the user's rights change.
+  void set_user(std::shared_ptr<const User> user);
+  const User* user() const { return user_.get(); }
+  const std::shared_ptr<const User>& shared_user() const { return user_; }
+  std::string_view user_name() const;
+  void note_user_changed();
+  bool is_restricted() const { return is_in(kRestricted); }
+  // As a new connection, but for its id and its history (RESET); its user is the caller's matter.
   void reset(bool authenticated);
 
   bool is_plain() const { return modes_ == 0; }
@@ -207,6 +218,7 @@ class Session {
   Instant last_request_;
   Version version_ = Version::resp2;
   bool authenticated_;
+  std::shared_ptr<const User> user_;
   WaitingFor waiting_for_ = WaitingFor::nothing;
   bool closing_ = false;
   bool is_held_back_ = false;

@@ -11,12 +11,14 @@
 namespace redlock::protocol {
 namespace {
 
-constexpr std::string_view kDefaultUser = "default";
-
 bool takes_password(SessionCall& call, std::string_view user, std::string_view password) {
-  const bool is_right = call.access.admits(user, password);
+  const bool is_right = call.access.log_in(call.session, user, password);
   call.session.refused_passwords = is_right ? 0 : call.session.refused_passwords + 1;
-  if (is_right) call.session.set_authenticated(true);
+  if (!is_right) {
+    call.access.log().add({AccessLog::Reason::auth, AccessLog::Context::toplevel,
+                           std::string(call.words[0]), std::string(user),
+                           client_line(call.session, call.now.monotonic), call.now.monotonic});
+  }
   return is_right;
 }
 
@@ -80,7 +82,7 @@ Reply hello(SessionCall& call) {
 Reply auth(SessionCall& call) {
   if (call.words.size() > 3) return Reply::error_view(kSyntaxError);
   const bool names_user = call.words.size() == 3;
-  if (!names_user && !call.access.is_required()) {
+  if (!names_user && call.access.users().default_user().needs_no_password()) {
     return Reply::error_view(
         "ERR AUTH <password> called without any password configured for the default user. Are you "
         "sure your configuration is correct?");
@@ -123,6 +125,7 @@ Reply quit(SessionCall& call) {
 
 Reply reset(SessionCall& call) {
   call.session.reset(!call.access.is_required());
+  call.access.make_default(call.session);
   return Reply::status_view("RESET");
 }
 

@@ -13,6 +13,7 @@
 #include "protocol/session/sessions.h"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace redlock::protocol {
@@ -21,11 +22,14 @@ namespace redlock::protocol {
 struct SessionCall {
   Session& session;
   Sessions& sessions;
-  const AccessControl& access;
+  AccessControl& access;
   std::string_view redis_version;  // the Redis version that is announced
   Request words;
   Now now;
 };
+
+// One client in CLIENT LIST's form, without the line's end.
+std::string client_line(const Session& session, Instant now);
 
 // Why a client cannot say this word of itself: CLIENT LIST could not be read with it. what:
 // "Client names" …

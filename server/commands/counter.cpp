@@ -37,7 +37,7 @@ Reply change_by(Call& call, std::int64_t increment) {
   if (__builtin_add_overflow(*number, increment, &changed)) {
     return Reply::error_view("ERR increment or decrement would overflow");
   }
-  if (Refusal no = call.node.grants().refuse(call.instant())) return no;
+  if (Refusal no = call.node.grants().refuse(key, call.instant())) return no;
   if (Refusal no = refuse_break(call, key, Break::overwrites)) return no;
   if (store(call, old, changed) == nullptr) return Reply::error_view(kNoMemory);
   call.node.notify(kStringEvent, "incrby", key);

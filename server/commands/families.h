@@ -23,6 +23,7 @@ Family quorum_commands();
 Family group_commands();
 Family script_commands();
 Family pubsub_commands();
+Family acl_commands();
 Family admin_commands();
 Family debug_commands();
 Family transaction_commands();

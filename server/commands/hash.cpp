@@ -70,7 +70,9 @@ Refusal store(const Call& call, const Found& found, const HashFields& fields,
   const std::size_t bytes = fields.packed_bytes();
   if (bytes > bytes_max) return value_too_large("hash", bytes, bytes_max);
   Grants& grants = call.node.grants();
-  if (Refusal no = grants.refuse(call.instant())) return no;
+  Refusal no =
+      found.hash ? grants.refuse(call.instant()) : grants.refuse(call.word(1), call.instant());
+  if (no) return no;
   if (Refusal no = refuse_break(call, call.word(1), Break::overwrites)) return no;
   const std::string packed = fields.pack();
   const Lock* lock =

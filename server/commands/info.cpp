@@ -163,7 +163,7 @@ void cpu_section(Section& s) {
 // has no microseconds; usec_per_call is of the calls that were timed.
 void commandstats_section(Section& s) {
   const auto& histograms = s.node.observers().histograms();
-  for (const auto& [command, is_container, stats] : s.node.commands().entries()) {
+  for (const auto& [command, number, is_container, stats] : s.node.commands().entries()) {
     if (stats.calls == 0 && stats.rejected == 0) continue;
     const auto timed = histograms.find(command->spec.name);
     const bool is_timed = timed != histograms.end();

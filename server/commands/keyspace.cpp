@@ -56,6 +56,7 @@ Reply keys(Call& call) {
     walk.next = call.node.locks().scan(walk.next, stride.keys(), [&](const Lock& lock) {
       steps += kStepsOfKey;
       if (lock.is_over(call.instant()) || !matches(call.word(1), lock.key(), steps)) return;
+      if (!call.may_see(lock.key())) return;
       walk.found.add(Reply::bulk(std::string(lock.key())));
     });
     if (walk.next == 0) return std::move(walk.found);
@@ -125,7 +126,7 @@ std::uint32_t scan_some(const Call& call, std::uint32_t next, const ScanOptions&
     const std::size_t part = std::min(left, stride.keys());
     next = call.node.locks().scan(next, part, [&](const Lock& lock) {
       steps += kStepsOfKey;
-      if (!is_wanted(options, lock, call.instant(), steps)) return;
+      if (!is_wanted(options, lock, call.instant(), steps) || !call.may_see(lock.key())) return;
       found.add(Reply::bulk_view(lock.key()));
     });
     left -= part;

@@ -116,9 +116,9 @@ Reply set(Call& call) {
   Instant deadline = kNever;
   if (options.ttl_word) deadline = later(call.instant(), remaining);
   if (options.keep_ttl && old != nullptr) deadline = old->deadline;
-  if (deadline == kNever && node.settings().require_ttl) return no_ttl(call);
+  if (deadline == kNever && node.grants().requires_ttl()) return no_ttl(call);
   Grants& grants = node.grants();
-  if (Refusal no = grants.refuse(call.instant())) {
+  if (Refusal no = grants.refuse(call.word(1), call.instant())) {
     const bool is_plain_try = options.only_if_absent && !options.answer_old_value;
     if (is_plain_try && grants.answers_held(call.instant())) return Reply::null();
     return no;
@@ -147,7 +147,7 @@ Reply setnx(Call& call) {
     ++node.stats().refused_held;
     return Reply::integer(0);
   }
-  if (Refusal no = node.grants().refuse(call.instant())) {
+  if (Refusal no = node.grants().refuse(call.word(1), call.instant())) {
     if (node.grants().answers_held(call.instant())) return Reply::integer(0);
     return no;
   }

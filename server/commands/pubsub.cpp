@@ -107,10 +107,11 @@ Reply active_channels(Call& call) {
     return Reply::error_view("ERR there are too many channels to match each with this pattern");
   }
   for (std::string& name : *matching) {
-    answer.add(Reply::bulk(std::move(name)));
+    if (call.may_hear(name)) answer.add(Reply::bulk(std::move(name)));
   }
   // Without a pattern all are told; the one whose name is empty no pattern would match.
-  if (call.words.size() == 2 && call.node.pubsub().listeners(kind, "") > 0) {
+  const bool has_listeners = call.node.pubsub().listeners(kind, "") > 0 && call.may_hear("");
+  if (call.words.size() == 2 && has_listeners) {
     answer.add(Reply::bulk_view(""));
   }
   return answer;
@@ -120,7 +121,8 @@ template <Kind kind>
 Reply listener_counts(Call& call) {
   Reply answer = Reply::array();
   for (const std::string_view name : call.words.subspan(2)) {
-    const auto count = static_cast<std::int64_t>(call.node.pubsub().listeners(kind, name));
+    const std::size_t listeners = call.node.pubsub().listeners(kind, name);
+    const auto count = static_cast<std::int64_t>(call.may_hear(name) ? listeners : 0);
     answer.add(Reply::bulk_view(name)).add(Reply::integer(count));
   }
   return answer;

@@ -86,7 +86,7 @@ Reply acquire(Call& call) {
   if (Refusal no = refuse_vote(call)) return no;
   Node& node = call.node;
   if (const Lock* lock = node.locks().find(key, call.instant())) return held(call, *lock);
-  if (Refusal no = node.grants().refuse(call.instant())) return no;
+  if (Refusal no = node.grants().refuse(key, call.instant())) return no;
   if (is_released(call)) return list(Reply::integer(0), Reply::integer(0));
   const Instant deadline = later(call.instant(), ttl.remaining);
   const Lock* lock = node.grants().grant(key, call.word(2), deadline, call.instant(), label);
@@ -166,8 +166,8 @@ Reply extend(Call& call) {
   const bool is_its_own = is_held_by(lock, call.word(2));
   const bool may_top_up = lock == nullptr && token && !is_released(call);
   if (!is_its_own && !may_top_up) return not_its_own(call, lock);
-  const std::string_view new_value = may_top_up ? call.word(2) : std::string_view();
-  if (Refusal no = node.grants().refuse_size(key, new_value)) return no;
+  if (Refusal no = node.grants().refuse_size(key, may_top_up ? call.word(2) : "")) return no;
+  if (Refusal no = may_top_up ? node.grants().refuse(key, call.instant()) : Refusal()) return no;
   if (token) {
     if (Refusal no = refuse_leap(call, *token)) return no;
     const Coverage::Bound bound = node.coverage().cover_token(*token, call.instant());

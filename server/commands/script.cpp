@@ -48,7 +48,11 @@ Reply eval(Call& call) {
   if (call.session.is_in(protocol::Session::kDebugging)) return refuse_to_debug(call);
   std::size_t keys = 0;
   if (Refusal no = read_key_count(call, keys)) return no;
-  lua::Engine::Loaded loaded = call.node.scripts().load(call.word(1), lua::Engine::Keep::recent);
+  Scripts& scripts = call.node.scripts();
+  if (scripts.is_closed_to(call.session)) {
+    if (Refusal no = scripts.refuse_unknown(call.session, call.word(1), call.instant())) return no;
+  }
+  lua::Engine::Loaded loaded = scripts.load(call.word(1), lua::Engine::Keep::recent);
   if (loaded.script == nullptr) return Reply::error(std::move(loaded.error));
   return run(call, *loaded.script, keys);
 }
@@ -61,13 +65,30 @@ Reply evalsha(Call& call) {
   if (Refusal no = read_key_count(call, keys)) return no;
   const lua::Script* script = call.node.scripts().engine().find(call.word(1));
   if (script == nullptr) return Reply::error_view("NOSCRIPT No matching script. Please use EVAL.");
+  Scripts& scripts = call.node.scripts();
+  if (scripts.is_closed_to(call.session)) {
+    if (Refusal no = scripts.refuse_unknown(call.session, script->body(), call.instant()))
+      return no;
+  }
   return run(call, *script, keys);
 }
 
+// Whoever may change the settings could open the node to all scripts: he vouches for what he loads.
+bool is_operator(const Call& call) {
+  if (!call.session.is_restricted()) return true;
+  const User& user = *call.session.user();
+  const auto setting = call.node.access().rights().find("config|set");
+  return setting && user.may_call(*setting) && !user.limits().runs_known_scripts_only;
+}
+
 Reply script_load(Call& call) {
-  lua::Engine::Loaded loaded =
-      call.node.scripts().load(call.word(2), lua::Engine::Keep::until_flush);
+  Scripts& scripts = call.node.scripts();
+  if (scripts.is_closed_to(call.session) && !is_operator(call)) {
+    if (Refusal no = scripts.refuse_unknown(call.session, call.word(2), call.instant())) return no;
+  }
+  lua::Engine::Loaded loaded = scripts.load(call.word(2), lua::Engine::Keep::until_flush);
   if (loaded.script == nullptr) return Reply::error(std::move(loaded.error));
+  if (is_operator(call)) scripts.trust(*loaded.script);
   return Reply::bulk(std::string(loaded.script->sha1()));
 }
 
@@ -86,7 +107,7 @@ Reply script_flush(Call& call) {
   if (call.words.size() > 3 || (has_mode && !is_known)) {
     return Reply::error_view("ERR SCRIPT FLUSH only support SYNC|ASYNC option");
   }
-  call.node.scripts().engine().flush();
+  call.node.scripts().flush();
   return Reply::ok();
 }
 

@@ -38,11 +38,11 @@ Reply getset(Call& call) {
   Node& node = call.node;
   const Lock* old = read(call, key);
   if (is_hash(old)) return Reply::error_view(kWrongType);
-  if (node.settings().require_ttl) {
+  if (node.grants().requires_ttl()) {
     return needs_ttl(
         fmt::format("use SET {} value PX 30000 GET instead of GETSET", key_in_text(key)));
   }
-  if (Refusal no = node.grants().refuse(call.instant())) return no;
+  if (Refusal no = node.grants().refuse(key, call.instant())) return no;
   if (Refusal no = refuse_break(call, key, Break::overwrites)) return no;
   Reply old_value = text_of(old);
   if (node.grants().grant(key, call.word(2), kNever, call.instant()) == nullptr) {
@@ -161,14 +161,15 @@ Refusal refuse_pairs(const Call& call) {
 }
 
 // Before any of them is set, so that they are set all or none.
-Refusal refuse_breaks_of_pairs(const Call& call) {
+Refusal refuse_grants(const Call& call) {
   for (std::size_t i = 1; i < call.words.size(); i += 2) {
+    if (Refusal no = call.node.grants().refuse(call.word(i), call.instant(), i / 2)) return no;
     if (Refusal no = refuse_break(call, call.word(i), Break::overwrites)) return no;
   }
   return std::nullopt;
 }
 
-// REQUIRES: Grants::refuse() let it pass.
+// REQUIRES: refuse_grants() let it pass.
 Refusal grant_pairs(Call& call) {
   for (std::size_t i = 1; i < call.words.size(); i += 2) {
     if (call.node.grants().grant_without_ttl(call.word(i), call.word(i + 1), call.instant()) ==
@@ -182,8 +183,7 @@ Refusal grant_pairs(Call& call) {
 
 Reply mset(Call& call) {
   if (Refusal no = refuse_pairs(call)) return no;
-  if (Refusal no = call.node.grants().refuse(call.instant())) return no;
-  if (Refusal no = refuse_breaks_of_pairs(call)) return no;
+  if (Refusal no = refuse_grants(call)) return no;
   if (Refusal no = grant_pairs(call)) return no;
   return Reply::ok();
 }
@@ -198,7 +198,7 @@ Reply msetnx(Call& call) {
       return Reply::integer(0);
     }
   }
-  if (Refusal no = node.grants().refuse(call.instant())) {
+  if (Refusal no = refuse_grants(call)) {
     if (node.grants().answers_held(call.instant())) return Reply::integer(0);
     return no;
   }
@@ -218,7 +218,7 @@ Reply set_with_ttl(Call& call, TtlForm form) {
   TtlReading ttl = read_ttl(call, call.word(2), form, NonPositive::refused);
   if (ttl.refusal) return std::move(ttl.refusal);
   Node& node = call.node;
-  if (Refusal no = node.grants().refuse(call.instant())) return no;
+  if (Refusal no = node.grants().refuse(key, call.instant())) return no;
   if (Refusal no = refuse_break(call, key, Break::overwrites)) return no;
   const Instant deadline = later(call.instant(), ttl.remaining);
   const Lock* lock = node.grants().grant(key, call.word(3), deadline, call.instant());

@@ -26,8 +26,18 @@ TtlReading invalid(const Call& call) {
       Reply::error(fmt::format("ERR invalid expire time in '{}' command", call.command.spec.name)));
 }
 
+// The user's own limit, if that is what it is above.
+std::optional<TtlReading> above_own_max_ttl(const Call& call, std::int64_t ms) {
+  const Duration own = call.node.grants().max_ttl();
+  if (own >= call.node.settings().max_ttl) return std::nullopt;
+  return refused(Reply::error(
+      fmt::format("ERR a TTL of {} ms is above the max-ttl of this user ({} ms): ask for less", ms,
+                  ceil_ms(own))));
+}
+
 // Advice to raise max-ttl is for a TTL that it can be raised to.
 TtlReading above_max_ttl(const Call& call, std::int64_t ms) {
+  if (auto of_user = above_own_max_ttl(call, ms)) return std::move(*of_user);
   if (const std::string* bound = call.node.ttl_bound()) {
     return refused(Reply::error(fmt::format("ERR a TTL of {} ms is above {}", ms, *bound)));
   }
@@ -76,14 +86,14 @@ TtlReading read_ttl(const Call& call, std::string_view word, TtlForm form,
   const std::int64_t wall_ms = floor_ms(since_epoch);
   if (is_absolute(form)) {
     if (ms < 0) return {Duration(-1ms), {}};
-    if (ms - wall_ms > ceil_ms(call.node.settings().max_ttl))
+    if (ms - wall_ms > ceil_ms(call.node.grants().max_ttl()))
       return above_max_ttl(call, ms - wall_ms);
     if (ms <= wall_ms) return {Duration::zero(), {}};
     return {std::chrono::milliseconds(ms) - since_epoch, {}};
   }
   if (ms > kMostMs - wall_ms) return invalid(call);  // as Redis, which keeps the sum
   if (ms <= 0) return {Duration::zero(), {}};
-  if (ms > ceil_ms(call.node.settings().max_ttl)) return above_max_ttl(call, ms);
+  if (ms > ceil_ms(call.node.grants().max_ttl())) return above_max_ttl(call, ms);
   return {std::chrono::milliseconds(ms), {}};
 }
 

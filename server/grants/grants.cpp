@@ -31,6 +31,27 @@ Grants::Grants(Parts parts)
       admit_from_(start_.admit_from),
       snapshot_from_(start_.snapshot_from) {}
 
+Duration Grants::own_max_ttl() const {
+  const Duration own = holder_->limits().max_ttl;
+  return own > 0ns ? std::min(own, settings_.max_ttl) : settings_.max_ttl;
+}
+
+Refusal Grants::refuse_more(std::string_view key, Instant now, std::size_t more) {
+  const std::uint64_t most = holder_->limits().max_locks;
+  if (most == 0 || quotas_.count_but(holder_->name(), key, now) + more < most) return {};
+  return Reply::error(fmt::format(
+      "NOPERM this user has as many locks as it may have at a time (max-locks {})", most));
+}
+
+void Grants::change_owner(std::string_view key, Instant deadline) {
+  const bool counts = holder_ != nullptr && holder_->limits().max_locks > 0;
+  if (counts) {
+    quotas_.take(holder_->name(), key, deadline);
+  } else {
+    note_end(key);
+  }
+}
+
 Refusal Grants::refuse(Instant now) {
   if (!clock_.is_sound()) {
     return Reply::error(fmt::format(
@@ -60,6 +81,7 @@ const Lock* Grants::grant(std::string_view key, std::string_view value, Instant 
   const bool is_new = old == nullptr;
   const Lock* lock = put(key, value, deadline, is_extension ? old->token : fence_.grant(key), now,
                          LockKind::text, {label, now});
+  if (!is_extension && lock != nullptr) note_owner(key, deadline);
   if (is_new) tell_new(lock, key);
   return lock;
 }
@@ -69,14 +91,15 @@ const Lock* Grants::grant_hash(std::string_view key, std::string_view packed, In
   INVARIANT(may_grant(now), "a grant that refuse() would have refused");
   ++stats_.granted;
   const Lock* lock = put(key, packed, deadline, fence_.grant(key), now, LockKind::hash);
+  if (lock != nullptr) note_owner(key, deadline);
   tell_new(lock, key);
   return lock;
 }
 
 const Lock* Grants::grant_without_ttl(std::string_view key, std::string_view value, Instant now,
                                       LockKind kind) {
-  const bool imposes = settings_.require_ttl;
-  const Instant deadline = imposes ? later(now, settings_.max_ttl) : kNever;
+  const bool imposes = requires_ttl();
+  const Instant deadline = imposes ? later(now, max_ttl()) : kNever;
   const bool is_hash = kind == LockKind::hash;
   const Lock* lock =
       is_hash ? grant_hash(key, value, deadline, now) : grant(key, value, deadline, now);
@@ -90,6 +113,7 @@ void Grants::grant_in_the_past(std::string_view key, Instant now) {
     table_.notes().add_change(table_.hash_of(key));
   }
   table_.erase(key, now);
+  note_end(key);
 }
 
 const Lock* Grants::top_up(std::string_view key, std::string_view value, Instant deadline,
@@ -99,6 +123,7 @@ const Lock* Grants::top_up(std::string_view key, std::string_view value, Instant
   ++stats_.granted;
   const Lock* lock = put(key, value, deadline, token > 0 ? token : fence_.grant(key), now,
                          LockKind::text, {label, now}, kExtended);
+  if (lock != nullptr) note_owner(key, deadline);
   tell_new(lock, key);
   return lock;
 }
@@ -117,6 +142,7 @@ const Lock* Grants::replace(std::string_view key, std::string_view value, Instan
 void Grants::extend(std::string_view key, Instant deadline, Instant now) {
   INVARIANT(may_grant(now), "an extension that refuse() would have refused");
   table_.set_deadline(key, deadline, now);
+  if (!quotas_.is_empty()) quotas_.move(key, deadline);
   ++stats_.extended;
   note_deadline(key, deadline, now);
 }
@@ -137,7 +163,7 @@ Refusal Grants::take_deadline_away(std::string_view key, Instant now) {
   const Lock* lock = table_.find(key, now);
   INVARIANT(lock != nullptr, "PERSIST of a lock that is not there");
   if (!lock->has_deadline()) return {};
-  if (settings_.require_ttl) {
+  if (requires_ttl()) {
     return needs_ttl(
         fmt::format("{} has one and keeps it; use PEXPIRE to extend it instead of PERSIST to take "
                     "it away",
@@ -160,6 +186,7 @@ const Lock* Grants::put(std::string_view key, std::string_view value, Instant de
                         bool is_extended) {
   const Lock* lock = table_.put(key, value, deadline, token, now, kind, label, is_extended);
   if (lock != nullptr) note_deadline(key, deadline, now);
+  if (!quotas_.is_empty()) quotas_.move(key, deadline);
   return lock;
 }
 
@@ -174,6 +201,7 @@ void Grants::note_deadline(std::string_view key, Instant deadline, Instant now) 
 
 bool Grants::release(std::string_view key, Instant now) {
   if (!table_.erase(key, now)) return false;
+  note_end(key);
   ++stats_.released;
   events_.tell(kGenericEvent, "del", key, clock_.latest());
   return true;
@@ -182,6 +210,7 @@ bool Grants::release(std::string_view key, Instant now) {
 void Grants::release_all() {
   stats_.released += table_.size();
   table_.clear();
+  quotas_.clear();
 }
 
 void Grants::cut_short(std::string_view key, Instant end, Instant now) {
@@ -192,6 +221,7 @@ void Grants::cut_short(std::string_view key, Instant end, Instant now) {
   } else {
     table_.set_deadline(key, end, now);
   }
+  if (!quotas_.is_empty()) quotas_.move(key, end);
   events_.tell(kGenericEvent, end <= now ? "del" : "expire", key, clock_.latest());
 }
 

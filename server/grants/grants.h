@@ -16,9 +16,11 @@
 #pragma once
 
 #include "base/time.h"
+#include "protocol/access/user.h"
 #include "protocol/resp/refusal.h"
 #include "server/grants/clock_watch.h"
 #include "server/grants/key_list.h"
+#include "server/grants/lock_quotas.h"
 #include "server/grants/refusals.h"
 #include "server/locks/fence.h"
 #include "server/locks/lock_table.h"
@@ -36,6 +38,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace redlock::server {
 
@@ -56,11 +59,30 @@ class Grants {
   LockLookup& locks() { return table_; }
   const LockLookup& locks() const { return table_; }
 
+  // --- for whom
+
+  // Whose command is under way, if he may not do just anything; nullptr: somebody who may.
+  // Returns who it was before.
+  const protocol::User* set_holder(const protocol::User* holder) {
+    return std::exchange(holder_, holder);
+  }
+  // What a TTL may come to: max-ttl, or the user's own if that is shorter.
+  Duration max_ttl() const { return holder_ == nullptr ? settings_.max_ttl : own_max_ttl(); }
+  bool requires_ttl() const {
+    return settings_.require_ttl || (holder_ != nullptr && holder_->limits().max_ttl > 0ns);
+  }
+
   // --- why there is no grant
 
   // Why no lock may be granted or extended at this moment. Every command that makes a key or moves
   // a deadline asks.
   protocol::Refusal refuse(Instant now);
+  // The same before a lock is made, or taken over: its user may have as many as he may
+  // (max-locks), with `more` that are made before it.
+  protocol::Refusal refuse(std::string_view key, Instant now, std::size_t more = 0) {
+    if (protocol::Refusal no = refuse(now)) return no;
+    return holder_ == nullptr ? protocol::Refusal() : refuse_more(key, now, more);
+  }
   bool is_recovering(Instant now) const { return now < grant_from_; }
   // It does not recover, and its clock is sound.
   bool may_grant(Instant now) const;
@@ -104,7 +126,10 @@ class Grants {
   // key sees a change.
   void grant_in_the_past(std::string_view key, Instant now);
   // Takes back what grant() has just given, before anybody was told.
-  void undo_grant(std::string_view key, Instant now) { table_.erase(key, now); }
+  void undo_grant(std::string_view key, Instant now) {
+    table_.erase(key, now);
+    note_end(key);
+  }
   // A lock that its holder brings to this node with its token; 0: it has none (rules Q4, F5).
   // REQUIRES: there is no such lock.
   const Lock* top_up(std::string_view key, std::string_view value, Instant deadline,
@@ -207,6 +232,16 @@ class Grants {
                   const LockLabel& label = {}, bool is_extended = false);
   void note_deadline(std::string_view key, Instant deadline, Instant now);
   void forget_imposed_ttl(std::string_view key);
+  Duration own_max_ttl() const;
+  protocol::Refusal refuse_more(std::string_view key, Instant now, std::size_t more);
+  // What its user took counts for him, whoever had the key before.
+  void note_owner(std::string_view key, Instant deadline) {
+    if (holder_ != nullptr || !quotas_.is_empty()) change_owner(key, deadline);
+  }
+  void change_owner(std::string_view key, Instant deadline);
+  void note_end(std::string_view key) {
+    if (!quotas_.is_empty()) quotas_.end(key);
+  }
 
   const NodeStart& start_;
   const Settings& settings_;
@@ -217,6 +252,8 @@ class Grants {
   ReleaseMarks marks_;
   Fence fence_;
   ClockWatch clock_;
+  LockQuotas quotas_;
+  const protocol::User* holder_ = nullptr;
   Instant grant_from_;
   Instant admit_from_;
   Instant snapshot_from_;

@@ -4,6 +4,7 @@
 // function serves a client and a script's redis.call.
 #pragma once
 
+#include "protocol/access/user.h"
 #include "protocol/catalogue/command_spec.h"
 #include "protocol/resp/refusal.h"
 #include "protocol/resp/reply.h"
@@ -28,6 +29,14 @@ struct Call : protocol::SessionCall {
   // Queued by MULTI, executed by EXEC. Such a command answers with a reply, not with bytes in its
   // session, and at once: what may answer later is kNoMulti, or does not wait here.
   bool in_transaction = false;
+
+  // Whether its user is shown that there is such a key, or that somebody listens to the channel.
+  bool may_see(std::string_view key) const {
+    return !session.is_restricted() || session.user()->may_see(key);
+  }
+  bool may_hear(std::string_view channel) const {
+    return !session.is_restricted() || session.user()->may_hear(channel);
+  }
 
   std::string_view word(std::size_t i) const { return words[i]; }
   Instant instant() const { return now.monotonic; }

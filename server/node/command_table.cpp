@@ -32,7 +32,8 @@ class LowerName {
 CommandTable::CommandTable(Families families) {
   for (const Family family : families) {
     for (const Command& command : family) {
-      entries_.push_back({&command});
+      const auto number = static_cast<protocol::CommandRights::Number>(entries_.size());
+      entries_.push_back({&command, number});
       specs_.push_back(&command.spec);
       add_name(command.spec.name, entries_.back());
     }

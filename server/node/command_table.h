@@ -1,6 +1,7 @@
 // CommandTable: all commands of a node by name, in any case, each with its counters.
 #pragma once
 
+#include "protocol/access/command_rights.h"
 #include "protocol/resp/request.h"
 #include "server/node/command.h"
 #include "server/node/packed_name.h"
@@ -19,7 +20,8 @@ class CommandTable {
  public:
   struct Entry {
     const Command* command;
-    bool is_container = false;  // has subcommands: "client" has "client|list"
+    protocol::CommandRights::Number number = 0;  // its place in the table
+    bool is_container = false;                   // has subcommands: "client" has "client|list"
     CommandStats stats{};
   };
 

@@ -21,6 +21,7 @@ constexpr Duration kRefusalDelay = 1s;
 Session& Door::open(protocol::Peer peer, Instant now) {
   const bool is_local = peer.is_local;
   Session& session = parts_.sessions.open(std::move(peer), !parts_.access.is_required(), now);
+  parts_.access.make_default(session);
   ++parts_.stats.connections_received;
   const bool is_full = parts_.sessions.count() > parts_.settings.maxclients;
   if (is_full || parts_.access.refuses_peer(is_local)) {

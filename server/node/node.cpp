@@ -1,10 +1,12 @@
 #include "server/node/node.h"
 
 #include "base/invariant.h"
+#include "base/text/quoted_words.h"
 #include "base/text/words.h"
 #include "protocol/resp/errors.h"
 #include "server/grants/refusals.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -28,6 +30,12 @@ bool is_http(Request request) {
   return equals_ignoring_case(request[0], "POST") || equals_ignoring_case(request[0], "Host:");
 }
 
+// Of a line "user NAME rules".
+bool is_default_user(const std::string& line) {
+  const auto words = split_quoted_words(line);
+  return words && words->size() > 1 && (*words)[1] == protocol::kDefaultUser;
+}
+
 }  // namespace
 
 Node::Node(Families commands, Settings& settings, NodeStart start, Environment environment)
@@ -41,19 +49,20 @@ Node::Node(Families commands, Settings& settings, NodeStart start, Environment e
       membership_({start_.started_at, settings_, ledger_, grants_}),
       events_(settings_.notify_keyspace_events, locks().notes(), pubsub_, client_log_),
       door_({sessions_, access_, settings_, stats_, client_log_}),
-      scripts_(
-          {*this, commands_, coverage_, settings_, stats_, client_log_, environment_.script_watch,
-           observers_, grants_.locks(), environment_.runs_known_scripts_natively},
-          start_.hash_seed, std::string(kRedisVersion), start_.started_at),
+      scripts_({*this, commands_, judge_, coverage_, settings_, stats_, client_log_,
+                environment_.script_watch, observers_, grants_.locks(),
+                environment_.runs_known_scripts_natively},
+               start_.hash_seed, std::string(kRedisVersion), start_.started_at),
       transactions_(
-          {*this, commands_, sessions_, watches_, coverage_, turns_, stats_, client_log_}),
+          {*this, commands_, sessions_, judge_, watches_, coverage_, turns_, stats_, client_log_}),
       observers_(environment_.stopwatch),
       random_(start_.hash_seed) {
   apply_settings();
 }
 
 void Node::apply_settings() {
-  access_.set_password(settings_.requirepass);
+  accounts_.set_password(settings_.requirepass);
+  access_.log().set_entries_max(settings_.acllog_max_len);
   access_.set_protected_mode(settings_.protected_mode);
   pubsub_.set_output_bytes_max(settings_.listener_output_limit.hard);
   sessions_.set_bytes_max(settings_.maxmemory_clients > 0
@@ -61,6 +70,19 @@ void Node::apply_settings() {
                               : std::numeric_limits<std::size_t>::max());
   observers_.apply(settings_);
   events_.apply_settings();
+}
+
+// A file of users stands for requirepass, too, as in Redis.
+Status Node::load_users() {
+  if (accounts_.has_file()) return accounts_.load(nullptr);
+  if (settings_.users.empty()) return Done{};
+  std::string text;
+  for (const std::string& line : settings_.users) text += line + "\n";
+  Status loaded = accounts_.load(text, "the configuration", nullptr);
+  const bool is_named =
+      std::any_of(settings_.users.begin(), settings_.users.end(), is_default_user);
+  if (loaded && !is_named) access_.users().set_default_password(settings_.requirepass);
+  return loaded;
 }
 
 void Node::receive(Session& session, std::string_view bytes, Now now) {
@@ -77,14 +99,21 @@ void Node::receive(Session& session, std::string_view bytes, Now now) {
 }
 
 // Before a command runs: is it known, well formed, and allowed to this session now?
-Refusal Node::refuse(const Session& session, const protocol::CommandSpec& spec,
-                     Request request) const {
+Refusal Node::refuse(Session& session, const CommandTable::Entry& entry, Request request,
+                     Instant now) {
+  const protocol::CommandSpec& spec = entry.command->spec;
   if (!spec.takes(request.size())) return protocol::wrong_arity(spec.name);
-  if (access_.is_required() && !session.is_authenticated() && !spec.has(protocol::kNoAuth)) {
+  const bool may_ask = session.is_authenticated() || !access_.is_required();
+  if (!may_ask && !spec.has(protocol::kNoAuth)) {
     return Reply::error_view(protocol::kAuthenticationRequired);
   }
-  if (session.is_listening()) {
-    if (auto refusal = refuse_to_listener(session, spec)) return std::move(*refusal);
+  if (!session.is_plain()) {
+    if (session.is_restricted()) {
+      if (Refusal no = judge_.refuse(session, entry.number, request, now)) return no;
+    }
+    if (session.is_listening()) {
+      if (auto refusal = refuse_to_listener(session, spec)) return std::move(*refusal);
+    }
   }
   if (suspended_ && !spec.has(protocol::kAllowBusy)) {
     return Reply::error_view(kBusyRunningScript);
@@ -103,7 +132,7 @@ Reply Node::refuse_unknown(Session& session, const CommandTable::Entry* containe
     session.close_after_output();
     return Reply::none();
   }
-  const bool may_ask = !access_.is_required() || session.is_authenticated();
+  const bool may_ask = session.is_authenticated() || !access_.is_required();
   Reply refusal = !may_ask ? Reply::error_view(protocol::kAuthenticationRequired)
                   : container == nullptr
                       ? protocol::unknown_command(request)
@@ -133,7 +162,7 @@ Reply Node::execute(Session& session, Request request, Now now) {
   const CommandTable::Found found = commands_.find(request);
   if (found.entry == nullptr) return refuse_unknown(session, found.container, request, now);
   const protocol::CommandSpec& spec = found.entry->command->spec;
-  if (Refusal no = refuse(session, spec, request)) {
+  if (Refusal no = refuse(session, *found.entry, request, now.monotonic)) {
     ++found.entry->stats.rejected;
     return refused(session, found.entry, request, now, std::move(no));
   }
@@ -169,7 +198,17 @@ Reply Node::run(Session& session, Request request, Now now, CommandTable::Entry&
   INVARIANT(entry.command->run != nullptr, "a container that was called with its name alone");
   ++entry.stats.calls;
   Call call = call_of(session, request, now, *entry.command, origin);
-  const bool is_observed = observers_.look_at(entry.command->spec, request);
+  if (!session.is_restricted()) [[likely]]
+    return run_call(call, entry);
+  // Of a script within a script's caller, or a command within EXEC: the same user again.
+  const protocol::User* const before = grants_.set_holder(session.user());
+  Reply reply = run_call(call, entry);
+  grants_.set_holder(before);
+  return reply;
+}
+
+Reply Node::run_call(Call& call, CommandTable::Entry& entry) {
+  const bool is_observed = observers_.look_at(entry.command->spec, call.words);
   Reply reply = is_observed ? run_observed(call) : entry.command->run(call);
   if (reply.is_error()) {
     ++entry.stats.failed;
@@ -194,6 +233,10 @@ void Node::answer(Session& session, const Reply& reply, Now now) {
 Reply Node::run_queued(Session& session, Request request, Now now) {
   CommandTable::Entry* entry = commands_.find(request).entry;
   INVARIANT(entry != nullptr, "a queued command that is unknown");
+  if (session.is_restricted()) {
+    if (Refusal no = judge_.refuse_queued(session, entry->number, request, now.monotonic))
+      return no;
+  }
   ++stats_.commands_processed;
   return run(session, request, now, *entry, Origin::transaction);
 }

@@ -54,6 +54,8 @@
 #include "server/recovery/node_start.h"
 #include "server/settings/setting_table.h"
 #include "server/settings/settings.h"
+#include "server/users/accounts.h"
+#include "server/users/judge.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -92,7 +94,12 @@ class Node final : public protocol::Service, private CommandRunner {
     // "this node's max-ttl …": why a TTL is refused where max-ttl is no setting of its own.
     const std::string* ttl_bound = nullptr;
     bool runs_known_scripts_natively = true;  // false: in Lua, for tests that compare the two
-    AcceptTls accept_tls = {};                // CONFIG SET of tls-…; empty: no port speaks it
+    UserFile* user_file = nullptr;            // aclfile; nullptr: there is none
+    void (*system_random)(std::span<unsigned char>) =
+        nullptr;  // ACL GENPASS; nullptr: it is refused
+    // Where refusals are noted; nullptr: in the node's own.
+    protocol::AccessLog* access_log = nullptr;
+    AcceptTls accept_tls = {};  // CONFIG SET of tls-…; empty: no port speaks it
   };
 
   // CONFIG SET changes the settings in place; they outlive the node.
@@ -176,6 +183,11 @@ class Node final : public protocol::Service, private CommandRunner {
   protocol::Sessions& sessions() { return sessions_; }
   const protocol::Sessions& sessions() const { return sessions_; }
   protocol::AccessControl& access() { return access_; }
+  const protocol::AccessControl& access() const { return access_; }
+  Accounts& accounts() { return accounts_; }
+  Judge& judge() { return judge_; }
+  // The users of the configuration (user, aclfile). Called once, before there are sessions.
+  Status load_users();
   Door& door() { return door_; }
   TurnOrder& turns() { return turns_; }
   Pause& pause() { return pause_; }
@@ -225,6 +237,12 @@ class Node final : public protocol::Service, private CommandRunner {
   ClientLog& client_log() { return client_log_; }
   Random& random() { return random_; }  // for RANDOMKEY; nothing of safety is drawn from it
   ProcessFacts inspect_process() const { return environment_.inspect(); }
+  // Bytes that nobody can guess. False: nobody here has any.
+  bool fill_with_secrets(std::span<unsigned char> bytes) const {
+    if (environment_.system_random == nullptr) return false;
+    environment_.system_random(bytes);
+    return true;
+  }
   // Holds everybody up.
   void sleep(Duration length) const {
     if (environment_.sleep != nullptr) environment_.sleep(length);
@@ -255,6 +273,7 @@ class Node final : public protocol::Service, private CommandRunner {
             origin == Origin::script,
             origin == Origin::transaction};
   }
+  protocol::Reply run_call(Call& call, CommandTable::Entry& entry);
   protocol::Reply run_observed(Call& call);
   protocol::Reply run_timed(Call& call);
   // A known script without Lua is as short as a GET, which is not timed. Of these one in so many
@@ -269,8 +288,8 @@ class Node final : public protocol::Service, private CommandRunner {
   void note_time_of(Call& call, const protocol::Reply& reply, Instant began, unsigned calls);
   // reply: of the command, nullptr if it is to come. A monitor's own line stands behind it.
   void show_to_monitors(const Call& call, protocol::Reply* reply);
-  Refusal refuse(const protocol::Session& session, const protocol::CommandSpec& spec,
-                 protocol::Request request) const;
+  Refusal refuse(protocol::Session& session, const CommandTable::Entry& entry,
+                 protocol::Request request, Instant now);
   protocol::Reply refuse_unknown(protocol::Session& session, const CommandTable::Entry* container,
                                  protocol::Request request, Now now);
   // entry: nullptr for a command that is not known.
@@ -314,8 +333,11 @@ class Node final : public protocol::Service, private CommandRunner {
   Environment environment_;
   ClientLog client_log_{environment_.log};
   CommandTable commands_;
-  protocol::AccessControl access_;
+  protocol::AccessControl access_{commands_.specs()};
   protocol::Sessions sessions_;
+  Judge judge_{access_.rights(),
+               environment_.access_log != nullptr ? *environment_.access_log : access_.log(),
+               sessions_};
   Stats stats_;
   LedgerKeeper ledger_;
   Grants grants_;
@@ -326,6 +348,7 @@ class Node final : public protocol::Service, private CommandRunner {
   Watches watches_{grants_.locks()};
   PubSub pubsub_;
   KeyspaceEvents events_;
+  Accounts accounts_{{access_, sessions_, pubsub_, environment_.user_file}};
   Door door_;
   TurnOrder turns_{environment_.stopwatch};
   Pause pause_;

@@ -85,7 +85,7 @@ void Node::show_to_monitors(const Call& call, Reply* reply) {
   const std::string_view from = call.from_script ? "lua" : address;
   std::string line = monitor_line(call.now.wall, from, call.command.spec, call.words);
   const bool is_own = call.session.is_in(Session::kMonitoring) && !call.in_transaction;
-  observers_.monitors().show(line, is_own ? &call.session : nullptr);
+  observers_.monitors().show(line, call.session.user(), is_own ? &call.session : nullptr);
   if (!is_own || reply == nullptr) return;
   Reply both = Reply::sequence();
   both.add(std::move(*reply)).add(Reply::status(std::move(line)));

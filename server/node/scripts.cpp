@@ -1,5 +1,6 @@
 #include "server/node/scripts.h"
 
+#include "lua/scripts/sha1_text.h"
 #include "protocol/resp/errors.h"
 #include "server/grants/refusals.h"
 
@@ -39,6 +40,17 @@ lua::Engine::Loaded Scripts::load(std::string_view body, lua::Engine::Keep keep)
   return loaded;
 }
 
+Refusal Scripts::refuse_unknown(const protocol::Session& session, std::string_view body,
+                                Instant now) {
+  if (lua::known_script_of(body) != nullptr) return {};
+  const std::string sha1 = lua::sha1_text(body);
+  if (trusted_.contains(sha1)) return {};
+  parts_.judge.note(session, Judge::Context::toplevel, sha1, now);
+  return Reply::error_view(
+      "NOPERM this script is neither one that this node knows nor one that an operator has loaded "
+      "(eval known)");
+}
+
 bool Scripts::may_take_long(const protocol::CommandSpec& spec, Request request) {
   const bool is_eval = spec.name == "eval";
   const lua::Script* const script =
@@ -49,9 +61,14 @@ bool Scripts::may_take_long(const protocol::CommandSpec& spec, Request request) 
 // Whether there is memory for a script's writes is decided when it begins, and only the first write
 // is refused for lack of it: half of a script's writes would be worse than all. A first line "#!lua
 // flags=…" decides for the whole script.
-Reply Scripts::run(const lua::Script& script, std::span<const std::string_view> keys,
+Reply Scripts::run(const protocol::Session& caller, const lua::Script& script,
+                   std::span<const std::string_view> keys,
                    std::span<const std::string_view> arguments, Now now) {
+  const bool is_same = caller.is_restricted() == session_.is_restricted();
+  if (!is_same || caller.user() != session_.user()) session_.set_user(caller.shared_user());
+  caller_ = caller.id();
   lacks_memory_ = !script.allows_oom() && parts_.runner.is_above_maxmemory();
+  looks_at_calls_ = lacks_memory_ || session_.is_restricted();
   now_ = now;
   script_ = &script;
   has_written_ = false;
@@ -159,11 +176,12 @@ Reply Scripts::call(Request request) {
   return call_command(*found.entry, request);
 }
 
-// A form calls what scripts may call, with as many words as it takes: only memory is looked at.
+// A form calls what scripts may call, with as many words as it takes: only memory is looked at, and
+// what its user may do.
 Reply Scripts::call_nth(std::size_t nth, Request request) {
   CommandTable::Entry* const command = native_->commands[nth];
   return command == nullptr ? call(request)
-         : lacks_memory_    ? call_command(*command, request)
+         : looks_at_calls_  ? call_command(*command, request)
                             : run_command(*command, request);
 }
 
@@ -172,7 +190,7 @@ Reply Scripts::call_nth(std::size_t nth, Request request) {
 lua::NativeHost::Comparison Scripts::compare(std::size_t nth, std::string_view key,
                                              std::string_view value) {
   if (nth != 0 || !native_->begins_with_get) return Comparison::unknown;
-  if (parts_.observers.looks_at_all()) return Comparison::unknown;
+  if (parts_.observers.looks_at_all() || looks_at_calls_) return Comparison::unknown;
   parts_.coverage.bound_uncovered(now_.monotonic);
   const Lock* const lock = parts_.locks.find(key, now_.monotonic);
   if (is_hash(lock)) return Comparison::unknown;
@@ -189,6 +207,11 @@ Reply Scripts::call_command(CommandTable::Entry& command, Request request) {
   }
   if (spec.has(protocol::kNoScript)) {
     return Reply::error_view("ERR This Redis command is not allowed from script");
+  }
+  if (session_.is_restricted()) {
+    Refusal no =
+        parts_.judge.refuse_in_script(session_, caller_, command.number, request, now_.monotonic);
+    if (no) return no;
   }
   const bool writes = spec.has(protocol::kWrite);
   if (script_->is_read_only() && (writes || spec.has(protocol::kMayReplicate))) {

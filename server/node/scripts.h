@@ -29,10 +29,13 @@
 #include "server/observe/observers.h"
 #include "server/observe/stats.h"
 #include "server/settings/settings.h"
+#include "server/users/judge.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +53,7 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
   struct Parts {
     CommandRunner& runner;
     CommandTable& commands;
+    Judge& judge;
     Coverage& coverage;
     const Settings& settings;
     Stats& stats;
@@ -67,6 +71,22 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
   lua::Engine& engine() { return engine_; }
   const lua::Engine& engine() const { return engine_; }
 
+  // Whether the session may run those scripts alone that are known, or that an operator loaded.
+  bool is_closed_to(const protocol::Session& session) const {
+    const bool is_closed = parts_.settings.eval_scripts == Settings::EvalScripts::known;
+    return is_closed ||
+           (session.is_restricted() && session.user()->limits().runs_known_scripts_only);
+  }
+  // Why the script is none of these. REQUIRES: it is closed to the session.
+  protocol::Refusal refuse_unknown(const protocol::Session& session, std::string_view body,
+                                   Instant now);
+  // SCRIPT LOAD: an operator vouches for the script; scripts of others are forgotten with all.
+  void trust(const lua::Script& script) { trusted_.emplace(script.sha1()); }
+  void flush() {
+    engine_.flush();
+    trusted_.clear();
+  }
+
   // The script of this body. The time to compile it is watched as that of a script.
   lua::Engine::Loaded load(std::string_view body, lua::Engine::Keep keep);
   // Whether a script of this body or digest may take any time, and so may its body to be compiled:
@@ -74,7 +94,9 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
   bool may_take_long(const protocol::CommandSpec& spec, protocol::Request request);
 
   // The script's reply, or Kind::later when it was suspended. now: stays the same in it (rule C4).
-  protocol::Reply run(const lua::Script& script, std::span<const std::string_view> keys,
+  // What it calls is judged by the rights of its caller's user, whom its commands see as theirs.
+  protocol::Reply run(const protocol::Session& caller, const lua::Script& script,
+                      std::span<const std::string_view> keys,
                       std::span<const std::string_view> arguments, Now now);
   bool is_suspended() const { return engine_.is_suspended(); }
   // Whether the script under way may be trusted to change locks only in the name of their holders:
@@ -139,11 +161,14 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
   lua::Engine engine_;
   std::vector<std::unique_ptr<Native>> natives_;  // as known_scripts(); made when first needed
   const Native* native_ = nullptr;                // of the script that runs without Lua
+  std::set<std::string, std::less<>> trusted_;    // by SHA-1
   std::uint64_t native_runs_ = 0;
   Now now_{};
   const lua::Script* script_ = nullptr;  // the last that began
   const lua::Script* ran_ = nullptr;     // and ended, in the command under way
+  protocol::Session::Id caller_ = 0;     // its
   bool lacks_memory_ = false;            // from its beginning
+  bool looks_at_calls_ = false;          // also at those of a native form: it may be refused one
   bool has_written_ = false;
   bool knows_holder_ = false;
 };

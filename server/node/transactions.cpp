@@ -11,6 +11,7 @@
 
 namespace redlock::server {
 
+using protocol::Refusal;
 using protocol::Reply;
 using protocol::Request;
 using protocol::Session;
@@ -101,6 +102,11 @@ Reply Transactions::execute_next(Session& session) {
   ++parts_.stats.commands_processed;
   parts_.turns.count(request.size());
   session.last_command = entry->command->spec.name;
+  if (session.is_restricted()) {
+    Refusal no =
+        parts_.judge.refuse_queued(session, entry->number, request, running_->now.monotonic);
+    if (no) return no;
+  }
   parts_.coverage.bound_uncovered(running_->now.monotonic);
   return parts_.runner.run(session, request, running_->now, *entry,
                            CommandRunner::Origin::transaction);

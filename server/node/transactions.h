@@ -26,6 +26,7 @@
 #include "server/notify/watches.h"
 #include "server/observe/client_log.h"
 #include "server/observe/stats.h"
+#include "server/users/judge.h"
 
 #include <cstddef>
 #include <memory>
@@ -44,6 +45,7 @@ class Transactions {
     CommandRunner& runner;
     CommandTable& commands;
     protocol::Sessions& sessions;
+    Judge& judge;
     Watches& watches;
     Coverage& coverage;
     TurnOrder& turns;

@@ -156,7 +156,7 @@ void Node::tell_late_refusals(Now now) {
 Reply Node::run_script(Call& call, const lua::Script& script,
                        std::span<const std::string_view> keys,
                        std::span<const std::string_view> arguments) {
-  Reply reply = scripts_.run(script, keys, arguments, call.now);
+  Reply reply = scripts_.run(call.session, script, keys, arguments, call.now);
   if (!reply.is(Reply::Kind::later)) return reply;
   const Instant began = call.in_transaction ? grants_.clock().latest() : call.instant();
   suspended_ = Suspended{call.session.id(), call.now, began, std::nullopt};

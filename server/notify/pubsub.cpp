@@ -1,6 +1,7 @@
 #include "server/notify/pubsub.h"
 
 #include "base/invariant.h"
+#include "protocol/access/user.h"
 #include "protocol/catalogue/glob.h"
 #include "server/settings/piece.h"
 
@@ -13,6 +14,13 @@ namespace {
 
 using protocol::Reply;
 using protocol::Session;
+
+constexpr std::string_view kKeyspace = "__keyspace@0__:";
+constexpr std::string_view kKeyevent = "__keyevent@0__:";
+
+std::string_view key_of_event(std::string_view channel, std::string_view text) {
+  return channel.starts_with(kKeyspace) ? channel.substr(kKeyspace.size()) : text;
+}
 
 constexpr std::string_view kListenerCommands[] = {"ping",         "quit",        "reset",
                                                   "subscribe",    "unsubscribe", "psubscribe",
@@ -115,12 +123,18 @@ std::vector<std::string> PubSub::names_of(const Session& session, Kind kind) con
 }
 
 PubSub::Published PubSub::publish(std::string_view channel, std::string_view text, Kind kind) {
+  return publish(channel, text, kind, false);
+}
+
+PubSub::Published PubSub::publish(std::string_view channel, std::string_view text, Kind kind,
+                                  bool is_event) {
   Progress progress;
   const bool is_first = unfinished_.empty();
-  if (is_first && tell(channel, text, kind, progress)) return {progress.receivers, true};
+  const EventKey key = is_event ? EventKey(key_of_event(channel, text)) : std::nullopt;
+  if (is_first && tell(channel, text, kind, key, progress)) return {progress.receivers, true};
   const std::size_t receivers = progress.receivers;
   unfinished_.push_back(
-      {std::string(channel), std::string(text), kind, std::move(progress), std::nullopt});
+      {std::string(channel), std::string(text), kind, is_event, std::move(progress), std::nullopt});
   unfinished_bytes_ += sizeof(Message) + channel.size() + text.size();
   return {receivers, false};
 }
@@ -133,7 +147,9 @@ void PubSub::tell_when_whole(Session::Id publisher) {
 void PubSub::go_on(std::vector<Whole>& whole) {
   if (unfinished_.empty()) return;
   Message& message = unfinished_.front();
-  if (!tell(message.channel, message.text, message.kind, message.progress)) return;
+  const EventKey key =
+      message.is_event ? EventKey(key_of_event(message.channel, message.text)) : std::nullopt;
+  if (!tell(message.channel, message.text, message.kind, key, message.progress)) return;
   if (message.publisher) whole.push_back({*message.publisher, message.progress.receivers});
   unfinished_bytes_ -= sizeof(Message) + message.channel.size() + message.text.size();
   unfinished_.pop_front();
@@ -141,12 +157,12 @@ void PubSub::go_on(std::vector<Whole>& whole) {
 
 // A piece of it. True: all have been told.
 bool PubSub::tell(std::string_view channel, std::string_view text, Kind kind,
-                  Progress& progress) const {
+                  const EventKey& event_key, Progress& progress) const {
   std::size_t steps = 0;
   if (!progress.is_at_patterns) {
     const auto entry = names(kind).find(channel);
     if (entry != names(kind).end() &&
-        !tell_some(entry->second, message_to(kind, channel, text), progress, steps)) {
+        !tell_some(entry->second, message_to(kind, channel, text), event_key, progress, steps)) {
       return false;
     }
     if (kind == Kind::shard_channel) return true;
@@ -162,7 +178,8 @@ bool PubSub::tell(std::string_view channel, std::string_view text, Kind kind,
     }
     steps += kStepsOfPattern;
     if (!protocol::glob_matches(at->first, channel, steps)) continue;
-    if (!tell_some(at->second, message_by(at->first, channel, text), progress, steps)) {
+    const Reply message = message_by(at->first, channel, text);
+    if (!tell_some(at->second, message, event_key, progress, steps)) {
       progress.pattern = at->first;
       return false;
     }
@@ -172,15 +189,18 @@ bool PubSub::tell(std::string_view channel, std::string_view text, Kind kind,
 
 // Those behind the one that was told last. One that does not read what it is told costs no more
 // than its limit: the shell closes it. False: the piece is at its end before the listeners.
-bool PubSub::tell_some(const Listeners& listeners, const Reply& message, Progress& progress,
-                       std::size_t& steps) const {
+bool PubSub::tell_some(const Listeners& listeners, const Reply& message, const EventKey& event_key,
+                       Progress& progress, std::size_t& steps) const {
   const std::size_t steps_each = steps_to_tell(message);
   for (auto at = listeners.upper_bound(progress.told); at != listeners.end(); ++at) {
     if (steps >= kStepsOfPiece) return false;
-    at->second->tell(message, output_bytes_max_);
     progress.told = at->first;
+    const bool is_hidden =
+        event_key && at->second->is_restricted() && !at->second->user()->may_see(*event_key);
+    steps += is_hidden ? kStepsOfPattern : steps_each;
+    if (is_hidden) continue;
+    at->second->tell(message, output_bytes_max_);
     ++progress.receivers;
-    steps += steps_each;
   }
   progress.told = 0;
   return true;
@@ -200,8 +220,12 @@ std::size_t PubSub::receivers(std::string_view channel, Kind kind) const {
 
 void PubSub::publish_event(EventFlags asked, std::string_view event, std::string_view key) {
   if (count(Kind::channel) + count(Kind::pattern) == 0 || is_full()) return;
-  if ((asked & kToKeyspace) != 0) publish(fmt::format("__keyspace@0__:{}", key), event);
-  if ((asked & kToKeyevent) != 0) publish(fmt::format("__keyevent@0__:{}", event), key);
+  const auto tell_to = [&](std::string_view channel, std::string_view about,
+                           std::string_view text) {
+    publish(fmt::format("{}{}", channel, about), text, Kind::channel, true);
+  };
+  if ((asked & kToKeyspace) != 0) tell_to(kKeyspace, key, event);
+  if ((asked & kToKeyevent) != 0) tell_to(kKeyevent, event, key);
 }
 
 std::size_t PubSub::listeners(Kind kind, std::string_view name) const {

@@ -124,13 +124,18 @@ class PubSub {
     std::string channel;
     std::string text;
     Kind kind;
+    bool is_event;  // of a key: it stands in the channel or in the text
     Progress progress;
     std::optional<Session::Id> publisher;
   };
 
-  bool tell(std::string_view channel, std::string_view text, Kind kind, Progress& progress) const;
-  bool tell_some(const Listeners& listeners, const Reply& message, Progress& progress,
-                 std::size_t& steps) const;
+  // event_key: of an event; it is told to those alone who are shown the key.
+  using EventKey = std::optional<std::string_view>;
+  Published publish(std::string_view channel, std::string_view text, Kind kind, bool is_event);
+  bool tell(std::string_view channel, std::string_view text, Kind kind, const EventKey& event_key,
+            Progress& progress) const;
+  bool tell_some(const Listeners& listeners, const Reply& message, const EventKey& event_key,
+                 Progress& progress, std::size_t& steps) const;
 
   Names& names(Kind kind) { return names_[static_cast<std::size_t>(kind)]; }
   const Names& names(Kind kind) const { return names_[static_cast<std::size_t>(kind)]; }

@@ -1,6 +1,7 @@
 #include "server/observe/monitors.h"
 
 #include "base/text/quoted_words.h"
+#include "protocol/access/user.h"
 #include "protocol/resp/reply.h"
 #include "server/observe/secret_words.h"
 
@@ -22,9 +23,11 @@ void Monitors::leave(Session& session) {
   sessions_.erase(session.id());
 }
 
-void Monitors::show(std::string_view line, const Session* except) const {
+void Monitors::show(std::string_view line, const protocol::User* of, const Session* except) const {
   const auto reply = protocol::Reply::status_view(line);
   for (const auto& [id, session] : sessions_) {
+    const bool sees_all = !session->is_restricted() || session->user()->sees_all_keys();
+    if (!sees_all && session->user() != of) continue;
     if (session != except) session->tell(reply, output_bytes_max_);
   }
 }

@@ -27,8 +27,10 @@ class Monitors {
   void leave(protocol::Session& session);
   bool is_empty() const { return sessions_.empty(); }
 
-  // Writes the line to all but `except`, whose own command it is: it gets it behind its reply.
-  void show(std::string_view line, const protocol::Session* except) const;
+  // Writes the line to all but `except`, whose own command it is: it gets it behind its reply. A
+  // monitor whose user does not see all keys is shown the commands of that user alone: which keys a
+  // command is about, as one with a script's arguments, cannot be told from its words.
+  void show(std::string_view line, const protocol::User* of, const protocol::Session* except) const;
 
   // A monitor whose unread output is more than this is closed; 0: never. One script may be millions
   // of lines.

@@ -17,6 +17,7 @@ bool stands_behind_auth(protocol::Request words, std::size_t number) {
 bool is_secret(const protocol::CommandSpec& spec, protocol::Request words, std::size_t number) {
   if (spec.name == "auth") return number >= 1;
   if (spec.name == "hello") return stands_behind_auth(words, number);
+  if (spec.name == "acl|setuser") return number >= 3;
   // CONFIG SET name value [name value …]
   return spec.name == "config|set" && number >= 3 && number % 2 == 1 &&
          server::is_secret(words[number - 1]);

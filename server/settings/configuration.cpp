@@ -74,6 +74,7 @@ class Reader {
   Status read_words(std::string_view name, const std::vector<std::string>& words,
                     std::string_view line, int number) {
     if (equals_ignoring_case(name, "include")) return include(words, line, number);
+    if (equals_ignoring_case(name, "user")) return keep_user(words, line, number);
     if (equals_ignoring_case(name, "bootstrap")) {
       return fatal(
           place(number), line,
@@ -116,6 +117,18 @@ class Reader {
     const std::string name = std::move(words->front());
     words->erase(words->begin());
     return read_words(name, *words, line, number);
+  }
+
+  // A user's rules are about commands, which are the node's matter: it reads them when it starts.
+  Status keep_user(const std::vector<std::string>& words, std::string_view line, int number) {
+    if (words.empty()) {
+      return fatal(place(number), shown(line),
+                   "user takes a name and rules, as in 'user team-a on >secret ~team-a:* +@lock'");
+    }
+    std::string kept = "user";
+    for (const std::string& word : words) kept += " " + quoted_word(word);
+    configuration_.settings.users.push_back(std::move(kept));
+    return Done{};
   }
 
   Status include(const std::vector<std::string>& words, std::string_view line, int number) {

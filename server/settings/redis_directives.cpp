@@ -150,17 +150,15 @@ constexpr std::array<std::string_view, 24> kProcess = {"hz",
                                                        "shutdown-on-sigint",
                                                        "shutdown-on-sigterm"};
 
-constexpr std::array<std::string_view, 11> kCommands = {"loadmodule",
-                                                        "enable-module-command",
-                                                        "enable-protected-configs",
-                                                        "acllog-max-len",
-                                                        "acl-pubsub-default",
-                                                        "tracking-table-max-keys",
-                                                        "latency-tracking-info-percentiles",
-                                                        "bind-source-addr",
-                                                        "socket-mark-id",
-                                                        "client-query-buffer-limit",
-                                                        "proto-max-bulk-len"};
+constexpr std::array<std::string_view, 9> kCommands = {"loadmodule",
+                                                       "enable-module-command",
+                                                       "enable-protected-configs",
+                                                       "tracking-table-max-keys",
+                                                       "latency-tracking-info-percentiles",
+                                                       "bind-source-addr",
+                                                       "socket-mark-id",
+                                                       "client-query-buffer-limit",
+                                                       "proto-max-bulk-len"};
 
 constexpr std::array<std::string_view, 8> kTls = {
     "tls-replication",           "tls-cluster",
@@ -189,12 +187,11 @@ struct Guard {
 
 constexpr std::array kGuards = {
     Guard{"tls-auth-clients-user", "off",
-          "users are not supported yet: a certificate lets its owner in, and nothing else"},
-    Guard{"aclfile", "", "users are not supported yet; use requirepass, and leave this line out"},
-    Guard{"user", "", "users are not supported yet; use requirepass, and leave this line out"},
+          "a certificate lets its owner in, and stands for no user"},
+    Guard{"acl-pubsub-default", "resetchannels",
+          "a new user hears no channel, as in Redis 7; say allchannels, or &CHANNEL, in its rules"},
     Guard{"rename-command", "",
-          "commands cannot be renamed or hidden yet; a node that took this line would leave the "
-          "command open under its own name"},
+          "commands are not renamed; take them from users instead, as in 'user default -flushall'"},
 };
 
 bool has_name(std::span<const std::string_view> names, std::string_view name) {

@@ -43,6 +43,7 @@ inline constexpr std::uint64_t kFenceBlockMax = std::uint64_t{1} << 24;
 
 inline constexpr std::string_view kRestartReplies[] = {"error", "held"};
 inline constexpr std::string_view kDebugCommand[] = {"no", "local", "yes"};
+inline constexpr std::string_view kEvalScripts[] = {"all", "known"};
 inline constexpr std::string_view kSupervised[] = {"no", "systemd", "auto"};
 inline constexpr std::string_view kTlsClients[] = {"no", "yes", "optional"};
 inline constexpr std::string_view kLogLevels[] = {"debug", "verbose", "notice", "warning"};

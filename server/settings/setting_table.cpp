@@ -73,6 +73,9 @@ constexpr std::array kTable = {
     row<YesNo<&Settings::metrics_tls>>("metrics-tls", "yes or no", Change::at_start),
     row<YesNo<&Settings::protected_mode>>("protected-mode", "yes or no", Change::running),
     row<Text<&Settings::requirepass>>("requirepass", "a password", Change::running),
+    row<Text<&Settings::aclfile>>("aclfile", "a path; '' is none", Change::at_start),
+    row<Integer<&Settings::acllog_max_len, 0, kUnsignedMax>>("acllog-max-len", "a number from 0",
+                                                             Change::running),
     row<Length<&Settings::max_ttl>>("max-ttl", "a duration from 1ms, such as 65s",
                                     Change::at_start),
     row<YesNo<&Settings::require_ttl>>("require-ttl", "yes or no", Change::at_start),
@@ -98,6 +101,7 @@ constexpr std::array kTable = {
                     kDurationTextMax / 1ms>>("busy-reply-threshold",
                                              "milliseconds from 1, or a duration such as 1s",
                                              Change::running, "lua-time-limit"),
+    row<Choice<&Settings::eval_scripts, kEvalScripts>>("eval", "all or known", Change::running),
     row<Length<&Settings::script_time_limit>>("script-time-limit",
                                               "a duration from 1ms, such as 5s", Change::running),
     row<Memory<&Settings::script_memory_limit, kScriptMemoryMin>>(
@@ -287,6 +291,10 @@ Status check(const Settings& settings) {
     return Failure{fmt::format("unixsocket: '{}' is no absolute path: it begins with a /",
                                settings.unixsocket)};
   }
+  if (!settings.aclfile.empty() && !settings.users.empty()) {
+    return Failure{
+        "users stand in the configuration (user) and in a file (aclfile): they stand in one"};
+  }
   return Done{};
 }
 
@@ -296,7 +304,12 @@ std::vector<std::string> cautions(const Settings& settings) {
     sentences.emplace_back(
         "require-ttl is no: keys without a TTL are outside every promise of a lock node");
   }
-  if (!settings.protected_mode && settings.requirepass.empty()) {
+  if (!settings.aclfile.empty() && !settings.requirepass.empty()) {
+    sentences.emplace_back(
+        "requirepass means nothing beside aclfile: the default user's password stands there");
+  }
+  const bool has_users = !settings.aclfile.empty() || !settings.users.empty();
+  if (!settings.protected_mode && settings.requirepass.empty() && !has_users) {
     sentences.emplace_back(
         "protected-mode is no and there is no requirepass: whoever reaches this node can take and "
         "delete its locks");

@@ -60,6 +60,9 @@ struct Settings {
   // Who may speak.
   bool protected_mode = true;
   std::string requirepass;
+  std::string aclfile;             // "": users are those of the configuration
+  std::vector<std::string> users;  // its lines: "user NAME rules"
+  std::uint64_t acllog_max_len = 128;
 
   // Locks (rules L1, L2, C1).
   Duration max_ttl = 65s;
@@ -87,6 +90,10 @@ struct Settings {
   Duration script_time_limit = 5s;
   std::uint64_t script_memory_limit = 16 * 1024 * 1024;
   std::uint64_t script_size_limit = 64 * 1024;
+
+  // Which scripts EVAL and EVALSHA run: `known` are those of the lock libraries, and what an
+  // operator has loaded.
+  enum class EvalScripts { all, known } eval_scripts = EvalScripts::all;
 
   // Which keyspace events are told over pub/sub; 0: none.
   EventFlags notify_keyspace_events = 0;

@@ -74,6 +74,7 @@ Status NodeRun::open() {
   } else {
     decision_ = decide_without_folder(settings_, start, random_node_id());
   }
+  if (!settings_.aclfile.empty()) acl_file_.emplace(settings_.aclfile);
   node_.emplace(
       all_families(), settings_,
       node_start(decision_, settings_, start, random_node_id(), net::system_random_seed()),
@@ -85,7 +86,10 @@ Status NodeRun::open() {
           .ledger = folder_ ? &folder_->latest_deadline_page() : nullptr,
           .sleep = sleep_for,
           .stopwatch = now,
+          .user_file = acl_file_ ? &*acl_file_ : nullptr,
+          .system_random = net::system_random,
           .accept_tls = [this](const Settings& to) { return renew_tls(tls_.get(), to); }});
+  if (Status loaded = node_->load_users(); !loaded) return loaded;
   return restore();
 }
 

@@ -17,6 +17,7 @@
 #include "base/net/turn/background_task.h"
 #include "base/net/turn/loop.h"
 #include "server/node/node.h"
+#include "server/shell/acl_file.h"
 #include "server/shell/script_watchdog.h"
 #include "server/shell/state_folder.h"
 #include "server/sockets/listeners.h"
@@ -96,6 +97,7 @@ class NodeRun {
   std::unique_ptr<net::TlsServer> tls_;
   std::unique_ptr<Listeners> listeners_;
   std::optional<StateFolder> folder_;
+  std::optional<AclFile> acl_file_;
   Decision decision_;
   std::optional<Node> node_;
   SessionServer* server_ = nullptr;  // while it serves

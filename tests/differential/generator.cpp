@@ -13,6 +13,7 @@ using protocol::SyntaxArgument;
 
 constexpr NotCompared kNotCompared[] = {
     {"lock.", "Redis has no such commands; tests/unit/server tests them"},
+    {"acl", "users would lock the generator out; tests/transcript compares them"},
     {"shutdown", "it ends the server; tests/process tests it"},
     {"config|rewrite", "there is no configuration file to write"},
     {"script|debug", "a node has no script debugger; tests/transcript tests its refusal"},

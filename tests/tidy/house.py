@@ -6,10 +6,10 @@ from fnmatch import fnmatch
 # it but for rooms of their own; it may include itself and what is named here.
 _NET = {"base", "base/net", "base/net/process", "base/net/turn", "base/net/sockets",
         "base/net/tls"}
-_PROTOCOL = {"base", "protocol/resp", "protocol/catalogue", "protocol/session"}
+_PROTOCOL = {"base", "protocol/resp", "protocol/catalogue", "protocol/access", "protocol/session"}
 _LUA = {"base", "protocol/resp", "lua/scripts", "lua/library", "lua/engine"}
 _NODE = {*_PROTOCOL, "server/locks", "server/settings", "server/recovery", "server/notify",
-         "server/observe", "server/grants", "server/group", "server/node"}
+         "server/observe", "server/users", "server/grants", "server/group", "server/node"}
 _GROUP = {"base", "protocol/resp", "coordinator/quorum", "coordinator/link", "coordinator/roster",
           "coordinator/group"}
 _CLIENT = {*_NET, "coordinator/include", "coordinator/quorum", "coordinator/client"}
@@ -26,7 +26,8 @@ ROOMS = {
     "base/net": _NET,
     "protocol/resp": {"base"},
     "protocol/catalogue": {"base", "protocol/resp"},
-    "protocol/session": {"base", "protocol/resp"},
+    "protocol/access": {"base", "protocol/resp", "protocol/catalogue"},
+    "protocol/session": {"base", "protocol/resp", "protocol/access"},
     "lua/scripts": {"base", "protocol/resp"},
     "lua/library": {"base", "protocol/resp"},
     "lua/engine": _LUA,
@@ -35,7 +36,8 @@ ROOMS = {
     "server/recovery": {"base", "server/locks", "server/settings"},
     "server/observe": {*_PROTOCOL, "server/settings"},
     "server/notify": {*_PROTOCOL, "server/locks", "server/settings", "server/observe"},
-    "server/grants": _NODE - {"server/node"},
+    "server/users": {*_PROTOCOL, "server/notify"},
+    "server/grants": _NODE - {"server/users", "server/node"},
     "server/group": {"base", "protocol/resp", "server/settings", "server/recovery",
                      "server/grants"},
     "server/node": {*_NODE, *_LUA},

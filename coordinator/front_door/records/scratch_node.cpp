@@ -60,7 +60,8 @@ ScratchNode::ScratchNode(Parts parts, std::uint64_t hash_seed, Instant started_a
                               .log = parts.log,
                               .script_watch = parts.watch,
                               .elsewhere = this,
-                              .ttl_bound = &parts.ttl_bound}),
+                              .ttl_bound = &parts.ttl_bound,
+                              .access_log = parts.access_log}),
       session_(node_.sessions().open({}, true, started_at)),
       readers_(entries({"ttl", "pttl", "expiretime", "pexpiretime"})),
       movers_(entries({"expire", "pexpire", "expireat", "pexpireat"})) {}
@@ -80,7 +81,9 @@ std::uint64_t ScratchNode::calls_of(const Entries& entries) {
   return calls;
 }
 
-RunResult ScratchNode::run(Transaction& requests, std::span<const KnownRecord> records, Now now) {
+RunResult ScratchNode::run(Transaction& requests, std::span<const KnownRecord> records, Now now,
+                           const std::shared_ptr<const protocol::User>& user) {
+  if (user != nullptr || session_.user() != nullptr) session_.set_user(user);
   INVARIANT(node_.locks().size() == 0, "a run has left something behind");
   load(records);
   RunResult result;

@@ -24,6 +24,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -71,6 +72,11 @@ const KnownRecord* find_record(std::span<const KnownRecord> records, const std::
 // What a run that only looks at a key has done to it: nothing.
 TouchedKey looked_at(std::span<const KnownRecord> records, const std::string& key);
 
+// For a run of what the session sent; nullptr: its user may do everything.
+inline std::shared_ptr<const protocol::User> restricted_user(const protocol::Session& session) {
+  return session.is_restricted() ? session.shared_user() : nullptr;
+}
+
 class ScratchNode final : private server::Elsewhere {
  public:
   // All outlive it. watch: ends a script that has run for kScriptTimeMax, and never suspends one;
@@ -82,6 +88,7 @@ class ScratchNode final : private server::Elsewhere {
     const std::string& ttl_bound;
     const server::Stopwatch& stopwatch;         // empty: runs may take any time
     const server::PubSub* listeners = nullptr;  // of the door, for whom messages are; none: nobody
+    protocol::AccessLog* access_log = nullptr;  // of the door; none: refusals are told to nobody
   };
   ScratchNode(Parts parts, std::uint64_t hash_seed, Instant started_at);
   ScratchNode(const ScratchNode&) = delete;
@@ -89,7 +96,11 @@ class ScratchNode final : private server::Elsewhere {
 
   // The requests one after the other, at one instant (rule C4). REQUIRES: the sessions' node has
   // found them well formed.
-  RunResult run(protocol::Transaction& requests, std::span<const KnownRecord> records, Now now);
+  // user: whose they are, and by whose rights their scripts are judged; nullptr: of one who may do
+  // everything. What was sent itself was judged by the sessions' node, whose users know commands by
+  // the same numbers, as both nodes have the same table.
+  RunResult run(protocol::Transaction& requests, std::span<const KnownRecord> records, Now now,
+                const std::shared_ptr<const protocol::User>& user = nullptr);
 
   server::Node& node() { return node_; }
 

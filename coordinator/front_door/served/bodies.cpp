@@ -61,6 +61,9 @@ std::vector<std::string> expected_keys_of(const protocol::CommandSpec& spec, Req
   return keys;
 }
 
+// Whose rights a run has; nullptr: all of them.
+using RunUser = std::shared_ptr<const protocol::User>;
+
 // What a run published, once it counts.
 void tell(const RunResult& run, MessageRelay& relay) {
   for (const DoorMessage& message : run.messages) relay.tell(message);
@@ -69,15 +72,19 @@ void tell(const RunResult& run, MessageRelay& relay) {
 class ScratchBody final : public CommandBody {
  public:
   ScratchBody(ScratchNode& scratch, Transaction request, const protocol::CommandSpec& spec,
-              MessageRelay& relay)
-      : scratch_(scratch), request_(std::move(request)), spec_(spec), relay_(relay) {
+              RunUser user, MessageRelay& relay)
+      : scratch_(scratch),
+        request_(std::move(request)),
+        spec_(spec),
+        user_(std::move(user)),
+        relay_(relay) {
     is_plain_try_ = is_plain_try_of(request_.request(0));
   }
   std::vector<std::string> expected_keys() const override {
     return expected_keys_of(spec_, request_.request(0));
   }
   RunResult run(std::span<const KnownRecord> records, Now now) override {
-    RunResult run = scratch_.run(request_, records, now);
+    RunResult run = scratch_.run(request_, records, now, user_);
     run.moves_deadlines = run.moves_deadlines && may_compare_deadlines(request_.request(0));
     return run;
   }
@@ -91,6 +98,7 @@ class ScratchBody final : public CommandBody {
   ScratchNode& scratch_;
   mutable Transaction request_;  // reading it lays out its words
   const protocol::CommandSpec& spec_;
+  RunUser user_;
   MessageRelay& relay_;
   bool is_plain_try_ = false;
 };
@@ -98,9 +106,11 @@ class ScratchBody final : public CommandBody {
 class ExecBody final : public CommandBody {
  public:
   ExecBody(ScratchNode& scratch, std::unique_ptr<Transaction> queue,
-           std::vector<WatchedRecord> watched, RunQueued run_queued, MessageRelay& relay)
+           std::vector<WatchedRecord> watched, RunQueued run_queued, RunUser user,
+           MessageRelay& relay)
       : scratch_(scratch),
         queue_(std::move(queue)),
+        user_(std::move(user)),
         watched_(std::move(watched)),
         run_queued_(std::move(run_queued)),
         relay_(relay) {}
@@ -109,7 +119,7 @@ class ExecBody final : public CommandBody {
     is_broken_ = std::any_of(watched_.begin(), watched_.end(), [&](const WatchedRecord& watched) {
       return has_changed(watched, records);
     });
-    RunResult run = is_broken_ ? RunResult{} : scratch_.run(*queue_, records, now);
+    RunResult run = is_broken_ ? RunResult{} : scratch_.run(*queue_, records, now, user_);
     for (const WatchedRecord& watched : watched_) {
       const bool is_touched =
           std::any_of(run.touched.begin(), run.touched.end(),
@@ -151,6 +161,7 @@ class ExecBody final : public CommandBody {
 
   ScratchNode& scratch_;
   std::unique_ptr<Transaction> queue_;
+  RunUser user_;
   std::vector<WatchedRecord> watched_;
   RunQueued run_queued_;
   MessageRelay& relay_;
@@ -188,14 +199,15 @@ std::unique_ptr<CommandBody> scratch_body(ScratchNode& scratch, server::Call& ca
                                           MessageRelay& relay) {
   Transaction request;
   if (!request.add(call.words, call.command.spec.flags)) return nullptr;
-  return std::make_unique<ScratchBody>(scratch, std::move(request), call.command.spec, relay);
+  return std::make_unique<ScratchBody>(scratch, std::move(request), call.command.spec,
+                                       restricted_user(call.session), relay);
 }
 
 std::unique_ptr<CommandBody> exec_body(ScratchNode& scratch, std::unique_ptr<Transaction> queue,
                                        std::vector<WatchedRecord> watched, RunQueued run_queued,
-                                       MessageRelay& relay) {
+                                       const protocol::Session& session, MessageRelay& relay) {
   return std::make_unique<ExecBody>(scratch, std::move(queue), std::move(watched),
-                                    std::move(run_queued), relay);
+                                    std::move(run_queued), restricted_user(session), relay);
 }
 
 std::unique_ptr<CommandBody> watch_body(std::vector<std::string> keys,

@@ -29,7 +29,7 @@ using RunQueued = std::function<protocol::Reply(protocol::Request request, Now n
 std::unique_ptr<CommandBody> exec_body(ScratchNode& scratch,
                                        std::unique_ptr<protocol::Transaction> queue,
                                        std::vector<WatchedRecord> watched, RunQueued run_queued,
-                                       MessageRelay& relay);
+                                       const protocol::Session& session, MessageRelay& relay);
 
 // WATCH: reads the records; `watch` keeps them.
 std::unique_ptr<CommandBody> watch_body(std::vector<std::string> keys,

@@ -53,9 +53,10 @@ std::optional<std::string> lock_of_counter(std::string_view key) {
 class TakeBody final : public CommandBody {
  public:
   TakeBody(ScratchNode& scratch, protocol::Transaction request, std::string lock,
-           std::string counter)
+           std::string counter, std::shared_ptr<const protocol::User> user)
       : scratch_(scratch),
         request_(std::move(request)),
+        user_(std::move(user)),
         lock_(std::move(lock)),
         counter_(std::move(counter)) {}
 
@@ -65,7 +66,7 @@ class TakeBody final : public CommandBody {
 
   // What it counts counts nothing.
   RunResult run(std::span<const KnownRecord> records, Now now) override {
-    RunResult run = scratch_.run(request_, records, now);
+    RunResult run = scratch_.run(request_, records, now, user_);
     std::erase_if(run.touched, [this](const TouchedKey& key) { return key.key == counter_; });
     return run;
   }
@@ -83,6 +84,7 @@ class TakeBody final : public CommandBody {
  private:
   ScratchNode& scratch_;
   protocol::Transaction request_;
+  std::shared_ptr<const protocol::User> user_;
   std::string lock_;
   std::string counter_;
 };
@@ -119,7 +121,8 @@ std::unique_ptr<CommandBody> fenced_body(ScratchNode& scratch, server::Call& cal
   protocol::Transaction request;
   if (!request.add(call.words, call.command.spec.flags)) return nullptr;
   return std::make_unique<TakeBody>(scratch, std::move(request), std::string(call.word(kLockWord)),
-                                    std::string(call.word(kCounterWord)));
+                                    std::string(call.word(kCounterWord)),
+                                    restricted_user(call.session));
 }
 
 }  // namespace redlock::coordinator

@@ -137,6 +137,15 @@ TEST_CASE("a redis.conf starts, with a warning for each reason and not for each 
                    "hz, dynamic-hz") == 1);
 }
 
+TEST_CASE("users are kept as they are, each a line; what is wrong with them the node says") {
+  const auto outcome = read("user a on >x ~a:*\nuser \"b\" +nope\n");
+  CHECK(outcome.error.empty());
+  CHECK(outcome.configuration.settings.users ==
+        std::vector<std::string>{R"(user "a" "on" ">x" "~a:*")", R"(user "b" "+nope")"});
+  CHECK(read("user\n").error.find("user takes a name and rules") != std::string::npos);
+  CHECK(read("user a >secret \"\n").error.find("secret") == std::string::npos);
+}
+
 TEST_CASE("bootstrap is an error in a file, with the reason (rule R1)") {
   CHECK(read("bootstrap yes").error.find("bootstrap is a deed") != std::string::npos);
 }

@@ -208,13 +208,23 @@ TEST_CASE("directives of Redis that do nothing here are accepted with a reason")
 
 TEST_CASE("directives that keep somebody out are refused while they are not supported") {
   Settings settings;
-  for (const std::string_view bad : {"tls-auth-clients-user CN", "aclfile /etc/acl",
-                                     "user alice on", "rename-command FLUSHALL ''"}) {
+  for (const std::string_view bad : {"tls-auth-clients-user CN", "acl-pubsub-default allchannels",
+                                     "rename-command FLUSHALL ''"}) {
     INFO(bad);
     CHECK_FALSE(line(settings, bad).empty());
   }
   CHECK(line(settings, "tls-auth-clients-user off").empty());
-  CHECK(line(settings, "aclfile ''").empty());
+  CHECK(line(settings, "acl-pubsub-default resetchannels").empty());
+}
+
+TEST_CASE("users stand in the configuration or in a file, not in both") {
+  Settings settings;
+  CHECK(line(settings, "aclfile /etc/users.acl").empty());
+  CHECK(check(settings));
+  settings.users = {"user a on"};
+  CHECK_FALSE(check(settings));
+  settings.aclfile.clear();
+  CHECK(check(settings));
 }
 
 TEST_CASE("TLS is asked whether it can go by what CONFIG SET sets, and only then") {
