@@ -1,6 +1,7 @@
 #include "coordinator/client/group_sockets.h"
 
 #include "base/net/process/system_random.h"
+#include "base/net/turn/clock.h"
 #include "coordinator/client/holder.h"
 #include "coordinator/client/node_address.h"
 
@@ -8,12 +9,21 @@
 
 namespace redlock::coordinator {
 
+namespace {
+
+Group::Options with_wall_clock(Group::Options options) {
+  options.wall_clock = net::read_wall_clock;
+  return options;
+}
+
+}  // namespace
+
 GroupSockets::GroupSockets(net::Loop& loop, std::unique_ptr<net::TimerDescriptor> alarm,
                            Group::Options options, const std::vector<NodePlace>& places,
                            std::shared_ptr<net::TlsClient> tls)
     : loop_(loop),
       tls_(std::move(tls)),
-      group_(std::move(options), new_lock_value, net::system_random_seed()),
+      group_(with_wall_clock(std::move(options)), new_lock_value, net::system_random_seed()),
       timer_(loop, std::move(alarm), [this] { group_.on_time(holder_now()); }) {
   for (const NodePlace& place : places) {
     const auto node = static_cast<NodeIndex>(sockets_.size());

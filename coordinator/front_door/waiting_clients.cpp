@@ -34,7 +34,7 @@ bool WaitingClients::add(SessionId session, Form form, const std::string& key, I
   if (form == Form::push) cancel_push(session, key);
   if (waiters_.size() >= kWaitersMax) return false;
   const Number number = ++last_number_;
-  waiters_.emplace(number, Waiter{session, form, key, deadline});
+  waiters_.emplace(number, Waiter{session, form, key, deadline, group_.new_ticket()});
   by_session_[session].push_back(number);
   by_deadline_.emplace(deadline, number);
   Line& line = lines_[key];
@@ -85,6 +85,7 @@ void WaitingClients::note_release(const std::string& key) {
   const auto line = lines_.find(key);
   if (line == lines_.end()) return;
   line->second.seems_free = true;
+  line->second.is_own_release = true;
   dirty_.insert(key);
 }
 
@@ -133,6 +134,18 @@ void WaitingClients::act(Now now, Instant holders_now) {
   for (const OperationId watch : std::exchange(unwatched_, {})) group_.cancel(watch, holders_now);
 }
 
+// Of those who want it. After some turns of its own the line waits for the nodes' word.
+bool WaitingClients::may_try(Line& line, bool is_free, bool may_look) {
+  const bool is_own = std::exchange(line.is_own_release, false) && !may_look;
+  if (!is_free && !may_look) return false;
+  if (is_own && line.own_turns >= kOwnTurnsMax) {
+    line.own_turns = 0;
+    return false;
+  }
+  line.own_turns = is_own ? line.own_turns + 1 : 0;
+  return true;
+}
+
 // To the line's next state; what it tells may empty it.
 void WaitingClients::look_at(const std::string& key, Instant holders_now) {
   const auto found = lines_.find(key);
@@ -141,12 +154,15 @@ void WaitingClients::look_at(const std::string& key, Instant holders_now) {
   const bool is_free = std::exchange(line.seems_free, false);
   const bool may_look = std::exchange(line.may_look, false);
   while (is_free && !line.watchers.empty()) tell(*line.watchers.begin(), Told::free);
-  if ((is_free || may_look) && !line.is_trying && !line.takers.empty()) {
+  const bool wants = !line.is_trying && !line.takers.empty();
+  const bool may_take = wants && may_try(line, is_free, may_look);
+  if (may_take) {
     line.is_trying = true;
     tell(*line.takers.begin(), Told::try_now);
   }
   const bool waits = !line.watchers.empty() || (!line.takers.empty() && !line.is_trying);
-  if (line.watch && (!waits || is_free)) {
+  const bool is_over = is_free && (may_take || !wants);
+  if (line.watch && (!waits || is_over)) {
     unwatched_.push_back(*std::exchange(line.watch, std::nullopt));
   }
   if (line.takers.empty() && line.watchers.empty()) {
@@ -158,15 +174,19 @@ void WaitingClients::look_at(const std::string& key, Instant holders_now) {
 }
 
 void WaitingClients::watch(const std::string& key, Line& line, Instant holders_now) {
-  line.watch = group_.wait_for_free(
-      {.name = key, .wait = kWatchMax, .has_failed = std::exchange(line.has_failed, false)},
-      holders_now, [this, key](WaitOutcome outcome) {
-        Line& told = lines_.at(key);
-        told.watch.reset();
-        told.seems_free = told.seems_free || outcome == WaitOutcome::free;
-        told.may_look = outcome == WaitOutcome::look;
-        dirty_.insert(key);
-      });
+  const Number first = line.takers.empty() ? *line.watchers.begin() : *line.takers.begin();
+  line.watch = group_.wait_for_free({.name = key,
+                                     .wait = kWatchMax,
+                                     .has_failed = std::exchange(line.has_failed, false),
+                                     .ticket = waiters_.at(first).ticket},
+                                    holders_now, [this, key](WaitOutcome outcome) {
+                                      Line& told = lines_.at(key);
+                                      told.watch.reset();
+                                      told.seems_free =
+                                          told.seems_free || outcome == WaitOutcome::free;
+                                      told.may_look = outcome == WaitOutcome::look;
+                                      dirty_.insert(key);
+                                    });
 }
 
 // Where the nodes cannot tell that it is free.

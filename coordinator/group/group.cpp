@@ -282,7 +282,8 @@ void Group::carry_out_waits(Instant now) {
       parts_.links[order.node].send({.kind = RequestKind::wait,
                                      .claim = std::move(order.claim),
                                      .ttl = order.timeout,
-                                     .wait = order.number},
+                                     .wait = order.number,
+                                     .ticket = order.ticket},
                                     now);
     }
     for (const OperationId id : parts_.waits.take_changed()) {

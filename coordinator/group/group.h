@@ -64,6 +64,10 @@ class Group {
   // also one that a node gets by what is on its way to it (rule D9).
   void release_prefix(const HeldLock& lock, Instant now);
   OperationId read(ReadRequest request, Instant now, std::function<void(ReadResult)> done);
+  // What nodes are shown of whoever begins to wait now; nullopt: nothing.
+  std::optional<WaitTicket> new_ticket() const {
+    return parts_.tickets ? parts_.tickets() : std::nullopt;
+  }
   OperationId wait_for_free(const WaitRequest& request, Instant now,
                             std::function<void(WaitOutcome)> done);
   // Asks every node these questions (a name for those about a lock) and waits for all,

@@ -13,6 +13,7 @@ GroupParts::GroupParts(GroupOptions wanted, ValueSource source, std::uint64_t se
       values(std::move(source)),
       random(seed),
       waits(options.nodes.size(), options.node_timeout),
+      tickets(options.wall_clock ? NextAttempt::Tickets([this] { return new_ticket(); }) : nullptr),
       admissions(options.nodes.size(), random) {
   INVARIANT(!options.nodes.empty() && options.nodes.size() <= kNodesMax, "a group of no size");
   links.reserve(options.nodes.size());
@@ -41,6 +42,12 @@ void GroupParts::change_nodes(const Rosters::Sources& sources, Instant now) {
     link.refuse_votes(rosters.refusal());
     link.start(now);
   }
+}
+
+WaitTicket GroupParts::new_ticket() {
+  const std::int64_t ms = floor_ms(options.wall_clock().time_since_epoch());
+  return {static_cast<std::uint64_t>(std::clamp<std::int64_t>(ms, 0, kWaitTicketPartMax)),
+          random.below(kWaitTicketPartMax)};
 }
 
 Terms GroupParts::terms(Duration ttl, bool fencing) const {

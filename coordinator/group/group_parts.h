@@ -6,6 +6,7 @@
 #include "coordinator/group/admission_schedule.h"
 #include "coordinator/group/late_answers.h"
 #include "coordinator/group/lock_waits.h"
+#include "coordinator/group/next_attempt.h"
 #include "coordinator/link/link.h"
 #include "coordinator/link/named_node.h"
 #include "coordinator/quorum/ballot.h"
@@ -29,6 +30,8 @@ struct GroupOptions {
   bool relays = false;          // for a front door's messages: hears those of others (rule D11)
   bool admit_unfenced = true;   // in the background; and look after the group's roster
   std::string label = {};       // of what is acquired: Claim
+  // By which waiters take their tickets (rule Q7). null: they show none.
+  std::function<WallTime()> wall_clock = {};
 };
 
 // What became of a group's questions since it began, for people.
@@ -54,6 +57,9 @@ struct GroupParts {
 
   std::size_t ready_links() const;
 
+  // Of whoever begins to wait now: where two begin in one millisecond, a random number decides.
+  WaitTicket new_ticket();
+
   // The nodes are others now.
   void change_nodes(const Rosters::Sources& sources, Instant now);
 
@@ -65,6 +71,7 @@ struct GroupParts {
   NodeSet settled;          // links that were ready, or failed, once
   LateAnswers late;
   LockWaits waits;
+  const NextAttempt::Tickets tickets;
   AdmissionSchedule admissions;
   std::vector<OperationId> awaiting_admission;  // acquisitions that it may help
   GroupFigures figures;

@@ -14,18 +14,36 @@ LockWaits::LockWaits(std::size_t nodes, Duration node_timeout)
 // --- operations
 
 LockWaits::Ticket LockWaits::wait(const std::string& name, Ticket ticket, OperationId operation,
-                                  Instant until, Instant now) {
+                                  Instant until, Instant now, const FailedAttempt& attempt) {
   Queue& queue = queue_of(name);
+  ticket = stand(queue, ticket, operation, until, attempt.shown);
+  end_attempt(queue, queue.waiters.at(ticket));
+  queue.denied = attempt.denied;
+  arm_idle(queue, now);
+  look(queue);
+  return ticket;
+}
+
+LockWaits::Ticket LockWaits::stand_behind(const std::string& name, OperationId operation,
+                                          Instant until, std::optional<WaitTicket> shown,
+                                          Instant now) {
+  INVARIANT(has_waiters(name), "nobody stands in front");
+  Queue& queue = queue_of(name);
+  const Ticket ticket = stand(queue, 0, operation, until, shown);
+  arm_idle(queue, now);
+  return ticket;
+}
+
+LockWaits::Ticket LockWaits::stand(Queue& queue, Ticket ticket, OperationId operation,
+                                   Instant until, std::optional<WaitTicket> shown) {
   if (ticket == 0) ticket = ++last_ticket_;
   const auto [found, is_new] = queue.waiters.try_emplace(ticket);
   Waiter& waiter = found->second;
   if (!is_new) queue.untils.erase(queue.untils.find(waiter.until));
   waiter.operation = operation;
   waiter.until = until;
+  waiter.shown = shown;
   queue.untils.insert(until);
-  end_attempt(queue, waiter);
-  arm_idle(queue, now);
-  look(queue);
   return ticket;
 }
 
@@ -38,15 +56,16 @@ void LockWaits::attempt(const std::string& name, Ticket ticket) {
   look(queue);
 }
 
-void LockWaits::leave(const std::string& name, Ticket ticket, Instant now) {
+void LockWaits::leave(const std::string& name, Ticket ticket, Instant now, NodeSet granted) {
   Queue& queue = queue_of(name);
   const auto left = queue.waiters.find(ticket);
   INVARIANT(left != queue.waiters.end(), "an operation leaves a queue in which it does not stand");
   end_attempt(queue, left->second);
   queue.untils.erase(queue.untils.find(left->second.until));
   queue.waiters.erase(left);
+  if (granted.any()) queue.denied = granted;
   if (queue.waiters.empty()) {
-    cancel_armed(queue);
+    cancel_armed(queue, granted.any());
     by_number_.erase(queue.number);
     queues_.erase(name);
     return;
@@ -97,8 +116,10 @@ void LockWaits::end_attempt(Queue& queue, Waiter& waiter) {
 void LockWaits::on_link(NodeIndex node, bool can_push, Instant now) {
   if (can_push_.test(node) == can_push) return;
   can_push_.set(node, can_push);
+  without_tickets_.reset(node);
   for (auto& [name, queue] : queues_) {
     queue.node_waits[node] = {};
+    queue.denied.reset(node);
     arm_idle(queue, now);
     look(queue);
   }
@@ -107,8 +128,10 @@ void LockWaits::on_link(NodeIndex node, bool can_push, Instant now) {
 void LockWaits::change_nodes(std::size_t nodes) {
   nodes_ = nodes;
   can_push_.reset();
+  without_tickets_.reset();
   for (auto& [name, queue] : queues_) {
     queue.node_waits.assign(nodes_, {});
+    queue.denied.reset();
     look(queue);
   }
 }
@@ -125,6 +148,10 @@ void LockWaits::on_answer(NodeIndex node, WaitNumber number, const Answer& answe
   if (answer.kind == AnswerKind::yes) {
     node_wait.doubtful = false;
     set(queue, node, NodeWait::State::armed, node_wait.told_by);
+  } else if (node_wait.in_line && answer.is_unknown_form) {
+    without_tickets_.set(node);
+    set(queue, node, NodeWait::State::idle, kNever);
+    arm_idle(queue, now);
   } else {
     node_wait.doubtful = true;
     set(queue, node, NodeWait::State::refused, later(now, kRearmDelay));
@@ -140,7 +167,9 @@ void LockWaits::on_push(NodeIndex node, const Reply& push, Instant now) {
   if (found == queues_.end()) return;
   Queue& queue = found->second;
   const bool is_free = items[2].integer() != 0;
-  set(queue, node, is_free ? NodeWait::State::free : NodeWait::State::idle, kNever);
+  // What a node says once is not believed for longer than a wake lasts.
+  set(queue, node, is_free ? NodeWait::State::free : NodeWait::State::idle,
+      is_free ? later(now, kWakeMax) : kNever);
   arm_idle(queue, now);
   look(queue);
 }
@@ -196,15 +225,20 @@ void LockWaits::arm_idle(Queue& queue, Instant now) {
     if (node_wait.state != NodeWait::State::idle || !can_push_.test(node)) continue;
     node_wait.told_by = later(now, timeout + node_timeout_);
     set(queue, node, NodeWait::State::asked, later(now, node_timeout_));
-    orders_.push_back({node, queue.number, queue.claim, timeout});
+    const auto& first = queue.waiters.begin()->second;
+    const auto ticket = without_tickets_.test(node) ? std::nullopt : first.shown;
+    node_wait.in_line = ticket.has_value();
+    orders_.push_back({node, queue.number, queue.claim, timeout, ticket});
   }
 }
 
-void LockWaits::cancel_armed(Queue& queue) {
+// A node that has called the queue calls the next as soon as it hears that nobody comes.
+void LockWaits::cancel_armed(Queue& queue, bool has_taken) {
   for (NodeIndex node = 0; node < nodes_; ++node) {
     const NodeWait::State state = queue.node_waits[node].state;
     const bool may_be_armed = state == NodeWait::State::asked || state == NodeWait::State::armed ||
-                              state == NodeWait::State::refused;
+                              state == NodeWait::State::refused ||
+                              (state == NodeWait::State::free && !has_taken);
     if (may_be_armed && can_push_.test(node)) {
       orders_.push_back({node, WaitNumber::none, queue.claim, 0ns});
     }
@@ -222,23 +256,39 @@ void LockWaits::look(Queue& queue) {
       if (!waiter.is_attempting) changed_.push_back(waiter.operation);
     }
   }
-  const bool may_try =
-      queue.attempting == 0 && count(queue, NodeWait::State::free) >= quorum_of(nodes_);
+  const bool may_try = queue.attempting == 0 && is_free(queue);
   const Ticket turn = may_try ? queue.waiters.begin()->first : 0;
   if (turn == queue.turn) return;
   queue.turn = turn;
   if (turn != 0) changed_.push_back(queue.waiters.at(turn).operation);
 }
 
+bool LockWaits::is_free(const Queue& queue) const {
+  if (count(queue, NodeWait::State::free) >= quorum_of(nodes_)) return true;
+  for (NodeIndex node = 0; node < nodes_; ++node) {
+    const NodeWait& node_wait = queue.node_waits[node];
+    const bool has_called = node_wait.state == NodeWait::State::free && node_wait.in_line;
+    if (has_called && queue.denied.test(node)) return true;
+  }
+  return false;
+}
+
+bool LockWaits::is_called_alone(const std::string& name) const {
+  const Queue* queue = find(name);
+  if (queue == nullptr) return false;
+  return std::all_of(queue->node_waits.begin(), queue->node_waits.end(), [](const NodeWait& wait) {
+    return wait.state != NodeWait::State::free || wait.in_line;
+  });
+}
+
 bool LockWaits::computes_covered(const Queue& queue) const {
   if (queue.attempting > 0) return true;
-  const std::size_t free = count(queue, NodeWait::State::free);
   const auto holds = static_cast<std::size_t>(std::count_if(
       queue.node_waits.begin(), queue.node_waits.end(), [](const NodeWait& node_wait) {
         const bool is_asked = node_wait.state == NodeWait::State::asked && !node_wait.doubtful;
         return is_asked || node_wait.state == NodeWait::State::armed;
       }));
-  return free >= quorum_of(nodes_) || holds > nodes_ - quorum_of(nodes_);
+  return is_free(queue) || holds > nodes_ - quorum_of(nodes_);
 }
 
 std::size_t LockWaits::count(const Queue& queue, NodeWait::State state) {

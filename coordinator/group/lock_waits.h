@@ -11,19 +11,33 @@
 //
 // No wake is lost. A wake is armed when an attempt has failed, behind the attempt's undo on the
 // same link. That is as good as before the attempt: a node looks at the key when the wake is armed,
-// and tells at once if the key is free. So whatever ended between the node's answer to the attempt
-// and the arming is told, and whatever ends later is told because the wake is armed. A node that
-// was armed before and has not told yet still will: that wake need not be armed again. What nodes
-// told before or during an attempt is forgotten with the attempt, and they are armed anew.
+// and tells if the key is free. So whatever ended between the node's answer to the attempt and the
+// arming is told, and whatever ends later is told because the wake is armed. A node that was armed
+// before and has not told yet still will: that wake need not be armed again. What nodes told before
+// or during an attempt is forgotten with the attempt, and they are armed anew.
+//
+// A node tells the coordinator whose ticket is the smallest, and the next only after a while. So
+// the queue shows each node the ticket of its first. When is it this queue's turn? As soon as
+//
+//   - one of the nodes that denied the last attempt says that the key is free. N - quorum + 1 of
+//     them did: no attempt can succeed before one of these has freed it, and the first that did
+//     has called nobody else. What other nodes say is no news: they were free all the time; and
+//   - a quorum says that it is free, whoever denied what: the nodes need not agree on who is first,
+//     and one that lost its memory denied nothing.
+//
+// Then the first of the queue tries; the others wait for what becomes of that attempt.
+//
+// A node of an earlier version knows no tickets: it tells everybody at once, and refuses the words.
+// It is asked without, and what it says counts in the quorum alone.
 //
 // Nobody polls while it is of no use: with N nodes, an attempt cannot succeed while N - quorum + 1
-// of them are armed, for these hold the lock. When a quorum said that the lock is free, the first
-// of the queue tries; the others wait for what becomes of that attempt. In between, when nodes are
+// of them are armed, for these hold the lock, or are about to tell. In between, when nodes are
 // missing that could make a quorum with those that are free, everybody polls as with plain Redis.
 //
 // Thread safety: none. Invariant: a queue has waiters; its number and its name find it.
 #pragma once
 
+#include "base/wait_ticket.h"
 #include "coordinator/link/node_request.h"
 #include "coordinator/quorum/quorum.h"
 #include "protocol/resp/reply.h"
@@ -47,9 +61,16 @@ inline constexpr Duration kWakeMax = 10s;
 // A node that refused to be armed, or did not answer, is asked again after it.
 inline constexpr Duration kRearmDelay = 1s;
 
+// What an attempt that failed leaves behind.
+struct FailedAttempt {
+  NodeSet denied = {};                   // the nodes at which it found the lock held
+  std::optional<WaitTicket> shown = {};  // of who made it; nullopt: nodes go by when it comes
+};
+
 class LockWaits {
  public:
-  // An operation's place in the queue for its lock; 0: none.
+  // An operation's place in the queue for its lock; 0: none. Not to be mixed up with the ticket
+  // that nodes are shown.
   using Ticket = std::uint64_t;
 
   // LOCK.WAIT to be sent; its answer comes with `number`. Timeout 0: a cancel,
@@ -59,6 +80,7 @@ class LockWaits {
     WaitNumber number;
     SharedClaim claim;
     Duration timeout;
+    std::optional<WaitTicket> ticket = {};
   };
 
   LockWaits(std::size_t nodes, Duration node_timeout);
@@ -66,13 +88,20 @@ class LockWaits {
   // --- Operations. `until`: when its caller's wait is over.
   // An attempt failed and the caller waits on: at the end of the queue, or where it stood before.
   Ticket wait(const std::string& name, Ticket ticket, OperationId operation, Instant until,
-              Instant now);
+              Instant now, const FailedAttempt& attempt = {});
+  // The same for one that made no attempt, behind those that wait.
+  // REQUIRES: has_waiters(name).
+  Ticket stand_behind(const std::string& name, OperationId operation, Instant until,
+                      std::optional<WaitTicket> shown, Instant now);
   // It begins an attempt, keeping its place. wait() or leave() follows.
   void attempt(const std::string& name, Ticket ticket);
-  // It has the lock, or does not want it any more.
-  void leave(const std::string& name, Ticket ticket, Instant now);
-  // A quorum says that it is free, and this is the first who may try.
+  // It has the lock, which these nodes granted; or does not want it any more: none.
+  void leave(const std::string& name, Ticket ticket, Instant now, NodeSet granted = {});
+  bool has_waiters(const std::string& name) const { return find(name) != nullptr; }
+  // The lock seems to be free, and this is the first who may try.
   bool is_turn(const std::string& name, Ticket ticket) const;
+  // Those that say so have told nobody else.
+  bool is_called_alone(const std::string& name) const;
   // Nobody has to poll: a wake will come, or has come.
   bool is_covered(const std::string& name) const;
 
@@ -102,12 +131,14 @@ class LockWaits {
     enum class State : std::uint8_t { idle, asked, armed, free, refused };
     State state = State::idle;
     bool doubtful = false;     // it refused the last time
+    bool in_line = false;      // asked, armed, free: by a ticket
     Instant until = kNever;    // asked, armed, refused: how long that lasts
     Instant told_by = kNever;  // asked, armed: when the node has to have told
   };
   struct Waiter {
     OperationId operation;
     Instant until;
+    std::optional<WaitTicket> shown;
     bool is_attempting = false;
   };
   struct Queue {
@@ -117,6 +148,7 @@ class LockWaits {
     std::map<Ticket, Waiter> waiters = {};
     std::multiset<Instant> untils = {};  // of the waiters: the last is the most patient's
     std::size_t attempting = 0;
+    NodeSet denied = {};  // the last attempt, or hold the lock since the last that succeeded
     bool covered = false;
     Ticket turn = 0;            // who was told
     Instant check_at = kNever;  // no node_wait's `until` comes before it
@@ -127,6 +159,8 @@ class LockWaits {
     friend auto operator<=>(const Deadline& a, const Deadline& b) = default;
   };
 
+  Ticket stand(Queue& queue, Ticket ticket, OperationId operation, Instant until,
+               std::optional<WaitTicket> shown);
   Queue& queue_of(const std::string& name);
   const Queue* find(const std::string& name) const;
   void set(Queue& queue, NodeIndex node, NodeWait::State state, Instant until);
@@ -134,14 +168,16 @@ class LockWaits {
   void time_out(Queue& queue, NodeIndex node, Instant now);
   void end_attempt(Queue& queue, Waiter& waiter);
   void arm_idle(Queue& queue, Instant now);
-  void cancel_armed(Queue& queue);
+  void cancel_armed(Queue& queue, bool has_taken);
   void look(Queue& queue);
   bool computes_covered(const Queue& queue) const;
+  bool is_free(const Queue& queue) const;
   static std::size_t count(const Queue& queue, NodeWait::State state);
 
   std::size_t nodes_;
   const Duration node_timeout_;
   NodeSet can_push_;
+  NodeSet without_tickets_;  // of an earlier version
   std::unordered_map<std::string, Queue> queues_;
   std::unordered_map<WaitNumber, Queue*> by_number_;
   // When to look at a queue's node_waits. Entries that an earlier one replaced, and those of lines

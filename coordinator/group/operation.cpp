@@ -77,7 +77,7 @@ bool Operation::is_change_under_way(const std::vector<Answer>& answers) const {
 AcquireOperation::AcquireOperation(GroupParts& group, AcquireRequest wanted, Instant now, Done done)
     : Operation(group),
       wanted_(std::move(wanted)),
-      next_(group.waits, wanted_.name, wanted_.patience, now),
+      next_(group.waits, group.tickets, wanted_.name, wanted_.patience, now),
       done_(std::move(done)) {}
 
 bool AcquireOperation::is_acquired() const {
@@ -103,6 +103,7 @@ Terms AcquireOperation::terms() const {
 
 // A new attempt has a new value (rule Q6): an undo of the last one can never hit it.
 void AcquireOperation::start(Instant now) {
+  if (!attempt_ && next_.stands_behind(id(), now, group().random)) return make_no_attempt(now);
   next_.begin(now);
   next_attempt();
   began_ = now;
@@ -113,6 +114,14 @@ void AcquireOperation::start(Instant now) {
   attempt_.emplace(terms());
   attempt_->start(now, actions_);
   after_machine(now);
+}
+
+// As if it were over: nobody was asked.
+void AcquireOperation::make_no_attempt(Instant now) {
+  began_ = now;
+  attempt_.emplace(terms());
+  attempt_->abandon(actions_);
+  actions_.clear();
 }
 
 void AcquireOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
@@ -172,10 +181,13 @@ void AcquireOperation::after_machine(Instant now) {
   actions_.clear();
   if (!attempt_->finished() || next_.when() || stays_until_) return;
   gave_up_ = is_hopeless();
-  if (is_acquired() || gave_up_) return next_.leave(now);
+  if (is_acquired() || gave_up_) {
+    return next_.leave(now, is_acquired() ? nodes_that_said(AnswerKind::yes) : NodeSet());
+  }
   const bool is_split = attempt_->is_split_vote();
   if (is_split) ++group().figures.split_votes;
-  gave_up_ = !next_.after(attempt_->outcome(), is_split, id(), now, group().random);
+  const NodeSet denied = attempt_->token() == 0 ? nodes_that_said(AnswerKind::no) : NodeSet();
+  gave_up_ = !next_.after(attempt_->outcome(), is_split, id(), now, group().random, denied);
   if (!gave_up_ && wanted_.on_retry) {
     wanted_.on_retry({attempt_->outcome(), {}, attempt_->answers(), plain_nodes(), began_});
   }
@@ -210,6 +222,16 @@ void AcquireOperation::on_admission_ended(const Admission& admission, Instant no
   if (!admission.admitted_any()) return;
   gave_up_ = false;
   start(now);
+}
+
+// To the last question of the attempt.
+NodeSet AcquireOperation::nodes_that_said(AnswerKind kind) const {
+  NodeSet nodes;
+  const std::vector<Answer>& answers = attempt_->answers();
+  for (NodeIndex node = 0; node < answers.size(); ++node) {
+    nodes.set(node, answers[node].kind == kind);
+  }
+  return nodes;
 }
 
 NodeSet AcquireOperation::plain_nodes() const {

@@ -115,6 +115,8 @@ class AcquireOperation : public Operation {
 
  private:
   bool is_acquired() const;
+  void make_no_attempt(Instant now);
+  NodeSet nodes_that_said(AnswerKind kind) const;
   NodeSet plain_nodes() const;
   bool is_hopeless() const;
   Terms terms() const;

@@ -108,10 +108,12 @@ struct WaitRequest {
   // The attempt before did not fail because the lock is held: what nodes tell of it is not what is
   // missing, and it is time to look after a short random time.
   bool has_failed = false;
+  // Since when it waits, where that is not from now on.
+  std::optional<WaitTicket> ticket = {};
 };
 
 enum class WaitOutcome : std::uint8_t {
-  free,  // a quorum said so; told after a short random time, as all waiters were told at once
+  free,  // the nodes said so; told after a short random time where all waiters were told at once
   look,  // too few nodes can tell (plain Redis, broken links): it is time to look
   over,  // the wait is
 };

@@ -19,8 +19,9 @@ std::optional<Instant> Retry::after(AcquisitionOutcome outcome, bool split_vote,
   return std::min(later(now, delay(random)), patience_end);
 }
 
-Instant Retry::after_wake(Instant now, Duration took, Random& random) {
+Instant Retry::after_wake(Instant now, Duration took, Random& random, bool is_alone) {
   last_quorum_ = now;
+  if (is_alone && split_votes_ == 0) return std::min(now, last_attempt());
   Duration window = kWakeWindow;
   if (split_votes_ > 0) window = (kWakeWindow + took) * (1u << split_votes_);
   const Duration wait(random.below(static_cast<std::uint64_t>(window.count())));

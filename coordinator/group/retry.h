@@ -27,9 +27,10 @@ inline constexpr Duration kRetryDelayMin = 5ms;
 // Each split vote in a row doubles the window, up to this many times: the more want it at once, the
 // further apart they must come back for one of them to get a quorum.
 inline constexpr unsigned kRetryDoublingsMax = 5;
-// A lock that the nodes called free is tried for after a random time of this window: short, as the
-// waiter shall have it soon; not zero, as all of its waiters were told at once. After a split vote
-// the window is wide enough to let the others' attempts end, and doubles with each more.
+// A lock that the nodes called free is tried for after a random time of this window, where all of
+// its waiters were told at once: short, as the waiter shall have it soon. Who was called alone
+// tries at once. After a split vote the window is wide enough to let the others' attempts end, and
+// doubles with each more.
 inline constexpr Duration kWakeWindow = 1ms;
 
 class Retry {
@@ -41,10 +42,10 @@ class Retry {
   // last attempt's outcome.
   std::optional<Instant> after(AcquisitionOutcome outcome, bool split_vote, Instant now,
                                Random& random);
-  // When to make the next attempt now that a quorum of nodes said that the lock is free, or that
-  // nobody got a quorum of it. took: how long the last attempt took,
-  // so that the window fits these nodes.
-  Instant after_wake(Instant now, Duration took, Random& random);
+  // When to make the next attempt now that the nodes said that the lock is free, or that nobody got
+  // a quorum of it. took: how long the last attempt took, so that the window fits these nodes.
+  // is_alone: nobody else was told.
+  Instant after_wake(Instant now, Duration took, Random& random, bool is_alone = false);
   bool is_for_splits_only() const { return patience_.splits_only; }
   // The nodes could be relied on to tell, up to now, and cannot any more: when to look.
   Instant poll(Instant now, Random& random);

@@ -1,5 +1,6 @@
 #include "base/text/printable.h"
 #include "coordinator/link/node_request.h"
+#include "protocol/resp/errors.h"
 
 #include <algorithm>
 #include <array>
@@ -29,6 +30,7 @@ constexpr std::array<std::string_view, 3> kDeniedCodes = {"NOAUTH", "WRONGPASS",
 
 Answer classify_error(std::string_view text) {
   Answer answer{.kind = AnswerKind::error, .text = printable(text)};
+  answer.is_unknown_form = text == protocol::kSyntaxError;
   if (text.starts_with(kGroupCode)) answer.kind = AnswerKind::other_group;
   if (text.starts_with(kRecoveringText)) answer.kind = AnswerKind::recovering;
   for (const std::string_view code : kDeniedCodes) {

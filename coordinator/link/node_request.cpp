@@ -76,6 +76,15 @@ void write_replacement(const NodeRequest& request, OutputBuffer& out) {
   write_request(protocol::Request(words).first(request.shortens ? 7 : 6), out);
 }
 
+void write_wait(const NodeRequest& request, OutputBuffer& out) {
+  const Number ms(ceil_ms(request.ttl));
+  if (!request.ticket) {
+    return write({"LOCK.WAIT", request.claim->name, ms.view(), "PUSH"}, out);
+  }
+  const std::string ticket = wait_ticket_text(*request.ticket);
+  write({"LOCK.WAIT", request.claim->name, ms.view(), "PUSH", "AT", ticket}, out);
+}
+
 void write_release(const Claim& claim, ReleaseKind kind, OutputBuffer& out) {
   switch (kind) {
     case ReleaseKind::plain:
@@ -107,7 +116,7 @@ void write_for_redlock_node(const NodeRequest& request, OutputBuffer& out) {
     case RequestKind::confirm:
       return write({"LOCK.CONFIRM", claim->name, claim->value, token.view()}, out);
     case RequestKind::wait:
-      return write({"LOCK.WAIT", claim->name, ttl.view(), "PUSH"}, out);
+      return write_wait(request, out);
     case RequestKind::get:
       return write({"GET", claim->name}, out);
     case RequestKind::holder:

@@ -1,6 +1,7 @@
 // A request to one node, as a value and as bytes; and what the node's reply to it means.
 #pragma once
 
+#include "base/wait_ticket.h"
 #include "coordinator/link/node_facts.h"
 #include "coordinator/quorum/answer.h"
 #include "coordinator/quorum/quorum_read.h"
@@ -100,7 +101,8 @@ struct NodeRequest {
   // Whose answer it is about, and to whom alone it is written (rule Q5). unknown: to whoever is
   // there, as with releases: they can hit nothing but their value.
   NodeIdentity meant_for = NodeIdentity::unknown;
-  WaitNumber wait = WaitNumber::none;  // wait: in place of an operation
+  WaitNumber wait = WaitNumber::none;     // wait: in place of an operation
+  std::optional<WaitTicket> ticket = {};  // wait: since when; nullopt: since it comes
 
   bool is_awaited() const { return operation != kNobody || wait != WaitNumber::none; }
 };

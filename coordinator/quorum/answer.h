@@ -33,8 +33,9 @@ enum class NodeIdentity : std::uint64_t { unknown = 0 };
 
 struct Answer {
   AnswerKind kind = AnswerKind::none;
-  bool never_sent = false;  // the request did not leave this process: there is nothing to undo
-  bool is_limit = false;    // error: of this node's, which waiting does not change
+  bool never_sent = false;       // the request did not leave this process: there is nothing to undo
+  bool is_limit = false;         // error: of this node's, which waiting does not change
+  bool is_unknown_form = false;  // error: the node does not know such words
   // other_group: the nodes that are named are not those of a group, so none is asked for its vote.
   bool is_wrong_list = false;
   bool topped_up = false;  // yes to an extension: it did not have the lock, and has it now

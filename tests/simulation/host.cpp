@@ -16,7 +16,6 @@ constexpr Instant kFirstReading{std::chrono::hours(1)};
 // More than a run has of them at once; those that ship touch a page of memory each.
 constexpr server::ReleaseMarks::Limits kReleaseMarks = {.mark_bits = 12, .block_bits = 6};
 constexpr Instant kBootReading{std::chrono::seconds(5)};
-constexpr WallTime kFirstWallTime{std::chrono::seconds(1'700'000'000)};
 constexpr Duration kRetryStart = 500ms;  // of a node that could not write its ledger
 
 // replaced: so many nodes stood in its place before.

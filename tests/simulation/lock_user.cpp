@@ -63,6 +63,7 @@ void LockUser::start() {
   options.node_timeout = world_.scenario.node_timeout;
   options.clock_drift = world_.scenario.drift();
   options.hear_everyone = world_.scenario.hear_everyone;
+  options.wall_clock = [this] { return kFirstWallTime + (now() - kClientsFirstReading); };
   for (const unsigned node : list_) options.nodes.push_back({node_name(node), {}});
   addresses_ = list_;
   connections_.assign(list_.size(), std::nullopt);

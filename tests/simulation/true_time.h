@@ -15,6 +15,8 @@ struct TrueClock {
 
 using TrueTime = TrueClock::time_point;  // since the world's beginning
 
+// What a wall clock that is right shows at the world's beginning.
+inline constexpr WallTime kFirstWallTime{std::chrono::seconds(1'700'000'000)};
 inline constexpr TrueTime kEndOfTime = TrueTime::max();
 
 }  // namespace redlock::simulation

@@ -97,6 +97,7 @@ class NodeWorld {
   Client& new_client(std::vector<unsigned> numbers = {}, bool relays = false) {
     Group::Options options;
     options.relays = relays;
+    options.wall_clock = [this] { return now_.wall; };
     for (unsigned number = 1; numbers.empty() && number <= hosts_.size(); ++number) {
       options.nodes.push_back({name_of(number), {}});
     }
@@ -314,15 +315,21 @@ class NodeWorld {
     return next;
   }
 
+  // Both clocks go on together.
+  void pass_to(Instant when) {
+    now_.wall += when - now_.monotonic;
+    now_.monotonic = when;
+  }
+
   // To the next instant at which something happens; false: not before the end.
   bool step(Instant end) {
     collect();
     const Instant next = std::max(next_instant().value_or(kNever), now());
     if (next > end) {
-      now_.monotonic = end;
+      pass_to(end);
       return false;
     }
-    now_.monotonic = next;
+    pass_to(next);
     while (!on_the_way_.empty() && on_the_way_.begin()->first <= now()) {
       const auto arrive = on_the_way_.extract(on_the_way_.begin());
       arrive.mapped()();

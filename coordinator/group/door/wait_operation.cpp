@@ -6,7 +6,7 @@ namespace redlock::coordinator {
 
 WaitOperation::WaitOperation(GroupParts& group, const WaitRequest& wanted, Instant now, Done done)
     : Operation(group),
-      next_(group.waits, wanted.name, {.wait = wanted.wait}, now),
+      next_(group.waits, group.tickets, wanted.name, {.wait = wanted.wait}, now, wanted.ticket),
       ends_at_(later(now, wanted.wait)),
       after_(wanted.has_failed ? AcquisitionOutcome::no_quorum : AcquisitionOutcome::held),
       done_(std::move(done)) {}

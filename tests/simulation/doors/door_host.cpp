@@ -46,9 +46,11 @@ void DoorHost::start() {
   Process& process = *process_;
   process.life = ++lives_;
   process.links.assign(world_.scenario.nodes, std::nullopt);
+  coordinator::GroupOptions options = group_options(world_.scenario);
+  options.wall_clock = [this] { return kFirstWallTime + (boottime() - kDoorsFirstReading); };
   process.group = std::make_unique<Group>(
-      group_options(world_.scenario),
-      []() -> std::string { INVARIANT(false, "a door makes its values"); }, random_());
+      std::move(options), []() -> std::string { INVARIANT(false, "a door makes its values"); },
+      random_());
   coordinator::FrontDoor::Environment environment{
       .inspect = [] { return server::ProcessFacts{}; },
       .log = process.log,

@@ -43,6 +43,7 @@ struct World {
       text += fmt::format(" {}", order.node + 1);
       numbers[order.node] = order.number;
       timeout = order.timeout;
+      shown[order.node] = order.ticket;
     }
     return text;
   }
@@ -85,7 +86,22 @@ struct World {
     return ticket;
   }
 
-  Duration timeout{};  // of the last order
+  // The nodes that are named denied the attempt of who shows this ticket.
+  Ticket denied(unsigned operation, std::initializer_list<unsigned> nodes, std::uint64_t shows,
+                Ticket ticket = 0) {
+    FailedAttempt attempt{.denied = {}, .shown = WaitTicket{shows, 0}};
+    for (const unsigned node : nodes) attempt.denied.set(node - 1);
+    return waits.wait("printer", ticket, {operation}, at(60s), at(now), attempt);
+  }
+  void refuse_words(std::initializer_list<unsigned> nodes) {
+    for (const unsigned node : nodes) {
+      waits.on_answer(node - 1, numbers[node - 1],
+                      {.kind = AnswerKind::error, .is_unknown_form = true}, at(now));
+    }
+  }
+
+  Duration timeout{};                                    // of the last order
+  std::map<NodeIndex, std::optional<WaitTicket>> shown;  // by the last order to a node
 };
 
 }  // namespace
@@ -169,8 +185,8 @@ TEST_CASE("the last to leave cancels the wakes that may still come") {
   world.waits.leave("printer", alice, at(world.now));
   CHECK(world.orders().empty());
   world.waits.leave("printer", bob, at(world.now));
-  CHECK(world.orders() == "cancel 3 4 5");
-  world.push({3});  // it was under way
+  CHECK(world.orders() == "cancel 1 2 3 4 5");  // 1 and 2 have called it: they call the next
+  world.push({3});                              // it was under way
   CHECK_FALSE(world.waits.has_news());
   CHECK_FALSE(world.covered());
 }
@@ -357,4 +373,119 @@ TEST_CASE("a line arms its nodes for its most patient waiter, whoever left or ca
   world.link(1, true);
   CHECK(world.orders() == "arm 1");
   CHECK(world.timeout == 3s);
+}
+
+TEST_CASE("the queue shows each node the ticket of its first, and the next one's after that") {
+  World world;
+  const Ticket alice = world.denied(1, {1, 2, 3}, 10);
+  world.denied(2, {1, 2, 3}, 20);
+  CHECK(world.orders() == "arm 1 2 3 4 5");
+  for (NodeIndex node = 0; node < 5; ++node) CHECK(world.shown[node] == WaitTicket{10, 0});
+  world.answer({1, 2, 3, 4, 5});
+  world.waits.attempt("printer", alice);
+  world.push({1, 2, 3, 4, 5});
+  world.waits.leave("printer", alice, at(world.now), NodeSet(0b111));
+  CHECK(world.orders() == "arm 1 2 3 4 5");
+  CHECK(world.shown[0] == WaitTicket{20, 0});
+}
+
+TEST_CASE("one node that denied the last attempt is enough, one that did not is not") {
+  World world;
+  const Ticket alice = world.denied(1, {3, 4, 5}, 10);
+  world.orders();
+  world.answer({1, 2, 3, 4, 5});
+  world.push({1});
+  world.push({2});  // free all the time
+  CHECK_FALSE(world.is_turn(alice));
+  world.push({4});
+  CHECK(world.is_turn(alice));
+  CHECK(world.waits.is_called_alone("printer"));
+  CHECK(world.covered());
+}
+
+TEST_CASE("whom two waiters of other processes overlap with call nobody again and again") {
+  World world;
+  const Ticket alice = world.denied(1, {3, 4, 5}, 10);
+  world.orders();
+  world.answer({3, 4, 5});
+  world.push({1, 2});
+  for (int round = 0; round < 3; ++round) {
+    world.push({4});
+    REQUIRE(world.is_turn(alice));
+    world.waits.attempt("printer", alice);
+    world.denied(1, {3, 4, 5}, 10, alice);  // another has it, but for 1 and 2
+    CHECK(world.orders() == "arm 1 2 4");
+    world.push({1, 2});  // at once
+    CHECK_FALSE(world.is_turn(alice));
+    world.answer({4});
+  }
+}
+
+TEST_CASE("who gets the lock leaves the next one that waits with the nodes that granted it") {
+  World world;
+  const Ticket alice = world.denied(1, {1, 2, 3}, 10);
+  const Ticket bob = world.denied(2, {1, 2, 3}, 20);
+  world.orders();
+  world.push({1});
+  world.waits.attempt("printer", alice);
+  world.waits.leave("printer", alice, at(world.now), NodeSet(0b11100));
+  world.orders();
+  world.push({1, 2});  // it was never there
+  CHECK_FALSE(world.is_turn(bob));
+  world.push({5});
+  CHECK(world.is_turn(bob));
+}
+
+TEST_CASE("what a node denied is forgotten with the link to it") {
+  World world;
+  const Ticket alice = world.denied(1, {1, 2, 3}, 10);
+  world.orders();
+  world.link(1, false);
+  world.link(1, true);
+  CHECK(world.orders() == "arm 1");
+  world.push({1});  // it was restarted, and lost the lock
+  CHECK_FALSE(world.is_turn(alice));
+  world.push({4, 5});
+  CHECK(world.is_turn(alice));  // a quorum
+}
+
+TEST_CASE("a node that does not know tickets is asked without, and calls nobody by itself") {
+  World world;
+  const Ticket alice = world.denied(1, {1, 2, 3}, 10);
+  world.orders();
+  world.refuse_words({1, 2});
+  CHECK(world.orders() == "arm 1 2");
+  CHECK_FALSE(world.shown[0]);
+  CHECK(world.covered());
+  world.answer({1, 2, 3, 4, 5});
+  world.push({1, 2});  // it tells everybody
+  CHECK_FALSE(world.is_turn(alice));
+  world.push({4});
+  CHECK(world.is_turn(alice));
+  CHECK_FALSE(world.waits.is_called_alone("printer"));
+  world.link(1, false);  // a newer version comes back
+  world.link(1, true);
+  CHECK(world.orders() == "arm 1");
+  CHECK(world.shown[0] == WaitTicket{10, 0});
+}
+
+TEST_CASE("a node that refuses for another reason is asked in the same words again") {
+  World world;
+  world.denied(1, {1, 2, 3}, 10);
+  world.orders();
+  world.answer({1}, AnswerKind::error);
+  CHECK(world.orders().empty());
+  world.pass(kRearmDelay);
+  CHECK(world.orders() == "arm 1");
+  CHECK(world.shown[0] == WaitTicket{10, 0});
+}
+
+TEST_CASE("what a node called free is not believed for longer than a wake lasts") {
+  World world;
+  world.denied(1, {3, 4, 5}, 10);
+  world.orders();
+  world.answer({2, 3, 4, 5});
+  world.push({1});
+  world.pass(kWakeMax);
+  CHECK(world.orders() == "arm 1");
 }

@@ -183,6 +183,83 @@ TEST_CASE("of one client's waiters the first gets the lock, then the next, each 
   CHECK(world.waiters() == 0);
 }
 
+// Each came 10 ms after the one before it.
+TEST_CASE("many clients get the lock in the order in which they came, one attempt a hand-over") {
+  WaitingWorld world;
+  constexpr std::size_t kClients = 12;
+  Client& alice = world.connected();
+  HeldLock lock = world.take(alice, 60s);
+  std::vector<Client*> clients;
+  for (std::size_t i = 0; i < kClients; ++i) clients.push_back(&world.connected());
+  std::array<Wish, kClients> wishes;
+  for (std::size_t i = 0; i < kClients; ++i) {
+    world.want(*clients[i], wishes[i], 60s);
+    world.pass(10ms);
+  }
+  Client* holder = &alice;
+  for (std::size_t i = 0; i < kClients; ++i) {
+    const std::uint64_t attempts = world.attempts();
+    const Instant released_at = world.now();
+    world.release(*holder, lock);
+    REQUIRE(world.run_until([&] { return wishes[i].is_got(); }, 100ms));
+    CHECK(wishes[i].got_at - released_at <= 2 * kRoundTrip);  // at once
+    for (std::size_t later = i + 1; later < kClients; ++later) {
+      REQUIRE_FALSE(wishes[later].is_over());
+    }
+    lock = wishes[i].result->lock;
+    holder = clients[i];
+    world.pass(50ms);
+    CHECK(world.attempts() == attempts + 5);
+  }
+}
+
+TEST_CASE("whoever comes to a client in which others wait stands behind them, and asks nobody") {
+  WaitingWorld world;
+  Client& alice = world.connected();
+  Client& bob = world.connected();
+  const HeldLock lock = world.take(alice, 60s);
+  Wish first;
+  world.want(bob, first, 60s);
+  world.pass(10ms);
+  const std::uint64_t attempts = world.attempts();
+  Wish second;
+  Wish hasty;
+  world.want(bob, second, 60s);
+  world.want(bob, hasty, 60s, {.wait = 50ms});
+  world.pass(10ms);
+  CHECK(world.attempts() == attempts);
+  world.pass(100ms);
+  CHECK(hasty.is_over());
+  CHECK_FALSE(hasty.is_got());
+  CHECK(hasty.result->outcome == AcquisitionOutcome::held);  // its last attempt
+  world.release(alice, lock);
+  REQUIRE(world.run_until([&] { return first.is_got(); }, 100ms));
+  CHECK_FALSE(second.is_over());
+  bob.group().cancel(second.id, world.now());
+  world.release(bob, first.result->lock);
+  world.pass(100ms);
+  CHECK(world.waiters() == 0);
+}
+
+TEST_CASE("the first of a line whose process is gone costs the others nothing") {
+  WaitingWorld world;
+  Client& alice = world.connected();
+  Client& gone = world.connected();
+  Client& bob = world.connected();
+  const HeldLock lock = world.take(alice, 60s);
+  Wish first;
+  world.want(gone, first, 60s);
+  world.pass(10ms);
+  Wish second;
+  world.want(bob, second, 60s);
+  world.pass(10ms);
+  gone.group().cancel(first.id, world.now());
+  const Instant released_at = world.now();
+  world.release(alice, lock);
+  REQUIRE(world.run_until([&] { return second.is_got(); }, 100ms));
+  CHECK(second.got_at - released_at <= 2 * kRoundTrip);
+}
+
 TEST_CASE("eight clients that wait get a lock one after the other, in spite of split votes") {
   WaitingWorld world;
   std::vector<Client*> clients;
