@@ -72,8 +72,8 @@ Refusal store(const Call& call, const Found& found, const HashFields& fields,
   Grants& grants = call.node.grants();
   Refusal no =
       found.hash ? grants.refuse(call.instant()) : grants.refuse(call.word(1), call.instant());
+  if (!no) no = refuse_break(call, call.word(1), Break::overwrites);
   if (no) return no;
-  if (Refusal no = refuse_break(call, call.word(1), Break::overwrites)) return no;
   const std::string packed = fields.pack();
   const Lock* lock =
       found.hash ? grants.change_hash(call.word(1), packed, call.instant())
