@@ -111,7 +111,7 @@ class Process {
   net::HttpResponse page(std::string_view path) {
     const Now now = net::read_now();
     if (path == "/metrics") {
-      return MetricsPort::metrics(metrics_text(run_.node(), run_.ledger_writes(), now));
+      return MetricsPort::metrics(metrics_text(run_.node(), run_.ledger_writes(), run_.tls(), now));
     }
     if (path != "/ready") return net::HttpResponse::not_found();
     const Grants& grants = run_.node().grants();

@@ -113,7 +113,8 @@ void tell_messages(MetricsText& text, const MessageRelay& relay) {
 
 }  // namespace
 
-std::string door_metrics(const FrontDoor& door, const Group& group, Now now) {
+std::string door_metrics(const FrontDoor& door, const Group& group, const net::TlsServer* tls,
+                         Now now) {
   MetricsText text("redlock_door");
   tell_identity(text, door.node());
   Nodes(text, group).tell(now.monotonic);
@@ -123,6 +124,7 @@ std::string door_metrics(const FrontDoor& door, const Group& group, Now now) {
   text.gauge("waiters", "Clients' waits for locks.", door.waiters());
   text.gauge("max_ttl_seconds", "The longest TTL that a client gets.", door.max_ttl());
   server::tell_sessions(text, door.node());
+  server::tell_certificate(text, tls);
   server::tell_process(text, door.node(), now);
   return std::move(text).str();
 }

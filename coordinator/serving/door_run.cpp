@@ -100,7 +100,8 @@ Status DoorRun::open_page() {
 // No lock's name and no client's is among the metrics, and collectors have no password at nodes.
 net::HttpResponse DoorRun::page(const net::HttpRequest& request, const net::Address& peer) {
   if (request.path == "/metrics") {
-    return server::MetricsPort::metrics(door_metrics(*door_, sockets_->group(), net::read_now()));
+    return server::MetricsPort::metrics(
+        door_metrics(*door_, sockets_->group(), tls_.get(), net::read_now()));
   }
   if (!may_look(request, peer)) return net::HttpResponse::failure(401);
   return page_->answer(request.path).value_or(net::HttpResponse::not_found());

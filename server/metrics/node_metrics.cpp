@@ -88,6 +88,13 @@ void tell_sessions(MetricsText& text, const Node& node) {
   text.counter("error_replies_total", "Replies that were errors.", stats.error_replies);
 }
 
+void tell_certificate(MetricsText& text, const net::TlsServer* tls) {
+  if (tls == nullptr) return;
+  text.gauge("certificate_end_time_seconds",
+             "When the certificate that clients are shown expires, in seconds since 1970.",
+             tls->certificate_ends_at());
+}
+
 void tell_process(MetricsText& text, const Node& node, Now now) {
   const Duration up_for = now.monotonic - node.start().started_at;
   text.gauge("start_time_seconds", "When it started, in seconds since 1970.",
@@ -98,7 +105,8 @@ void tell_process(MetricsText& text, const Node& node, Now now) {
   text.gauge("resident_memory_bytes", "Resident memory of the process.", process.resident_bytes);
 }
 
-std::string metrics_text(const Node& node, const LedgerWrites& writes, Now now) {
+std::string metrics_text(const Node& node, const LedgerWrites& writes, const net::TlsServer* tls,
+                         Now now) {
   MetricsText text("redlock");
   tell_identity(text, node);
   tell_state(text, node, node.instant_to_look_at(now.monotonic));
@@ -107,6 +115,7 @@ std::string metrics_text(const Node& node, const LedgerWrites& writes, Now now) 
   tell_ledger(text, node, writes, node.instant_to_look_at(now.monotonic));
   tell_sessions(text, node);
   tell_memory(text, node);
+  tell_certificate(text, tls);
   tell_process(text, node, now);
   return std::move(text).str();
 }

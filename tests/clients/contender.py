@@ -66,15 +66,19 @@ class Program:
 
 
 class Contender:
-    def __init__(self, name, program, log_path):
+    def __init__(self, name, program, log_path, environment=None):
+        """environment: on top of the program's, such as CLIENT_TLS_CA, CLIENT_TLS_CERT and
+        CLIENT_TLS_KEY, files for a driver whose nodes speak TLS."""
         self.name = name
         self.log_path = pathlib.Path(log_path)
         self.words = []
         self.asked = ()
+        self.asked_at = None
         self.log = open(self.log_path, "ab")
         self.process = subprocess.Popen(
             [str(word) for word in program.command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=self.log, env={**os.environ, **program.environment}, bufsize=0)
+            stderr=self.log, bufsize=0,
+            env={**os.environ, **program.environment, **(environment or {})})
         self.unread = b""
 
     def open(self, addresses):
@@ -88,6 +92,7 @@ class Contender:
 
     def start(self, *words):
         self.asked = words
+        self.asked_at = time.monotonic()  # before the driver knows of it
         try:
             self.process.stdin.write((" ".join(str(word) for word in words) + "\n").encode())
         except BrokenPipeError:

@@ -14,6 +14,7 @@ from library import BUILD
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "process"))
 
 import harness  # noqa: E402  (tests/process: Node, Client)
+from certificates import Certificates  # noqa: E402
 from ports import give_back_ports, reserve_ports  # noqa: E402
 
 SOON_S = 0.5
@@ -23,6 +24,7 @@ class Group:
     def __init__(self, folder, count, *flags):
         self.folder = pathlib.Path(folder)
         self.flags = flags
+        self.environment = {}  # of drivers
         self.nodes = [self._new_node() for _ in range(count)]
 
     def _new_node(self):
@@ -33,6 +35,10 @@ class Group:
     @property
     def addresses(self):
         return [f"127.0.0.1:{node.port}" for node in self.nodes]
+
+    @property
+    def ports(self):
+        return [node.port for node in self.nodes]
 
     @property
     def quorum(self):
@@ -57,7 +63,7 @@ class Group:
     def end(self):
         for node in self.nodes:
             node.end()
-        give_back_ports(node.port for node in self.nodes)
+        give_back_ports(self.ports)
 
     # --- what is true ---
 
@@ -94,6 +100,38 @@ class Group:
             with harness.Client(node.port) as client:
                 total += int(client.info("locks")["held"])
         return total
+
+
+def new_certificates(folder):
+    """A node's or a door's, and alice's; and what tells a driver of them."""
+    place = pathlib.Path(folder) / "tls"
+    environment = {"CLIENT_TLS_CA": str(place / "ca.pem"),
+                   "CLIENT_TLS_CERT": str(place / "alice.pem"),
+                   "CLIENT_TLS_KEY": str(place / "alice.key")}
+    return Certificates(place).sign("node").sign("alice"), environment
+
+
+class TlsGroup(Group):
+    """Nodes that speak TLS to their clients, who show a certificate. We ask them in the clear."""
+
+    def __init__(self, folder, count, *flags):
+        self.certificates, environment = new_certificates(folder)
+        super().__init__(folder, count, *flags)
+        self.environment = environment
+
+    def _new_node(self):
+        node = super()._new_node()
+        [node.tls_port] = reserve_ports(1)
+        node.flags = (*node.flags, *self.certificates.node_flags(node.tls_port))
+        return node
+
+    @property
+    def addresses(self):
+        return [f"127.0.0.1:{node.tls_port}" for node in self.nodes]
+
+    @property
+    def ports(self):
+        return [*super().ports, *(node.tls_port for node in self.nodes)]
 
 
 class Door:
@@ -161,3 +199,22 @@ class DoorGroup(Group):
     def ttls_ms(self, key):
         with harness.Client(self.door.port) as client:
             return [client("PTTL", key)]
+
+
+class TlsDoorGroup(DoorGroup):
+    """The door speaks TLS to its clients, who show a certificate. We ask it in the clear."""
+
+    def __init__(self, folder, *flags):
+        super().__init__(folder, *flags)
+        certificates, self.environment = new_certificates(folder)
+        [self.tls_port] = reserve_ports(1)
+        self.door.command += [
+            "--listen-tls", f"127.0.0.1:{self.tls_port}", *certificates.node_flags(0)[2:]]
+
+    @property
+    def addresses(self):
+        return [f"127.0.0.1:{self.tls_port}"]
+
+    def end(self):
+        super().end()
+        give_back_ports([self.tls_port])

@@ -70,6 +70,7 @@ class Library:
     place: pathlib.Path     # where its package is
     nodes: int = 1          # over how many nodes it locks: 1 or 5
     through_door: bool = False  # they stand behind a front door, which is the one that it knows
+    tls: bool = False       # its nodes speak TLS to it, and want to see a certificate
     takes_locks: bool = True  # if not, it is a tool of another kind: its features are tried
     key: str = "{}"         # the key of a lock's name
     fetch: tuple = ()       # commands that ask the registry, run in `place`

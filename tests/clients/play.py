@@ -11,7 +11,7 @@ import time
 
 import scenarios
 from contender import Contender, DriverError
-from group import DoorGroup, Group
+from group import DoorGroup, Group, TlsDoorGroup, TlsGroup
 from scenarios import ALL, REFUSAL, Failed, Refused, TTL_MS, want_yes
 
 MAX_TTL = "10m"  # for one lock that outlives every attempt to reach a node that is gone
@@ -45,8 +45,10 @@ class Play:
         self.contenders = []
         stop_if_leaving()
         flags = ("--max-ttl", MAX_TTL, *library.node_flags)
-        self.group = DoorGroup(self.folder, *flags) if library.through_door else \
-            Group(self.folder, library.nodes, *flags)
+        if library.through_door:
+            self.group = (TlsDoorGroup if library.tls else DoorGroup)(self.folder, *flags)
+        else:
+            self.group = (TlsGroup if library.tls else Group)(self.folder, library.nodes, *flags)
         RUNNING.add(self)
         try:
             self.group.start(recovering)
@@ -57,7 +59,8 @@ class Play:
 
     def _contender(self, name):
         log = self.folder / f"{name}-{len(list(self.folder.glob(name + '-*'))) + 1}.log"
-        self.contenders.append(Contender(name, self.library.program, log))
+        self.contenders.append(
+            Contender(name, self.library.program, log, self.group.environment))
         want_yes(self.contenders[-1].open(self.group.addresses), "the library connects")
         return self.contenders[-1]
 

@@ -1,6 +1,7 @@
 """A node over TLS: who gets in, by what, and what its certificates do while it runs."""
 
 import os
+import re
 import signal
 import socket
 import ssl
@@ -285,7 +286,11 @@ class Ports(TlsTest):
         self.assertEqual(client.info()["tcp_port"], str(port))
         with urllib.request.urlopen(f"https://localhost:{metrics}/metrics", timeout=PATIENCE_S,
                                     context=self.certificates.context("alice")) as page:
-            self.assertRegex(page.read().decode(), r"(?m)^redlock_clients ")
+            text = page.read().decode()
+        self.assertRegex(text, r"(?m)^redlock_clients ")
+        left_s = float(re.search(r"(?m)^redlock_certificate_end_time_seconds (.*)$", text)[1]) - \
+            time.time()
+        self.assertAlmostEqual(left_s / 86400, 30, delta=1)
         with self.assertRaises(OSError):
             urllib.request.urlopen(f"http://localhost:{metrics}/metrics", timeout=PATIENCE_S)
 

@@ -54,6 +54,8 @@ LIBRARIES = [
          know="`--rdb`, `--functions-rdb` and `--replica` end with `unknown command`: a node has "
               "no replication; `--ldb` runs nothing: `This node has no script debugger`; "
               "`--hotkeys` answers as Redis without an LFU policy; `SELECT` knows database 0"),
+    tool("redis-cli", "7.0.15", "a lock from a shell script, TLS", "redis_cli_tls", "--version",
+         tls=True),
     tool("redis-benchmark", "7.0.15", "its tests and options", "redis_benchmark", "--version",
          takes_locks=False, node_flags=("--require-ttl", "no"),
          know="its default run ends at LPUSH, as a node keeps no lists: name the tests, `-t "

@@ -38,6 +38,7 @@ LIBRARIES = [
     library("go-redis", "9.23.0", f"{RECIPE}, RESP3", "go_redis", "3",
             know="its Monitor passes on no line with RESP3: use `Protocol: 2` for it"),
     library("go-redis", "9.23.0", f"{RECIPE}, RESP2", "go_redis", "2"),
+    library("go-redis", "9.23.0", f"{RECIPE}, RESP3, TLS", "go_redis", "3", tls=True),
     library("redsync", "4.18.1", "Mutex, over go-redis", "redsync", nodes=5),
     library("bsm/redislock", "0.9.4", "Lock, over go-redis", "redislock"),
     library("rueidis", "1.0.79", f"{RECIPE}, cache off", "rueidis",

@@ -9,6 +9,7 @@ import io.lettuce.core.ScanArgs;
 import io.lettuce.core.ScanIterator;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.SetArgs;
+import io.lettuce.core.SslOptions;
 import io.lettuce.core.TransactionResult;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
@@ -16,6 +17,7 @@ import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.protocol.ProtocolVersion;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.io.File;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
@@ -36,13 +38,24 @@ public final class LettuceUser extends Recipe {
   }
 
   public void open(List<InetSocketAddress> nodes) {
+    boolean isTls = System.getenv("CLIENT_TLS_CA") != null;
     client = RedisClient.create(
-        RedisURI.create(nodes.get(0).getHostString(), nodes.get(0).getPort()));
-    client.setOptions(ClientOptions.builder().protocolVersion(protocol)
-        .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS).build());
+        RedisURI.builder().withHost(nodes.get(0).getHostString())
+            .withPort(nodes.get(0).getPort()).withSsl(isTls).build());
+    ClientOptions.Builder options = ClientOptions.builder().protocolVersion(protocol)
+        .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS);
+    client.setOptions((isTls ? options.sslOptions(tls()) : options).build());
     connection = client.connect();
     redis = connection.sync();
     Driver.checkEqual(redis.ping(), "PONG");
+  }
+
+  private static SslOptions tls() {
+    return SslOptions.builder()
+        .trustManager(new File(System.getenv("CLIENT_TLS_CA")))
+        .keyManager(new File(System.getenv("CLIENT_TLS_CERT")),
+            new File(System.getenv("CLIENT_TLS_KEY")), new char[0])
+        .build();
   }
 
   @Override

@@ -45,9 +45,9 @@ def jedis(protocol):
                    ("JedisUser", *RECIPE_SOURCES), protocol)
 
 
-def lettuce(protocol):
-    return library("Lettuce", "7.7.0", f"{RECIPE}, {protocol}", "lettuce",
-                   ("LettuceUser", *RECIPE_SOURCES), protocol, know=REJECTS)
+def lettuce(protocol, more="", **options):
+    return library("Lettuce", "7.7.0", f"{RECIPE}, {protocol}{more}", "lettuce",
+                   ("LettuceUser", *RECIPE_SOURCES), protocol, know=REJECTS, **options)
 
 
 def redisson(lock, tries, protocol="RESP2", **more):
@@ -79,6 +79,7 @@ LIBRARIES = [
     jedis("RESP2"),
     lettuce("RESP3"),
     lettuce("RESP2"),
+    lettuce("RESP3", ", TLS", tls=True),
     redisson("Reentrant", "RLock, RESP2", "RESP2", wakes_within_ms=50),
     redisson("Reentrant", "RLock, RESP3", "RESP3", wakes_within_ms=50),
     redisson("Fenced", "FencedLock", wakes_within_ms=50, know=COUNTER, faults={

@@ -12,6 +12,7 @@
 // An answer is "no" for false, "error" for what was thrown, else "yes".
 'use strict'
 
+const { readFileSync } = require('node:fs')
 const readline = require('node:readline')
 
 exports.serve = async function serve (user) {
@@ -45,6 +46,12 @@ function knownWords (user) {
 
 function tell (error) {
   return `${error.constructor.name}: ${error.message}`.replace(/\s+/g, ' ')
+}
+
+// What node's tls is to be told where nodes speak TLS; nothing where they do not.
+exports.tls = () => {
+  const { CLIENT_TLS_CA: ca, CLIENT_TLS_CERT: cert, CLIENT_TLS_KEY: key } = process.env
+  return ca && { ca: readFileSync(ca), cert: readFileSync(cert), key: readFileSync(key) }
 }
 
 exports.sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))

@@ -33,6 +33,8 @@ LIBRARIES = [
     library("ioredis", "6.0.0", RECIPE, "ioredis-6", "ioredis.js",
             know=FAIL_SOON.format("over a minute")),
     library("ioredis", "5.11.1", RECIPE, "ioredis-5", "ioredis.js", know=FAIL_SOON.format("10 s")),
+    library("ioredis", "6.0.0", f"{RECIPE}, TLS", "ioredis-6", "ioredis.js", tls=True,
+            know=FAIL_SOON.format("over a minute")),
     library("node-redis", "6.3.1", f"{RECIPE}, RESP3", "node-redis", "node_redis.js", "3"),
     library("node-redis", "6.3.1", f"{RECIPE}, RESP2", "node-redis", "node_redis.js", "2"),
     library("redlock", "5.0.0-beta.2", "Redlock, over ioredis 6", "redlock-5", "node_redlock_5.js",

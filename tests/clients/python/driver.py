@@ -55,6 +55,15 @@ def arguments(word, *values):
     return [*values[:1], *(int(value) / 1000 for value in values[1:])]
 
 
+def tls():
+    """What redis-py is to be told where nodes speak TLS; nothing where they do not."""
+    if "CLIENT_TLS_CA" not in os.environ:
+        return {}
+    return {"ssl": True, "ssl_ca_certs": os.environ["CLIENT_TLS_CA"],
+            "ssl_certfile": os.environ["CLIENT_TLS_CERT"],
+            "ssl_keyfile": os.environ["CLIENT_TLS_KEY"]}
+
+
 def known_words(user):
     return [name for name, member in inspect.getmembers(type(user), inspect.isfunction)
             if name != "open" and not name.startswith("_")]

@@ -10,7 +10,8 @@ from redis.exceptions import LockError
 class User:
     def open(self, addresses):
         host, port = addresses[0]
-        self._client = redis.Redis(host=host, port=port, decode_responses=True)
+        self._client = redis.Redis(host=host, port=port, decode_responses=True,
+                                   **driver.tls())
         self._client.ping()
         self._locks = {}
 

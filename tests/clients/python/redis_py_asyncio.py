@@ -8,7 +8,7 @@ from redis.exceptions import LockError, WatchError
 class User:
     async def open(self, addresses):
         host, port = addresses[0]
-        self._client = redis.Redis(host=host, port=port, decode_responses=True)
+        self._client = redis.Redis(host=host, port=port, decode_responses=True, **driver.tls())
         await self._client.ping()
         self._locks = {}
 

@@ -26,12 +26,13 @@ def library(name, version, tries, driver, requirements, **more):
         **more)
 
 
-def debian_library(tries, driver):
+def debian_library(tries, driver, **more):
     """From the package python3-redis, which ./dev clients installs."""
     return Library(
         LANGUAGE, "redis-py", "4.3.4 (Debian)", tries, place=place("python", "debian-redis"),
         program=Program((DEBIAN_PYTHON, HERE / driver), {"PYTHONPATH": str(HERE)}),
-        build=((DEBIAN_PYTHON, "-c", "import redis; assert redis.__version__ == '4.3.4'"),))
+        build=((DEBIAN_PYTHON, "-c", "import redis; assert redis.__version__ == '4.3.4'"),),
+        **more)
 
 
 NO_RETRY = ("tried with redis-py's `retry=Retry(NoBackoff(), 0)`: by default an acquisition waits "
@@ -40,10 +41,12 @@ NO_RETRY = ("tried with redis-py's `retry=Retry(NoBackoff(), 0)`: by default an 
 LIBRARIES = [
     library("redis-py", "8.1.0", "Lock", "redis_py.py", "redis-8"),
     library("redis-py", "8.1.0", "Lock, asyncio", "redis_py_asyncio.py", "redis-8"),
+    library("redis-py", "8.1.0", "Lock, TLS", "redis_py.py", "redis-8", tls=True),
     library("redis-py", "5.3.1", "Lock", "redis_py.py", "redis-5"),
     library("redis-py", "5.3.1", "Lock, asyncio", "redis_py_asyncio.py", "redis-5"),
     debian_library("Lock", "redis_py.py"),
     debian_library("Lock, asyncio", "redis_py_asyncio.py"),
+    debian_library("Lock, TLS", "redis_py.py", tls=True),
     library("pottery", "3.0.1", "Redlock", "pottery_redlock.py", "pottery", nodes=5,
             key="redlock:{}"),
     library("pottery", "3.0.1", "AIORedlock", "pottery_aioredlock.py", "pottery", nodes=5,

@@ -36,7 +36,8 @@ func connect(address string) *redis.Client {
 	if err != nil {
 		panic(err)
 	}
-	return redis.NewClient(&redis.Options{Addr: address, Protocol: protocol})
+	return redis.NewClient(
+		&redis.Options{Addr: address, Protocol: protocol, TLSConfig: driver.TLS()})
 }
 
 func pipeline() error {
