@@ -3,11 +3,12 @@
 _redlock_node() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local settings="port bind unixsocket unixsocketperm tcp-backlog timeout tcp-keepalive maxclients
-    client-output-buffer-limit maxmemory-clients metrics-port protected-mode requirepass max-ttl require-ttl
+    client-output-buffer-limit maxmemory-clients metrics-port protected-mode requirepass requirepass-file
+    max-ttl require-ttl
     hold-strict clock-drift maxmemory
     maxmemory-policy value-size-limit dir node-id restart-delay restart-reply fence-block busy-reply-threshold script-time-limit
     script-memory-limit script-size-limit notify-keyspace-events enable-debug-command slowlog-log-slower-than
-    slowlog-max-len latency-monitor-threshold latency-tracking supervised loglevel logfile pidfile
+    slowlog-max-len latency-monitor-threshold latency-tracking audit audit-format supervised loglevel logfile pidfile
     databases save appendonly cluster-enabled replica-read-only daemonize"
   local words=
   COMPREPLY=()
@@ -17,9 +18,14 @@ _redlock_node() {
       mapfile -t COMPREPLY < <(compgen -d -- "$current")
       return
       ;;
-    --logfile | --pidfile | --unixsocket)
+    --logfile | --pidfile | --unixsocket | --requirepass-file)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      return
+      ;;
+    --audit)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -W "no log" -- "$current"; compgen -f -- "$current")
       return
       ;;
     --protected-mode | --require-ttl | --hold-strict | --latency-tracking) words="yes no" ;;
@@ -29,6 +35,7 @@ _redlock_node() {
     --restart-delay) words="auto off" ;;
     --restart-reply) words="error held" ;;
     --enable-debug-command) words="no local yes" ;;
+    --audit-format) words="text json" ;;
     --supervised) words="no systemd auto" ;;
     --loglevel) words="debug verbose notice warning" ;;
     --bootstrap | -*) ;;

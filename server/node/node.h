@@ -46,6 +46,7 @@
 #include "server/notify/pubsub.h"
 #include "server/notify/waiters.h"
 #include "server/notify/watches.h"
+#include "server/observe/audit.h"
 #include "server/observe/client_log.h"
 #include "server/observe/observers.h"
 #include "server/observe/recent_rates.h"
@@ -91,6 +92,7 @@ class Node final : public protocol::Service, private CommandRunner {
     // "this node's max-ttl …": why a TTL is refused where max-ttl is no setting of its own.
     const std::string* ttl_bound = nullptr;
     bool runs_known_scripts_natively = true;  // false: in Lua, for tests that compare the two
+    LogSink* audit_file = nullptr;            // where `audit` names one
   };
 
   // CONFIG SET changes the settings in place; they outlive the node.
@@ -150,9 +152,10 @@ class Node final : public protocol::Service, private CommandRunner {
   LockLookup& locks() { return grants_.locks(); }
   const LockLookup& locks() const { return grants_.locks(); }
   LockBreaks& breaks() { return breaks_; }
-  Breaker breaker_of(const Call& call) const {
-    return {call.command.spec.name, call.from_script && scripts_.knows_holder()};
-  }
+  Audit& audit() { return audit_; }
+  // For the audit: of a script's call, who runs the script.
+  Audit::Who who_of(const Call& call) const;
+  Breaker breaker_of(const Call& call) const;
   Coverage& coverage() { return coverage_; }
   Membership& membership() { return membership_; }
   const Membership& membership() const { return membership_; }
@@ -252,6 +255,7 @@ class Node final : public protocol::Service, private CommandRunner {
             origin == Origin::script,
             origin == Origin::transaction};
   }
+  void note_takers(const Call& call);
   protocol::Reply run_observed(Call& call);
   protocol::Reply run_timed(Call& call);
   // A known script without Lua is as short as a GET, which is not timed. Of these one in so many
@@ -315,7 +319,8 @@ class Node final : public protocol::Service, private CommandRunner {
   Stats stats_;
   LedgerKeeper ledger_;
   Grants grants_;
-  LockBreaks breaks_{settings_, grants_.locks()};
+  Audit audit_;
+  LockBreaks breaks_{settings_, grants_.locks(), audit_};
   Coverage coverage_;
   Membership membership_;
   Waiters waiters_{grants_.locks()};
@@ -334,10 +339,11 @@ class Node final : public protocol::Service, private CommandRunner {
   Observers observers_;
   Random random_;
   RecentRates rates_;
-  unsigned untimed_scripts_ = 0;      // since one was timed
-  bool times_lua_ = false;            // in run_timed_if_in_lua()
-  std::optional<Instant> lua_began_;  // its
-  std::uint64_t peak_memory_ = 0;     // as turns left it
+  protocol::Session::Id script_client_ = 0;  // who ran the last script
+  unsigned untimed_scripts_ = 0;             // since one was timed
+  bool times_lua_ = false;                   // in run_timed_if_in_lua()
+  std::optional<Instant> lua_began_;         // its
+  std::uint64_t peak_memory_ = 0;            // as turns left it
   bool has_begun_ = false;
   std::optional<StopRequest> stop_;
 };

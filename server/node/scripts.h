@@ -77,9 +77,11 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
   protocol::Reply run(const lua::Script& script, std::span<const std::string_view> keys,
                       std::span<const std::string_view> arguments, Now now);
   bool is_suspended() const { return engine_.is_suspended(); }
-  // Whether the script under way may be trusted to change locks only in the name of their holders:
-  // a known one that compares, or one that came by SCRIPT LOAD.
-  bool knows_holder() const { return knows_holder_; }
+  // Of the script under way: whether it changes a held lock only where its arguments name the
+  // value, whether it came by SCRIPT LOAD, and its arguments; none any more once it was suspended.
+  bool compares() const { return compares_; }
+  bool was_loaded() const { return script_->is_kept(); }
+  std::span<const std::string_view> arguments() const { return arguments_; }
   // A slice of the suspended script, which began then. Its reply, if it has ended.
   std::optional<protocol::Reply> resume(Now now, Instant began);
   // SCRIPT KILL: why the suspended script cannot be stopped. Half of what it does would stay, once
@@ -145,7 +147,8 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
   const lua::Script* ran_ = nullptr;     // and ended, in the command under way
   bool lacks_memory_ = false;            // from its beginning
   bool has_written_ = false;
-  bool knows_holder_ = false;
+  bool compares_ = false;
+  std::span<const std::string_view> arguments_;
 };
 
 }  // namespace redlock::server

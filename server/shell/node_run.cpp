@@ -64,9 +64,14 @@ Status NodeRun::open() {
   node_.emplace(
       all_families(), settings_,
       node_start(decision_, settings_, start, random_node_id(), net::system_random_seed()),
-      Node::Environment{
-          process_inspector(options_.config_file, listeners_->port(), options_.owns_process), log_,
-          &watchdog_, folder_ ? &folder_->latest_deadline_page() : nullptr, sleep_for, now});
+      Node::Environment{.inspect = process_inspector(options_.config_file, listeners_->port(),
+                                                     options_.owns_process),
+                        .log = log_,
+                        .script_watch = &watchdog_,
+                        .ledger = folder_ ? &folder_->latest_deadline_page() : nullptr,
+                        .sleep = sleep_for,
+                        .stopwatch = now,
+                        .audit_file = options_.audit_file});
   return restore();
 }
 
