@@ -18,7 +18,7 @@ _redlock_options_of() {
     up) echo "$common --count --port --dir --node-binary --door-port --no-door" ;;
     serve)
       echo "$common --listen --http --http-names --acquire-time --reply-time --max-ttl --require-quorum" \
-        "--requirepass --protected-mode --maxclients --timeout --unixsocketperm --logfile --loglevel"
+        "--requirepass --requirepass-file --protected-mode --maxclients --timeout --unixsocketperm --logfile --loglevel"
       ;;
     bench) echo "$common --for --in-flight --ttl --no-fence --html" ;;
     "drill restart") echo "$common --ttl --node-binary --kill-command --start-command" ;;
@@ -82,7 +82,7 @@ _redlock() {
     fi
   fi
   case $previous in
-    --config | --password-file | --node-binary | --html | --logfile)
+    --config | --password-file | --requirepass-file | --node-binary | --html | --logfile)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
