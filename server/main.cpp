@@ -25,6 +25,7 @@
 #include <cstring>
 #include <fstream>
 #include <malloc.h>
+#include <optional>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -73,11 +74,13 @@ Status write_pidfile(const std::string& path) {
 // The node of this process: signals, the service manager, the pid file around a NodeRun.
 class Process {
  public:
-  Process(Settings& settings, net::LogFile& log, std::string config_file)
+  // audit: nullptr: it has no file of its own.
+  Process(Settings& settings, net::LogFile& log, net::LogFile* audit, std::string config_file)
       : settings_(settings),
         log_(log),
+        audit_(audit),
         supervisor_(settings.supervised),
-        run_(loop_, settings, log, {.config_file = std::move(config_file)}),
+        run_(loop_, settings, log, {.config_file = std::move(config_file), .audit_file = audit}),
         watchdog_(loop_, net::ClockKind::monotonic, [this] { feed_watchdog(); }) {}
 
   int run() {
@@ -125,9 +128,10 @@ class Process {
     return settings_.logfile.empty() ? kFailed : fail(text);
   }
 
-  // logrotate has renamed the log, or certificates were renewed. No setting is read anew.
+  // logrotate has renamed the files, or certificates were renewed. No setting is read anew.
   void reload() {
     log_.reopen();
+    if (audit_ != nullptr) audit_->reopen();
     if (!settings_.logfile.empty())
       log_.log(LogLevel::notice, "SIGHUP: the log file is opened anew");
     run_.reload();
@@ -150,11 +154,22 @@ class Process {
 
   Settings& settings_;  // CONFIG SET changes them while it runs
   net::LogFile& log_;
+  net::LogFile* const audit_;
   Supervisor supervisor_;
   net::Loop loop_;
   NodeRun run_;
   net::Timer watchdog_;
 };
+
+// The file of the audit, where it has one.
+Result<std::optional<net::LogFile>> open_audit(const Settings& settings) {
+  if (settings.audit == kNoAudit || settings.audit == kAuditInLog) return {std::nullopt};
+  using Form = net::LogFile::Form;
+  const Form form = settings.audit_format == AuditFormat::json ? Form::json : Form::text;
+  auto file = net::LogFile::open(settings.audit, form);
+  if (!file) return file.error();
+  return {std::optional(std::move(file).value())};
+}
 
 int run_node(NodeCommandLine& command) {
   Settings& settings = command.configuration.settings;
@@ -170,7 +185,10 @@ int run_node(NodeCommandLine& command) {
   const auto metrics_places = static_cast<std::uint32_t>(MetricsPort::places(settings).size());
   raise_descriptor_limit(settings, log.value(),
                          kOwnDescriptors + metrics_places * MetricsPort::kDescriptorsOfPlace);
-  Process process(settings, log.value(), command.config_file);
+  auto audit = open_audit(settings);
+  if (!audit) return fail(audit.error().text);
+  std::optional<net::LogFile>& audit_file = audit.value();
+  Process process(settings, log.value(), audit_file ? &*audit_file : nullptr, command.config_file);
   const int code = process.run();
   tell_broken_invariants(nullptr);
   return code;
@@ -213,10 +231,12 @@ int main(std::span<char*> arguments) {
   mallopt(M_MMAP_THRESHOLD, 64 * 1024);
   mallopt(M_ARENA_MAX, 1);
   const std::vector<std::string> words(arguments.begin() + 1, arguments.end());
-  auto command =
-      read_command_line(words, {.read_file = net::read_text_file,
-                                .read_standard_input = [] { return net::read_text(STDIN_FILENO); },
-                                .environment = environment_of_process()});
+  auto command = read_command_line(
+      words,
+      {.read_file = net::read_text_file,
+       .read_standard_input = [] { return net::read_text(STDIN_FILENO); },
+       .environment = environment_of_process(),
+       .has_file = [](const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }});
   if (!command) return fail(command.error().text);
   hide_secrets(arguments);
   switch (command.value().deed) {

@@ -2,6 +2,7 @@
 
 #include "base/net/turn/clock.h"
 #include "base/net/turn/quiet_thread.h"
+#include "base/text/json.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -19,17 +20,25 @@
 namespace redlock::net {
 namespace {
 
-int open_log(const std::string& path) {
-  return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+int open_log(const std::string& path, LogFile::Form form) {
+  const mode_t mode = form == LogFile::Form::log ? 0644 : 0640;
+  return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, mode);
 }
 
-std::string line_of(LogLevel level, std::string_view text) {
-  std::string line = log_line(getpid(), read_wall_clock(), level, text);
+std::string line_of(LogLevel level, std::string_view text, LogFile::Form form) {
+  std::string line = form == LogFile::Form::log ? log_line(getpid(), read_wall_clock(), level, text)
+                                                : std::string(text) + '\n';
   constexpr std::string_view kCut = " ...\n";
   if (line.size() > LogFile::kLineBytesMax) {
     line.replace(LogFile::kLineBytesMax - kCut.size(), std::string::npos, kCut);
   }
   return line;
+}
+
+// A line of the file's own.
+std::string own_line(std::string_view text, LogFile::Form form) {
+  if (form != LogFile::Form::json) return line_of(LogLevel::warning, text, form);
+  return line_of(LogLevel::warning, JsonObject{{"event", "file"}, {"text", text}}.text(), form);
 }
 
 // A descriptor that another process made non-blocking is waited for here as any other.
@@ -77,34 +86,36 @@ struct LogFile::Shared {
   // The thread's own.
   int fd = -1;
   bool owns_fd = false;
+  Form form = Form::log;
 
   bool is_done() const { return waiting.empty() && !open_anew && !is_writing; }
   void reopen(const std::string& path);
   std::uint64_t write(std::string_view lines, std::uint64_t untold) const;
 };
 
-Result<LogFile> LogFile::open(const std::string& path) {
+Result<LogFile> LogFile::open(const std::string& path, Form form) {
   if (path.empty()) return of_descriptor(STDOUT_FILENO);
-  const int fd = open_log(path);
+  const int fd = open_log(path, form);
   if (fd < 0) return Failure{fmt::format("cannot open the log file {}: {}", path, strerror(errno))};
-  return start(fd, true, path);
+  return start(fd, true, path, form);
 }
 
 Result<LogFile> LogFile::of_descriptor(int fd) {
-  return start(fd, false, "");
+  return start(fd, false, "", Form::log);
 }
 
-Result<LogFile> LogFile::start(int fd, bool owns_fd, const std::string& path) {
+Result<LogFile> LogFile::start(int fd, bool owns_fd, const std::string& path, Form form) {
   auto shared = std::make_shared<Shared>();
   shared->fd = fd;
   shared->owns_fd = owns_fd;
+  shared->form = form;
   Result<std::thread> thread = start_quiet_thread([shared] { write_all(*shared); });
   if (!thread) return Failure{fmt::format("no thread for the log: {}", thread.error().text)};
-  return LogFile(std::move(shared), std::move(thread).value(), path);
+  return LogFile(std::move(shared), std::move(thread).value(), path, form);
 }
 
-LogFile::LogFile(std::shared_ptr<Shared> shared, std::thread thread, std::string path)
-    : shared_(std::move(shared)), thread_(std::move(thread)), path_(std::move(path)) {}
+LogFile::LogFile(std::shared_ptr<Shared> shared, std::thread thread, std::string path, Form form)
+    : shared_(std::move(shared)), thread_(std::move(thread)), path_(std::move(path)), form_(form) {}
 
 LogFile::~LogFile() {
   if (shared_ == nullptr) return;  // moved from
@@ -123,7 +134,7 @@ LogFile::~LogFile() {
 
 void LogFile::log(LogLevel level, std::string_view text) {
   if (level_ != nullptr && level < *level_) return;
-  const std::string line = line_of(level, text.substr(0, kLineBytesMax));
+  const std::string line = line_of(level, text.substr(0, kLineBytesMax), form_);
   {
     const std::lock_guard lock(shared_->mutex);
     if (shared_->waiting.size() + line.size() > kQueueBytesMax) {
@@ -151,11 +162,11 @@ bool LogFile::drain() const {
 
 // Opens before it closes: if there is no new file, the old one goes on.
 void LogFile::Shared::reopen(const std::string& path) {
-  const int fresh = open_log(path);
+  const int fresh = open_log(path, form);
   if (fresh < 0) {
     const std::string text =
         fmt::format("cannot open the log file {} anew: {}", path, strerror(errno));
-    write_lines(fd, line_of(LogLevel::warning, text));
+    write_lines(fd, own_line(text, form));
     return;
   }
   if (owns_fd) close(fd);
@@ -169,7 +180,7 @@ std::uint64_t LogFile::Shared::write(std::string_view lines, std::uint64_t untol
   untold += write_lines(fd, lines);
   if (untold == 0) return 0;
   const std::string text = fmt::format("lines that the log could not take: {}", untold);
-  return write_lines(fd, line_of(LogLevel::warning, text)) == 0 ? 0 : untold;
+  return write_lines(fd, own_line(text, form)) == 0 ? 0 : untold;
 }
 
 // The thread.

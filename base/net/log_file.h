@@ -37,8 +37,13 @@ class LogFile final : public LogSink {
   // How long an end waits for whoever should take the last lines.
   static constexpr Duration kPatience = 1s;
 
+  // log: as log_line() shapes it. The others are for files of lines that whoever logs has shaped,
+  // and which others than their owner's group are not to read; a line that is the file's own, such
+  // as how many it could not take, is a text like theirs, or a JSON object.
+  enum class Form { log, text, json };
+
   // path "": standard output.
-  static Result<LogFile> open(const std::string& path);
+  static Result<LogFile> open(const std::string& path, Form form = Form::log);
   // The descriptor stays the caller's.
   static Result<LogFile> of_descriptor(int fd);
   LogFile(LogFile&& other) noexcept = default;
@@ -61,13 +66,14 @@ class LogFile final : public LogSink {
  private:
   struct Shared;  // with the thread, which may outlive this object
 
-  LogFile(std::shared_ptr<Shared> shared, std::thread thread, std::string path);
-  static Result<LogFile> start(int fd, bool owns_fd, const std::string& path);
+  LogFile(std::shared_ptr<Shared> shared, std::thread thread, std::string path, Form form);
+  static Result<LogFile> start(int fd, bool owns_fd, const std::string& path, Form form);
   static void write_all(Shared& shared);
 
   std::shared_ptr<Shared> shared_;
   std::thread thread_;
   std::string path_;
+  Form form_ = Form::log;
   const LogLevel* level_ = nullptr;
 };
 

@@ -6,11 +6,11 @@ _redlock_node() {
     client-output-buffer-limit maxmemory-clients metrics-port tls-port tls-cert-file tls-key-file
     tls-key-file-pass tls-ca-cert-file tls-ca-cert-dir tls-auth-clients tls-protocols tls-ciphers
     tls-ciphersuites tls-prefer-server-ciphers tls-session-caching metrics-tls protected-mode requirepass
-    aclfile acllog-max-len max-ttl require-ttl hold-strict clock-drift maxmemory maxmemory-policy value-size-limit dir node-id
-    restart-delay restart-reply fence-block wake-next-after busy-reply-threshold eval
-    script-time-limit
+    requirepass-file aclfile acllog-max-len max-ttl require-ttl hold-strict clock-drift maxmemory
+    maxmemory-policy value-size-limit dir node-id restart-delay restart-reply fence-block wake-next-after
+    busy-reply-threshold eval script-time-limit
     script-memory-limit script-size-limit notify-keyspace-events enable-debug-command slowlog-log-slower-than
-    slowlog-max-len latency-monitor-threshold latency-tracking supervised loglevel logfile pidfile
+    slowlog-max-len latency-monitor-threshold latency-tracking audit audit-format supervised loglevel logfile pidfile
     databases save appendonly cluster-enabled replica-read-only daemonize"
   local words=
   COMPREPLY=()
@@ -20,9 +20,15 @@ _redlock_node() {
       mapfile -t COMPREPLY < <(compgen -d -- "$current")
       return
       ;;
-    --logfile | --pidfile | --unixsocket | --tls-cert-file | --tls-key-file | --tls-ca-cert-file)
+    --logfile | --pidfile | --unixsocket | --requirepass-file | --aclfile | --tls-cert-file | \
+      --tls-key-file | --tls-ca-cert-file)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      return
+      ;;
+    --audit)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -W "no log" -- "$current"; compgen -f -- "$current")
       return
       ;;
     --protected-mode | --require-ttl | --hold-strict | --latency-tracking | --tls-prefer-server-ciphers | \
@@ -35,6 +41,7 @@ _redlock_node() {
     --restart-delay) words="auto off" ;;
     --restart-reply) words="error held" ;;
     --enable-debug-command) words="no local yes" ;;
+    --audit-format) words="text json" ;;
     --supervised) words="no systemd auto" ;;
     --loglevel) words="debug verbose notice warning" ;;
     --bootstrap | -*) ;;

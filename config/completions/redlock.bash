@@ -20,7 +20,7 @@ _redlock_options_of() {
       echo "$common --listen --listen-tls --http --http-tls --http-names --acquire-time --reply-time" \
         "--max-ttl --require-quorum --tls-cert-file --tls-key-file --tls-key-file-pass" \
         "--tls-ca-cert-file --tls-ca-cert-dir --tls-auth-clients --tls-protocols --tls-ciphers --tls-ciphersuites" \
-        "--requirepass --protected-mode --maxclients --timeout --unixsocketperm --logfile --loglevel"
+        "--requirepass --requirepass-file --protected-mode --maxclients --timeout --unixsocketperm --logfile --loglevel"
       ;;
     bench) echo "$common --for --in-flight --ttl --no-fence --html" ;;
     "drill restart") echo "$common --ttl --node-binary --kill-command --start-command" ;;
@@ -85,7 +85,7 @@ _redlock() {
     fi
   fi
   case $previous in
-    --config | --password-file | --node-binary | --html | --logfile | --tls-ca | --tls-cert | \
+    --config | --password-file | --requirepass-file | --node-binary | --html | --logfile | --tls-ca | --tls-cert | \
       --tls-key | --tls-cert-file | --tls-key-file | --tls-ca-cert-file)
       compopt -o filenames 2>/dev/null
       mapfile -t COMPREPLY < <(compgen -f -- "$current")

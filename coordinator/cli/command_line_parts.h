@@ -53,6 +53,10 @@ Problem read_length(const GivenSettings& settings, Duration& length);
 Problem read_yes_no(const GivenSettings& settings, std::string_view name, bool& is_yes);
 Problem read_drift(const GivenSettings& settings, double& drift);
 Problem read_nodes(const GivenSettings& settings, CommandLine& line);
+// The first line of the file that a setting names; where neither it nor a password is given, of the
+// credential that systemd has put there for this unit.
+Problem read_password_file(const GivenSettings& settings, std::string_view name,
+                           std::string_view credential_name, std::string& password);
 // What depends on more than one setting.
 Problem check_times(const GivenSettings& settings, Options& options);
 

@@ -133,6 +133,24 @@ Problem check_node_timeout(const GivenSettings& settings, Options& options) {
   return {};
 }
 
+// The password of the door's clients, where it stands in a file of its own.
+Problem read_clients_password(const GivenSettings& settings, ServeOptions& serve) {
+  const GivenSetting* file = settings.find("requirepass-file");
+  const GivenSetting* given = settings.find("requirepass");
+  if (given != nullptr && file == nullptr) return {};
+  if (given != nullptr) {
+    return mistake(*file, "requirepass and requirepass-file contradict each other: name one");
+  }
+  std::string password;
+  if (Problem problem = read_password_file(settings, "requirepass-file", "requirepass", password)) {
+    return problem;
+  }
+  if (password.empty()) return {};
+  const std::string origin = file != nullptr ? file->origin : "the credential requirepass";
+  serve.of_sessions.push_back({"requirepass", password, origin, file != nullptr && file->is_flag});
+  return {};
+}
+
 }  // namespace
 
 void add_serve(CLI::App& app, Flags& flags, Options& options) {
@@ -165,6 +183,8 @@ void add_serve(CLI::App& app, Flags& flags, Options& options) {
     add_setting(subcommand, flags, fmt::format("--{}", setting.name), std::string(setting.name),
                 setting.help, setting.type);
   }
+  add_setting(subcommand, flags, "--requirepass-file", "requirepass-file",
+              "a file whose first line is the password of clients", "FILE");
 }
 
 void add_status(CLI::App& app, Flags& flags, Options& options) {
@@ -202,6 +222,7 @@ Problem read_serve(const GivenSettings& settings, Options& options) {
     serve.of_sessions.push_back(
         {std::string(setting.name), given->value, given->origin, given->is_flag});
   }
+  if (Problem problem = read_clients_password(settings, serve)) return problem;
   return check_node_timeout(settings, options);
 }
 

@@ -76,16 +76,7 @@ Problem read_max_hold(const GivenSettings& settings, std::optional<Duration>& ma
 // The first line of a file, or the variable's text: for nodes that are named without one.
 Problem read_password(const GivenSettings& settings, std::string& password) {
   if (const GivenSetting* text = settings.find("password")) password = text->value;
-  const GivenSetting* file = settings.find("password-file");
-  if (file == nullptr) return {};
-  const auto text = net::read_text_file(file->value);
-  if (!text) {
-    return mistake(*file, fmt::format("{} cannot be read: {}", file->value, text.error().text));
-  }
-  password = text.value().substr(0, text.value().find_first_of("\r\n"));
-  if (!password.empty()) return {};
-  return mistake(*file,
-                 fmt::format("{}: the first line, which is the password, is empty", file->value));
+  return read_password_file(settings, "password-file", "nodes-password", password);
 }
 
 void read_text(const GivenSettings& settings, std::string_view name, std::string& text) {
@@ -119,6 +110,16 @@ Problem read_label(const GivenSettings& settings, CommandLine& line) {
   return mistake(*setting, fmt::format("a label has at most {} bytes", kLabelBytesMax));
 }
 
+// What systemd has put there for this unit alone: LoadCredential=NAME:FILE.
+std::optional<GivenSetting> credential(std::string_view name) {
+  const char* folder = std::getenv("CREDENTIALS_DIRECTORY");
+  if (folder == nullptr) return std::nullopt;
+  std::string path = fmt::format("{}/{}", folder, name);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return std::nullopt;
+  return GivenSetting{std::move(path), fmt::format("the credential {}", name)};
+}
+
 }  // namespace
 
 Problem read_yes_no(const GivenSettings& settings, std::string_view name, bool& is_yes) {
@@ -129,11 +130,29 @@ Problem read_yes_no(const GivenSettings& settings, std::string_view name, bool& 
   return mistake(*setting, fmt::format("'{}' is neither yes nor no", setting->value));
 }
 
+Problem read_password_file(const GivenSettings& settings, std::string_view name,
+                           std::string_view credential_name, std::string& password) {
+  const GivenSetting* file = settings.find(name);
+  std::optional<GivenSetting> of_unit;
+  if (file == nullptr && password.empty()) of_unit = credential(credential_name);
+  if (of_unit) file = &*of_unit;
+  if (file == nullptr) return {};
+  const auto text = net::read_text_file(file->value);
+  if (!text) {
+    return mistake(*file, fmt::format("{} cannot be read: {}", file->value, text.error().text));
+  }
+  password = text.value().substr(0, text.value().find_first_of("\r\n"));
+  if (!password.empty()) return {};
+  return mistake(*file,
+                 fmt::format("{}: the first line, which is the password, is empty", file->value));
+}
+
 void read_environment(GivenSettings& settings) {
   constexpr std::array kVariables = {std::pair{"REDLOCK_NODES", "nodes"},
                                      std::pair{"REDLOCK_PASSWORD", "password"},
                                      std::pair{"REDLOCK_TLS_CA", "tls-ca"},
                                      std::pair{"REDLOCK_PASSWORD_FILE", "password-file"},
+                                     std::pair{"REDLOCK_REQUIREPASS_FILE", "requirepass-file"},
                                      std::pair{"REDLOCK_TLS_CERT", "tls-cert"},
                                      std::pair{"REDLOCK_TLS_KEY", "tls-key"}};
   for (const auto& [variable, name] : kVariables) {

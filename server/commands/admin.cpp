@@ -54,6 +54,17 @@ Reply config_get(Call& call) {
   return answer;
 }
 
+// A line for each of "parameter value …".
+void audit_settings(const Call& call, Request names_and_values) {
+  if (!call.node.audit().is_on()) return;
+  for (std::size_t at = 0; at < names_and_values.size(); at += 2) {
+    const std::string_view name = names_and_values[at];
+    const std::string_view value = is_secret(name) ? "(not shown)" : names_and_values[at + 1];
+    call.node.audit().tell(Audit::Event::setting_changed, call.node.who_of(call),
+                           {{"setting", name}, {"value", value}}, call.now);
+  }
+}
+
 Reply config_set(Call& call) {
   const auto changed = set(call.node.settings(), call.words.subspan(2), call.node.accept_tls());
   if (!changed) return Reply::error(changed.error().text);
@@ -62,6 +73,7 @@ Reply config_set(Call& call) {
                                call.instant());
   }
   call.node.apply_settings();
+  audit_settings(call, call.words.subspan(2));
   return Reply::ok();
 }
 
@@ -124,6 +136,10 @@ Reply shutdown(Call& call) {
   }
   if (request.save && call.node.has_suspended()) {
     return Reply::error_view(kBusyRunningScript);
+  }
+  if (call.node.audit().is_on()) {
+    call.node.audit().tell(Audit::Event::shutdown, call.node.who_of(call),
+                           {{"mode", request.save ? "save" : "nosave"}}, call.now);
   }
   call.node.stop(request);
   return Reply::none();

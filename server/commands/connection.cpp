@@ -20,7 +20,12 @@ Reply client_help(Call& call) {
 template <Reply (*SessionCommand)(SessionCall&)>
 Reply at_the_door(Call& call) {
   const std::uint32_t refused_before = call.session.refused_passwords;
-  return call.node.door().settle_password(call.session, refused_before, SessionCommand(call),
+  Reply reply = SessionCommand(call);
+  if (call.session.refused_passwords > refused_before && call.node.audit().is_on()) {
+    call.node.audit().tell(Audit::Event::password_refused, call.node.who_of(call),
+                           {{"command", call.command.spec.name}}, call.now);
+  }
+  return call.node.door().settle_password(call.session, refused_before, std::move(reply),
                                           call.in_transaction, call.instant());
 }
 

@@ -2,7 +2,9 @@
 
 #include "protocol/resp/errors.h"
 #include "server/grants/refusals.h"
+#include "server/locks/packed_hash.h"
 
+#include <algorithm>
 #include <string>
 
 #include <fmt/format.h>
@@ -29,22 +31,74 @@ std::string advice(const Lock& lock, Break how) {
   return fmt::format("use LOCK.REPLACE {} value value PX 1000 SHORTEN", key);
 }
 
+std::string_view name_of(Break how) {
+  switch (how) {
+    case Break::ends:
+      return "ends";
+    case Break::overwrites:
+      return "overwrites";
+    case Break::shortens:
+      break;
+  }
+  return "shortens";
+}
+
+// A hash has one for each of its fields; lock libraries make one with the holder's.
+std::string name_of_holder(const Lock& lock) {
+  if (!lock.is_hash()) return std::string(lock.value());
+  std::string name;
+  PackedHash(lock.value()).for_each([&](const HashField& field) {
+    if (name.empty()) name = field.name;
+  });
+  return name;
+}
+
 }  // namespace
 
-Refusal LockBreaks::refuse(std::string_view key, Break how, const Breaker& by, Instant now) {
-  const Lock* const lock = locks_.find(key, now);
-  if (lock == nullptr || by.knows_holder) return {};
+Refusal LockBreaks::refuse(std::string_view key, Break how, const Breaker& by, Now now) {
+  const Lock* const lock = locks_.find(key, now.monotonic);
+  if (lock == nullptr || by.compares) return {};
+  if (audit_.is_on() && (is_refused(by) || !is_own(*lock, by))) tell(*lock, how, by, now);
+  if (!is_refused(by)) return {};
   return Reply::error(fmt::format(
       "HELD {} is held, and {} does not name the value that holds it: {} (hold-strict is yes)",
       key_in_text(key), protocol::upper_case(by.command), advice(*lock, how)));
 }
 
-Refusal LockBreaks::refuse_all(const Breaker& by, Instant now) {
-  if (by.knows_holder || !is_any_held(now)) return {};
+Refusal LockBreaks::refuse_all(const Breaker& by, Now now) {
+  if (by.compares || !is_any_held(now.monotonic)) return {};
+  if (audit_.is_on()) {
+    const auto event = is_refused(by) ? Audit::Event::break_refused : Audit::Event::lock_broken;
+    const std::string count = std::to_string(locks_.size());
+    audit_.tell(event, by.who, {{"command", by.command}, {"how", "ends"}, {"locks", count}}, now);
+  }
+  if (!is_refused(by)) return {};
   return Reply::error(
       fmt::format("HELD there are locks that are held, and {} names no value that holds one: "
                   "release each by its value, or wait until all have run out (hold-strict is yes)",
                   protocol::upper_case(by.command)));
+}
+
+// A connection that took the lock may change it as it likes, and who has its value among his words
+// knows it. Of a pool's other connections nothing tells whose they are: they count as others.
+bool LockBreaks::is_own(const Lock& lock, const Breaker& by) const {
+  const bool names_it = !lock.is_hash() &&
+                        std::find(by.words.begin(), by.words.end(), lock.value()) != by.words.end();
+  return names_it || takers_.is_taken_by(locks_.hash_of(lock.key()), lock.token, by.who.id);
+}
+
+void LockBreaks::tell(const Lock& lock, Break how, const Breaker& by, Now now) {
+  const auto event = is_refused(by) ? Audit::Event::break_refused : Audit::Event::lock_broken;
+  if (!audit_.takes(event, now)) return;
+  const std::string holder = Audit::value_hash(name_of_holder(lock));
+  const std::string_view label = lock.label().text;
+  audit_.tell_taken(event, by.who,
+                    {{"command", by.command},
+                     {"how", name_of(how)},
+                     {"key", lock.key()},
+                     {"holder", holder},
+                     {"label", label}},
+                    now.wall);
 }
 
 // The first that is held ends the walk. Those that ran out are given back soon, so it is short.

@@ -11,14 +11,20 @@
 // what is free breaks nothing, as a lock that ran out is not held any more. A key without a
 // deadline counts as held.
 //
+// The audit hears of what is refused, and of what is done to another's lock: one that neither this
+// connection took, nor whose value is among the words that the client has sent.
+//
 // Pure. Thread safety: none.
 #pragma once
 
 #include "base/time.h"
 #include "protocol/resp/refusal.h"
+#include "server/grants/takers.h"
 #include "server/locks/lock_table.h"
+#include "server/observe/audit.h"
 #include "server/settings/settings.h"
 
+#include <span>
 #include <string_view>
 
 namespace redlock::server {
@@ -28,29 +34,49 @@ enum class Break { ends, overwrites, shortens };
 // The command that would break a lock.
 struct Breaker {
   std::string_view command;  // as in its CommandSpec
-  // It is called by a script that is known to compare, or that an operator has loaded.
-  bool knows_holder = false;
+  Audit::Who who;            // whose it is; of a script: who runs it
+  // What the client has sent of it: the command's words, or the script's arguments.
+  std::span<const std::string_view> words;
+  // Called by a script that changes a held lock only where its arguments name the value.
+  bool compares = false;
+  // Called by one that came by SCRIPT LOAD.
+  bool is_of_loaded_script = false;
 };
 
 class LockBreaks {
  public:
-  // Both outlive it.
-  LockBreaks(const Settings& settings, LockLookup& locks) : settings_(settings), locks_(locks) {}
+  // All outlive it.
+  LockBreaks(const Settings& settings, LockLookup& locks, Audit& audit)
+      : settings_(settings), locks_(locks), audit_(audit) {}
+  LockBreaks(const LockBreaks&) = delete;
+  LockBreaks& operator=(const LockBreaks&) = delete;
 
   // Whether anybody wants to hear of breaks: if not, nobody needs to ask.
-  bool are_watched() const { return settings_.hold_strict; }
+  bool are_watched() const { return settings_.hold_strict || audit_.is_on(); }
   bool are_refused() const { return settings_.hold_strict; }
 
   // Nothing is refused if there is no such lock.
-  protocol::Refusal refuse(std::string_view key, Break how, const Breaker& by, Instant now);
+  protocol::Refusal refuse(std::string_view key, Break how, const Breaker& by, Now now);
   // The same of a command that would end all locks at once.
-  protocol::Refusal refuse_all(const Breaker& by, Instant now);
+  protocol::Refusal refuse_all(const Breaker& by, Now now);
+
+  // For the audit: the client has taken this lock.
+  void note_taker(const Lock& lock, protocol::Session::Id client) {
+    takers_.note(locks_.hash_of(lock.key()), lock.token, client);
+  }
 
  private:
   bool is_any_held(Instant now) const;
+  bool is_refused(const Breaker& by) const {
+    return settings_.hold_strict && !by.is_of_loaded_script;
+  }
+  bool is_own(const Lock& lock, const Breaker& by) const;
+  void tell(const Lock& lock, Break how, const Breaker& by, Now now);
 
   const Settings& settings_;
   LockLookup& locks_;
+  Audit& audit_;
+  Takers takers_;
 };
 
 // How a command asks. Templates, as what a call is stands above.
@@ -59,7 +85,7 @@ protocol::Refusal refuse_break(const Call& call, std::string_view key, Break how
   LockBreaks& breaks = call.node.breaks();
   if (!breaks.are_watched()) [[likely]]
     return {};
-  return breaks.refuse(key, how, call.node.breaker_of(call), call.instant());
+  return breaks.refuse(key, how, call.node.breaker_of(call), call.now);
 }
 
 // Of a command that sets the deadline of this lock. Deadlines are told apart to the millisecond, as

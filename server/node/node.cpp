@@ -17,6 +17,11 @@ using protocol::Session;
 
 namespace {
 
+LogSink* audit_sink(const Settings& settings, const Node::Environment& environment) {
+  if (settings.audit == kNoAudit) return nullptr;
+  return environment.audit_file != nullptr ? environment.audit_file : &environment.log;
+}
+
 // Tells nothing of a lock and changes nothing but its own session.
 bool is_served_before_begin(const protocol::CommandSpec& spec) {
   return spec.group == "connection" ||
@@ -45,6 +50,7 @@ Node::Node(Families commands, Settings& settings, NodeStart start, Environment e
       commands_(commands),
       ledger_(start_.ledger, environment_.ledger),
       grants_({start_, settings_, ledger_, events_, stats_}),
+      audit_(audit_sink(settings_, environment_), settings_.audit_format),
       coverage_({ledger_, grants_, stats_, client_log_, environment_.log}),
       membership_({start_.started_at, settings_, ledger_, grants_}),
       events_(settings_.notify_keyspace_events, locks().notes(), pubsub_, client_log_),
@@ -209,7 +215,10 @@ Reply Node::run(Session& session, Request request, Now now, CommandTable::Entry&
 
 Reply Node::run_call(Call& call, CommandTable::Entry& entry) {
   const bool is_observed = observers_.look_at(entry.command->spec, call.words);
+  const std::uint64_t granted = stats_.granted;
   Reply reply = is_observed ? run_observed(call) : entry.command->run(call);
+  if (audit_.is_on() && stats_.granted != granted) [[unlikely]]
+    note_takers(call);
   if (reply.is_error()) {
     ++entry.stats.failed;
     stats_.count_error(reply.text());

@@ -46,6 +46,7 @@
 #include "server/notify/pubsub.h"
 #include "server/notify/waiters.h"
 #include "server/notify/watches.h"
+#include "server/observe/audit.h"
 #include "server/observe/client_log.h"
 #include "server/observe/observers.h"
 #include "server/observe/recent_rates.h"
@@ -99,7 +100,8 @@ class Node final : public protocol::Service, private CommandRunner {
         nullptr;  // ACL GENPASS; nullptr: it is refused
     // Where refusals are noted; nullptr: in the node's own.
     protocol::AccessLog* access_log = nullptr;
-    AcceptTls accept_tls = {};  // CONFIG SET of tls-…; empty: no port speaks it
+    AcceptTls accept_tls = {};      // CONFIG SET of tls-…; empty: no port speaks it
+    LogSink* audit_file = nullptr;  // where `audit` names one
   };
 
   // CONFIG SET changes the settings in place; they outlive the node.
@@ -159,9 +161,10 @@ class Node final : public protocol::Service, private CommandRunner {
   LockLookup& locks() { return grants_.locks(); }
   const LockLookup& locks() const { return grants_.locks(); }
   LockBreaks& breaks() { return breaks_; }
-  Breaker breaker_of(const Call& call) const {
-    return {call.command.spec.name, call.from_script && scripts_.knows_holder()};
-  }
+  Audit& audit() { return audit_; }
+  // For the audit: of a script's call, who runs the script.
+  Audit::Who who_of(const Call& call) const;
+  Breaker breaker_of(const Call& call) const;
   Coverage& coverage() { return coverage_; }
   Membership& membership() { return membership_; }
   const Membership& membership() const { return membership_; }
@@ -274,6 +277,7 @@ class Node final : public protocol::Service, private CommandRunner {
             origin == Origin::transaction};
   }
   protocol::Reply run_call(Call& call, CommandTable::Entry& entry);
+  void note_takers(const Call& call);
   protocol::Reply run_observed(Call& call);
   protocol::Reply run_timed(Call& call);
   // A known script without Lua is as short as a GET, which is not timed. Of these one in so many
@@ -341,7 +345,8 @@ class Node final : public protocol::Service, private CommandRunner {
   Stats stats_;
   LedgerKeeper ledger_;
   Grants grants_;
-  LockBreaks breaks_{settings_, grants_.locks()};
+  Audit audit_;
+  LockBreaks breaks_{settings_, grants_.locks(), audit_};
   Coverage coverage_;
   Membership membership_;
   Waiters waiters_{grants_.locks(), settings_.wake_next_after};
@@ -361,10 +366,11 @@ class Node final : public protocol::Service, private CommandRunner {
   Observers observers_;
   Random random_;
   RecentRates rates_;
-  unsigned untimed_scripts_ = 0;      // since one was timed
-  bool times_lua_ = false;            // in run_timed_if_in_lua()
-  std::optional<Instant> lua_began_;  // its
-  std::uint64_t peak_memory_ = 0;     // as turns left it
+  protocol::Session::Id script_client_ = 0;  // who ran the last script
+  unsigned untimed_scripts_ = 0;             // since one was timed
+  bool times_lua_ = false;                   // in run_timed_if_in_lua()
+  std::optional<Instant> lua_began_;         // its
+  std::uint64_t peak_memory_ = 0;            // as turns left it
   bool has_begun_ = false;
   std::optional<StopRequest> stop_;
 };

@@ -1,6 +1,7 @@
-// The node's commands as others see them: what is shown to monitors, and timed.
+// The node's commands as others see them: what is shown to monitors, timed, and told to the audit.
 #include "server/node/node.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace redlock::server {
@@ -90,6 +91,32 @@ void Node::show_to_monitors(const Call& call, Reply* reply) {
   Reply both = Reply::sequence();
   both.add(std::move(*reply)).add(Reply::status(std::move(line)));
   *reply = std::move(both);
+}
+
+// A client that is gone has left its script behind.
+Audit::Who Node::who_of(const Call& call) const {
+  const Session* const client =
+      call.from_script ? call.sessions.find(script_client_) : &call.session;
+  if (client == nullptr) return {"?", script_client_, {}, {}};
+  return {client->peer().address, client->id(), client->name, {}};
+}
+
+Breaker Node::breaker_of(const Call& call) const {
+  const std::string_view name = call.command.spec.name;
+  if (!call.from_script) return {name, who_of(call), call.words};
+  return {name, who_of(call), scripts_.arguments(), scripts_.compares(), scripts_.was_loaded()};
+}
+
+// Of a command that has granted: what now stands under its keys.
+void Node::note_takers(const Call& call) {
+  const protocol::CommandSpec& spec = call.command.spec;
+  if (spec.first_key == 0) return;  // a script, whose commands were looked at
+  const auto words = static_cast<int>(call.words.size());
+  const int last = spec.last_key < 0 ? words + spec.last_key : std::min(spec.last_key, words - 1);
+  for (int at = spec.first_key; at <= last; at += spec.key_step) {
+    const Lock* lock = locks().find(call.words[static_cast<std::size_t>(at)], call.instant());
+    if (lock != nullptr) breaks_.note_taker(*lock, who_of(call).id);
+  }
 }
 
 }  // namespace redlock::server

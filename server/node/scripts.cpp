@@ -72,12 +72,13 @@ Reply Scripts::run(const protocol::Session& caller, const lua::Script& script,
   now_ = now;
   script_ = &script;
   has_written_ = false;
-  knows_holder_ =
-      script.is_kept() || (script.known() != nullptr && script.known()->names_holder(arguments));
+  compares_ = script.known() != nullptr && script.known()->names_holder(arguments);
+  arguments_ = arguments;
   const std::uint64_t refused = parts_.stats.refused_recovering;
   Reply reply = lacks_memory_ && script.has_header()       ? Reply::error_view(kOutOfMemory)
                 : has_native_form(script, keys, arguments) ? run_natively(script, keys, arguments)
                                                            : run_in_lua(script, keys, arguments);
+  arguments_ = {};
   if (reply.is(Reply::Kind::later)) return reply;
   ran_ = &script;
   if (parts_.stats.refused_recovering == refused) [[likely]]

@@ -99,9 +99,11 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
                       std::span<const std::string_view> keys,
                       std::span<const std::string_view> arguments, Now now);
   bool is_suspended() const { return engine_.is_suspended(); }
-  // Whether the script under way may be trusted to change locks only in the name of their holders:
-  // a known one that compares, or one that came by SCRIPT LOAD.
-  bool knows_holder() const { return knows_holder_; }
+  // Of the script under way: whether it changes a held lock only where its arguments name the
+  // value, whether it came by SCRIPT LOAD, and its arguments; none any more once it was suspended.
+  bool compares() const { return compares_; }
+  bool was_loaded() const { return script_->is_kept(); }
+  std::span<const std::string_view> arguments() const { return arguments_; }
   // A slice of the suspended script, which began then. Its reply, if it has ended.
   std::optional<protocol::Reply> resume(Now now, Instant began);
   // SCRIPT KILL: why the suspended script cannot be stopped. Half of what it does would stay, once
@@ -170,7 +172,8 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
   bool lacks_memory_ = false;            // from its beginning
   bool looks_at_calls_ = false;          // also at those of a native form: it may be refused one
   bool has_written_ = false;
-  bool knows_holder_ = false;
+  bool compares_ = false;
+  std::span<const std::string_view> arguments_;
 };
 
 }  // namespace redlock::server

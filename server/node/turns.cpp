@@ -24,6 +24,7 @@ std::optional<Instant> Node::next_work() const {
   std::optional<Instant> next = grants_.next_reclaim();
   if (has_begun_) next = earlier(next, coverage_.next_lower());
   next = earlier(next, client_log_.next_work());
+  next = earlier(next, audit_.next_work());
   next = earlier(next, waiters_.next_deadline());
   next = earlier(next, door_.next_work());
   return earlier(next, pause_.next_work());
@@ -44,6 +45,7 @@ std::optional<Instant> Node::do_due_work(Now now) {
     reclaimed = grants_.reclaim(now.monotonic, kReclaimBudget);
     events_.tell_expired();
     client_log_.tell_left_out(now.monotonic);
+    audit_.tell_left_out(now);
     waiters_.go_on(now.monotonic);
     watches_.look_at_changed();
     // What sessions execute comes last: a script among it may be suspended, and time stands still.
@@ -156,6 +158,7 @@ void Node::tell_late_refusals(Now now) {
 Reply Node::run_script(Call& call, const lua::Script& script,
                        std::span<const std::string_view> keys,
                        std::span<const std::string_view> arguments) {
+  script_client_ = call.session.id();
   Reply reply = scripts_.run(call.session, script, keys, arguments, call.now);
   if (!reply.is(Reply::Kind::later)) return reply;
   const Instant began = call.in_transaction ? grants_.clock().latest() : call.instant();

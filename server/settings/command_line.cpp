@@ -131,6 +131,34 @@ void complete(Flag& flag) {
   if (flag.words.empty() && equals_ignoring_case(flag.name, "save")) flag.words.emplace_back();
 }
 
+// What systemd has put there for this unit alone: LoadCredential=requirepass:FILE. Empty: nothing.
+std::string credential(const ConfigurationInput& input) {
+  constexpr std::string_view kVariable = "CREDENTIALS_DIRECTORY=";
+  for (const std::string& entry : input.environment) {
+    if (!entry.starts_with(kVariable)) continue;
+    const std::string path = entry.substr(kVariable.size()) + "/requirepass";
+    if (input.has_file && input.has_file(path)) return path;
+  }
+  return {};
+}
+
+// A password that stands in a file of its own: its first line.
+Status read_password(const ConfigurationInput& input, Settings& settings) {
+  std::string path = settings.requirepass_file;
+  if (!path.empty() && !settings.requirepass.empty()) {
+    return Failure{"requirepass and requirepass-file contradict each other: name one"};
+  }
+  if (!settings.requirepass.empty()) return Done{};
+  if (path.empty()) path = credential(input);
+  if (path.empty()) return Done{};
+  const auto text = input.read_file(path);
+  if (!text)
+    return Failure{fmt::format("the password cannot be read from {}: {}", path, text.error().text)};
+  settings.requirepass = text.value().substr(0, text.value().find_first_of("\r\n"));
+  if (!settings.requirepass.empty()) return Done{};
+  return Failure{fmt::format("{}: the first line, which is the password, is empty", path)};
+}
+
 Status read_sources(Arguments& arguments, const ConfigurationInput& input,
                     Configuration& configuration) {
   if (!arguments.file.empty()) {
@@ -150,7 +178,8 @@ Status read_sources(Arguments& arguments, const ConfigurationInput& input,
     Status applied = apply_flag(flag.name, flag.words, input.read_file, configuration);
     if (!applied) return applied;
   }
-  return check(configuration.settings);
+  Status password = read_password(input, configuration.settings);
+  return password ? check(configuration.settings) : password;
 }
 
 }  // namespace
@@ -183,7 +212,7 @@ standard input, that over variables, and those over the file.
 
   --port 6379               where clients connect
   --bind 127.0.0.1 -::1     at which addresses; others need a password as well
-  --requirepass PASSWORD    what clients must say (AUTH) before anything else
+  --requirepass-file FILE   what clients must say (AUTH) before anything else
   --dir FOLDER              state of this node alone (./redlock-node-PORT)
   --max-ttl 65s             the longest time a lock can be asked for
   --require-ttl yes         a key without a TTL is refused

@@ -40,7 +40,8 @@ struct NodeCommandLine {
 struct ConfigurationInput {
   ReadFile read_file;
   std::function<Result<std::string>()> read_standard_input;
-  std::vector<std::string> environment = {};  // NAME=VALUE, as the system has them
+  std::vector<std::string> environment = {};              // NAME=VALUE, as the system has them
+  std::function<bool(const std::string&)> has_file = {};  // empty: there is none but by its name
 };
 
 // arguments: without the program's name. A failure is a text for standard error; exit 1 with it.

@@ -46,6 +46,7 @@ inline constexpr std::string_view kDebugCommand[] = {"no", "local", "yes"};
 inline constexpr std::string_view kEvalScripts[] = {"all", "known"};
 inline constexpr std::string_view kSupervised[] = {"no", "systemd", "auto"};
 inline constexpr std::string_view kTlsClients[] = {"no", "yes", "optional"};
+inline constexpr std::string_view kAuditFormats[] = {"text", "json"};
 inline constexpr std::string_view kLogLevels[] = {"debug", "verbose", "notice", "warning"};
 
 template <bool Settings::*member>
@@ -125,6 +126,18 @@ struct Joined {
     return Applied{};
   }
   static std::string print(const Settings& settings) { return settings.*member; }
+};
+
+struct AuditPlace {
+  static Result<Applied> read(Settings& settings, const Words& words) {
+    const std::string& place = words[0];
+    const bool is_place =
+        place == kNoAudit || place == kAuditInLog || place.find('/') != std::string::npos;
+    if (!is_place) return Failure{"argument must be no, log or a path with a / in it"};
+    settings.audit = place;
+    return Applied{};
+  }
+  static std::string print(const Settings& settings) { return settings.audit; }
 };
 
 struct Bind {

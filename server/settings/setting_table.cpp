@@ -73,6 +73,8 @@ constexpr std::array kTable = {
     row<YesNo<&Settings::metrics_tls>>("metrics-tls", "yes or no", Change::at_start),
     row<YesNo<&Settings::protected_mode>>("protected-mode", "yes or no", Change::running),
     row<Text<&Settings::requirepass>>("requirepass", "a password", Change::running),
+    row<Text<&Settings::requirepass_file>>("requirepass-file", "a path; '' is none",
+                                           Change::at_start),
     row<Text<&Settings::aclfile>>("aclfile", "a path; '' is none", Change::at_start),
     row<Integer<&Settings::acllog_max_len, 0, kUnsignedMax>>("acllog-max-len", "a number from 0",
                                                              Change::running),
@@ -119,6 +121,9 @@ constexpr std::array kTable = {
     row<Integer<&Settings::latency_monitor_threshold, 0, kInt64Max>>(
         "latency-monitor-threshold", "milliseconds (0: none)", Change::running),
     row<YesNo<&Settings::latency_tracking>>("latency-tracking", "yes or no", Change::running),
+    row<AuditPlace>("audit", "no, log or a path", Change::at_start),
+    row<Choice<&Settings::audit_format, kAuditFormats>>("audit-format", "text or json",
+                                                        Change::at_start),
     row<Choice<&Settings::supervised, kSupervised>>("supervised", "no, systemd or auto",
                                                     Change::at_start),
     row<Choice<&Settings::loglevel, kLogLevels>>("loglevel", "debug, verbose, notice or warning",

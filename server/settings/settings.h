@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace redlock::server {
@@ -29,6 +30,11 @@ struct RestartDelay {
 
 // restart-reply: what a recovering node says to SET … NX (rule R10).
 enum class RestartReply { error, held };
+
+// audit: nowhere, among the log's lines, or else in a file of its own.
+inline constexpr std::string_view kNoAudit = "no";
+inline constexpr std::string_view kAuditInLog = "log";
+enum class AuditFormat { text, json };
 
 struct Settings {
   // Where it listens.
@@ -60,6 +66,7 @@ struct Settings {
   // Who may speak.
   bool protected_mode = true;
   std::string requirepass;
+  std::string requirepass_file;    // whose first line became requirepass at the start
   std::string aclfile;             // "": users are those of the configuration
   std::vector<std::string> users;  // its lines: "user NAME rules"
   std::uint64_t acllog_max_len = 128;
@@ -106,6 +113,10 @@ struct Settings {
   std::uint64_t slowlog_max_len = 128;            // entries
   std::int64_t latency_monitor_threshold = 0;     // milliseconds; 0: no events
   bool latency_tracking = true;                   // histograms
+
+  // Who did what others have to answer for (server/observe/audit.h): kNoAudit, kAuditInLog, a path.
+  std::string audit = std::string(kNoAudit);
+  AuditFormat audit_format = AuditFormat::text;
 
   // The process.
   LogLevel loglevel = LogLevel::notice;

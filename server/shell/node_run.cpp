@@ -88,7 +88,8 @@ Status NodeRun::open() {
           .stopwatch = now,
           .user_file = acl_file_ ? &*acl_file_ : nullptr,
           .system_random = net::system_random,
-          .accept_tls = [this](const Settings& to) { return renew_tls(tls_.get(), to); }});
+          .accept_tls = [this](const Settings& to) { return renew_tls(tls_.get(), to); },
+          .audit_file = options_.audit_file});
   if (Status loaded = node_->load_users(); !loaded) return loaded;
   return restore();
 }

@@ -52,7 +52,8 @@ class NodeRun {
     bool any_free_port = false;    // instead of the setting `port`, which then tells which it is
     // Without one nothing outlives the node, and each start is a new installation's: for tests.
     bool has_folder = true;
-    bool bootstrap = false;  // make the folder's ledger first, if there is none (rule R1)
+    LogSink* audit_file = nullptr;  // where the setting `audit` names one
+    bool bootstrap = false;         // make the folder's ledger first, if there is none (rule R1)
   };
   // Called on the loop. Either may be empty.
   struct Hooks {

@@ -151,12 +151,21 @@ class Group(unittest.TestCase):
                "REDLOCK_NODE_MAX_TTL": f"{MAX_TTL_S}s"}
         return self.start(f"node-{number}", [programs.BUILD / "redlock-node"], env)
 
+    def password_file(self):
+        """As the secret's volume has it: its key, without a line's end."""
+        mounts = {each["name"]: each["mountPath"] for each in self.door["volumeMounts"]}
+        self.assertEqual(mounts["secret"], "/run/redlock-secret")
+        file = self.folder / "password"
+        file.write_text(PASSWORD, encoding="utf-8")
+        return file
+
     def start_door(self, env, port, http_port):
         program, *words = self.door["command"] + self.door["args"]
         self.assertEqual(program, "redlock")
         given = {"--listen=0.0.0.0:6379": f"--listen=127.0.0.1:{port}",
                  "--http=0.0.0.0:9122": f"--http=127.0.0.1:{http_port}",
-                 "--requirepass=$(REDLOCK_PASSWORD)": f"--requirepass={PASSWORD}"}
+                 "--requirepass-file=/run/redlock-secret/password":
+                     f"--requirepass-file={self.password_file()}"}
         self.assertLessEqual(given.keys(), set(words))
         return self.start("door", [programs.BUILD / program] + [given.get(word, word)
                                                                 for word in words], env)

@@ -278,3 +278,35 @@ TEST_CASE("admit takes a floor and no lock") {
     CHECK(parsed(wrong).exit_code == exit_code::kUsage);
   }
 }
+
+TEST_CASE("passwords may stand in files of their own, or be credentials of the unit") {
+  const TemporaryFolder folder;
+  const auto write = [&](const std::string& name, std::string_view text) {
+    std::ofstream(folder.path() + "/" + name) << text;
+    return folder.path() + "/" + name;
+  };
+  const auto of_clients = [](const CommandLine& line) {
+    for (const ServeOptions::OfSessions& given : line.options.serve.of_sessions) {
+      if (given.name == "requirepass") return given.value;
+    }
+    return line.text;
+  };
+  const std::string file = write("door", "open sesame\n");
+  CHECK(of_clients(parsed("serve --requirepass-file " + file)) == "open sesame");
+  CHECK(of_clients(parsed("serve")).empty());
+  CHECK(parsed("serve --requirepass x --requirepass-file " + file).exit_code == exit_code::kUsage);
+  CHECK(parsed("serve --requirepass-file " + write("empty", "\n")).exit_code == exit_code::kUsage);
+  setenv("REDLOCK_REQUIREPASS_FILE", file.c_str(), 1);
+  CHECK(of_clients(parsed("serve")) == "open sesame");
+  unsetenv("REDLOCK_REQUIREPASS_FILE");
+
+  setenv("CREDENTIALS_DIRECTORY", folder.path().c_str(), 1);
+  CHECK(parsed("status").options.client.password.empty());  // there is none of this name
+  write("nodes-password", "of the nodes\n");
+  write("requirepass", "of the clients\n");
+  CHECK(parsed("status").options.client.password == "of the nodes");
+  CHECK(parsed("status --password-file " + file).options.client.password == "open sesame");
+  CHECK(of_clients(parsed("serve")) == "of the clients");
+  CHECK(of_clients(parsed("serve --requirepass said")) == "said");
+  unsetenv("CREDENTIALS_DIRECTORY");
+}

@@ -170,6 +170,39 @@ TEST_CASE("a directive of Redis without a meaning warns in the environment, too"
   for (const std::string& warning : warnings) CHECK(warning.starts_with("the environment: "));
 }
 
+TEST_CASE("a password may stand in a file of its own, or be the unit's credential") {
+  std::string text = "open sesame\r\nand a note\n";
+  const auto read_with = [&](const Arguments& arguments) {
+    return read_command_line(
+        arguments,
+        {.read_file = [&](const std::string& path) -> Result<std::string> {
+           if (path == "secret") return text;
+           if (path == "/run/credentials/a/requirepass") return std::string("of systemd");
+           return Failure{"No such file or directory"};
+         },
+         .read_standard_input = [] { return Result<std::string>(std::string()); },
+         .environment = {"CREDENTIALS_DIRECTORY=/run/credentials/a"},
+         .has_file =
+             [](const std::string& path) { return path == "/run/credentials/a/requirepass"; }});
+  };
+  const auto password = [&](const Arguments& arguments) {
+    const auto line = read_with(arguments);
+    return line ? line.value().configuration.settings.requirepass : line.error().text;
+  };
+  CHECK(password({"--requirepass-file", "secret"}) == "open sesame");
+  CHECK(password({}) == "of systemd");
+  CHECK(password({"--requirepass", "said"}) == "said");
+  CHECK(password({"--requirepass", "said", "--requirepass-file", "secret"}).find("contradict") !=
+        std::string::npos);
+  CHECK(password({"--requirepass-file", "absent"}) ==
+        "the password cannot be read from absent: No such file or directory");
+  text = "\nsecond line\n";
+  CHECK(password({"--requirepass-file", "secret"}).find("is empty") != std::string::npos);
+  // A unit without such a credential has no password, and a folder that is not there is no mistake.
+  CHECK(settings_of({}).requirepass.empty());
+  CHECK(read({}, "", "", {"CREDENTIALS_DIRECTORY=/nowhere"}));
+}
+
 TEST_CASE("help and version do not look at the environment") {
   CHECK(read({"--help"}, "", "", {"REDLOCK_NODE_PORT=abc"}));
   CHECK(read({"--version"}, "", "", {"REDLOCK_NODE_PORT=abc"}));
