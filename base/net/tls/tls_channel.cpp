@@ -77,6 +77,7 @@ TlsChannel::~TlsChannel() {
 
 std::size_t TlsChannel::take(char* to, std::size_t bytes) {
   const std::size_t taken = std::min(bytes, input_.size());
+  if (taken == 0) return 0;
   std::memcpy(to, input_.data(), taken);
   input_.remove_prefix(taken);
   return taken;
