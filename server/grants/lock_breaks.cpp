@@ -16,6 +16,12 @@ using protocol::Reply;
 
 namespace {
 
+// What a library keeps beside its locks and deletes by a bare DEL: Redisson's latch of a release,
+// by which a release that comes a second time has the answer of the first. No holder relies on it.
+bool is_bookkeeping(std::string_view key) {
+  return key.starts_with("redisson_unlock_latch:");
+}
+
 // What to do instead, with this key.
 std::string advice(const Lock& lock, Break how) {
   const std::string key = key_in_text(lock.key());
@@ -57,7 +63,7 @@ std::string name_of_holder(const Lock& lock) {
 
 Refusal LockBreaks::refuse(std::string_view key, Break how, const Breaker& by, Now now) {
   const Lock* const lock = locks_.find(key, now.monotonic);
-  if (lock == nullptr || by.compares) return {};
+  if (lock == nullptr || by.compares || is_bookkeeping(key)) return {};
   if (audit_.is_on() && (is_refused(by) || !is_own(*lock, by))) tell(*lock, how, by, now);
   if (!is_refused(by)) return {};
   return Reply::error(fmt::format(

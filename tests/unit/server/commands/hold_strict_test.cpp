@@ -238,6 +238,16 @@ TEST_CASE("hold-strict does not protect a lock that ran out, nor what it does no
   CHECK(strict.node("INCR lock") == "(integer) 1");
 }
 
+TEST_CASE("hold-strict lets Redisson delete the latch of its release") {
+  StrictNode strict;
+  constexpr std::string_view kRelease = "6866459238a13a701d42f4971f12d9f3a50e2442";
+  const std::string latch = "redisson_unlock_latch:{hash}:17";
+  CHECK(strict.node(fmt::format("EVALSHA {} 3 hash channel {} 0 30000 alice publish 5000", kRelease,
+                                latch)) == "(integer) 1");
+  CHECK(strict.node("EXISTS hash " + latch) == "(integer) 1");
+  CHECK(strict.node("DEL " + latch) == "(integer) 1");
+}
+
 TEST_CASE("a refusal of hold-strict says what to do instead") {
   StrictNode strict;
   CHECK(strict.node("DEL lock") ==
