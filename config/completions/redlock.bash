@@ -18,7 +18,7 @@ _redlock_options_of() {
     up) echo "$common --count --port --dir --node-binary --door-port --no-door" ;;
     serve)
       echo "$common --listen --http --http-names --acquire-time --reply-time --max-ttl --require-quorum" \
-        "--requirepass --protected-mode --maxclients --timeout --unixsocketperm --logfile --loglevel"
+        "--requirepass --aclfile --protected-mode --maxclients --timeout --unixsocketperm --logfile --loglevel"
       ;;
     bench) echo "$common --for --in-flight --ttl --no-fence --html" ;;
     "drill restart") echo "$common --ttl --node-binary --kill-command --start-command" ;;

@@ -11,12 +11,12 @@
 namespace redlock::coordinator {
 namespace {
 
-constexpr std::array<std::string_view, 25> kNamesInFile = {
+constexpr std::array<std::string_view, 26> kNamesInFile = {
     "nodes", "password-file", "node-timeout", "clock-drift", "ttl", "wait", "max-hold", "signal",
     "kill-after", "no-fence", "unsafe-members", "label",
     // of a front door
     "listen", "http", "http-names", "acquire-time", "reply-time", "max-ttl", "requirepass",
-    "protected-mode", "maxclients", "timeout", "unixsocketperm", "logfile", "loglevel"};
+    "aclfile", "protected-mode", "maxclients", "timeout", "unixsocketperm", "logfile", "loglevel"};
 
 }  // namespace
 

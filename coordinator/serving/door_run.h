@@ -20,6 +20,7 @@
 #include "coordinator/front_door/front_door.h"
 #include "coordinator/page/status_page.h"
 #include "server/metrics/metrics_port.h"
+#include "server/shell/acl_file.h"
 #include "server/shell/script_watchdog.h"
 #include "server/sockets/listeners.h"
 #include "server/sockets/session_server.h"
@@ -59,8 +60,8 @@ class DoorRun {
 
   // Listens, and accepts nobody yet.
   Status open();
-  // Dials the nodes, and admits clients.
-  void serve(Hooks hooks);
+  // Dials the nodes, and admits clients. A failure: the file of users cannot be read.
+  Status serve(Hooks hooks);
   // Accepts nobody more, undoes what is under way, waits for releases at most for the node timeout.
   void stop();
 
@@ -85,6 +86,7 @@ class DoorRun {
   net::RandomPool random_;
   std::optional<GroupSockets> sockets_;
   std::optional<GroupSockets> message_sockets_;
+  std::optional<server::AclFile> acl_file_;
   std::optional<FrontDoor> door_;
   std::optional<server::SessionServer> server_;
   std::optional<StatusPage> page_;

@@ -265,7 +265,6 @@ class Node final : public protocol::Service, private CommandRunner {
             origin == Origin::script,
             origin == Origin::transaction};
   }
-  protocol::Reply run_call(Call& call, CommandTable::Entry& entry);
   protocol::Reply run_observed(Call& call);
   protocol::Reply run_timed(Call& call);
   // A known script without Lua is as short as a GET, which is not timed. Of these one in so many
