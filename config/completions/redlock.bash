@@ -20,7 +20,7 @@ _redlock_options_of() {
       echo "$common --listen --listen-tls --http --http-tls --http-names --acquire-time --reply-time" \
         "--max-ttl --require-quorum --tls-cert-file --tls-key-file --tls-key-file-pass" \
         "--tls-ca-cert-file --tls-ca-cert-dir --tls-auth-clients --tls-protocols --tls-ciphers --tls-ciphersuites" \
-        "--requirepass --requirepass-file --protected-mode --maxclients --timeout --unixsocketperm --logfile --loglevel"
+        "--requirepass --requirepass-file --aclfile --protected-mode --maxclients --timeout --unixsocketperm --logfile --loglevel"
       ;;
     bench) echo "$common --for --in-flight --ttl --no-fence --html" ;;
     "drill restart") echo "$common --ttl --node-binary --kill-command --start-command" ;;

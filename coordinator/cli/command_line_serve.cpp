@@ -20,6 +20,7 @@ struct NodeSetting {
 };
 constexpr std::array kNodeSettings = {
     NodeSetting{"requirepass", "the password that clients must give", "P"},
+    NodeSetting{"aclfile", "users with rights, a line for each: docs/security.md", "FILE"},
     NodeSetting{"protected-mode", "without a password: clients of this machine alone (yes)", "Y"},
     NodeSetting{"maxclients", "how many at once (10000)", "N"},
     NodeSetting{"timeout", "an idle client is closed after so many seconds (0: never)", "N"},

@@ -51,8 +51,12 @@ class Serve {
     const net::Signal on_int(loop_, SIGINT, [this] { stop(); });
     const net::Signal on_hup(loop_, SIGHUP, [this] { reload(); });
     feed_watchdog();
-    door_.serve(
+    const Status served = door_.serve(
         {.met = [this](bool has_quorum) { begin(has_quorum); }, .ended = [this] { loop_.stop(); }});
+    if (!served) {
+      complain(served.error().text);
+      return exit_code::kNo;
+    }
     loop_.run();
     return exit_code_;
   }

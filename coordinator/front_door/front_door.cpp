@@ -61,6 +61,8 @@ FrontDoor::FrontDoor(Group& group, Group& message_group, Options options, Enviro
                                       .stopwatch = environment.stopwatch,
                                       .elsewhere = this,
                                       .ttl_bound = &ttl_bound_,
+                                      .user_file = environment.user_file,
+                                      .system_random = environment.system_random,
                                       .accept_tls = environment.accept_tls}),
       relay_(message_group, node_.pubsub(), random_, stopwatch_),
       scratch_({scratch_settings_, environment.log, environment.script_watch, ttl_bound_,

@@ -63,7 +63,9 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
     std::uint64_t seed = 0;   // that no client knows
     std::string run_id = {};  // 40 hexadecimal digits, new at each start
     Instant started_at = {};
-    server::AcceptTls accept_tls = {};  // of CONFIG SET
+    server::UserFile* user_file = nullptr;                            // aclfile
+    void (*system_random)(std::span<unsigned char> bytes) = nullptr;  // ACL GENPASS
+    server::AcceptTls accept_tls = {};                                // of CONFIG SET
   };
   // The groups were started, or will be. message_group: over the same nodes, for messages alone;
   // each follows the other to newer rosters. They may be one.

@@ -163,9 +163,11 @@ void DoorRun::reach_nodes() {
 
 // The groups' answers come before `before_output` of their turn, so what they bring about is
 // written in that very turn.
-void DoorRun::serve(Hooks hooks) {
+Status DoorRun::serve(Hooks hooks) {
   hooks_ = std::move(hooks);
   reach_nodes();
+  const std::string& aclfile = settings_.door.settings.aclfile;
+  if (!aclfile.empty()) acl_file_.emplace(aclfile);
   door_.emplace(
       sockets_->group(), message_sockets_->group(), settings_.door,
       FrontDoor::Environment{
@@ -177,8 +179,11 @@ void DoorRun::serve(Hooks hooks) {
           .seed = net::system_random_seed(),
           .run_id = server::random_node_id(),
           .started_at = monotonic_now(),
+          .user_file = acl_file_ ? &*acl_file_ : nullptr,
+          .system_random = net::system_random,
           .accept_tls =
               [this](const server::Settings& to) { return server::renew_tls(tls_.get(), to); }});
+  if (Status loaded = door_->node().load_users(); !loaded) return loaded;
   const auto ask_nodes = [this] {
     door_->act(net::read_now(), holder_now());
     sockets_->flush();
@@ -188,6 +193,7 @@ void DoorRun::serve(Hooks hooks) {
                   server::SessionServer::Hooks{.stopped = [this] { hooks_.ended(); },
                                                .before_output = ask_nodes});
   sockets_->group().when_ready(holder_now(), [this] { tell_met(); });
+  return Done{};
 }
 
 void DoorRun::tell_met() {

@@ -20,6 +20,7 @@
 #include "coordinator/front_door/front_door.h"
 #include "coordinator/page/status_page.h"
 #include "server/metrics/metrics_port.h"
+#include "server/shell/acl_file.h"
 #include "server/shell/script_watchdog.h"
 #include "server/sockets/listeners.h"
 #include "server/sockets/session_server.h"
@@ -62,8 +63,8 @@ class DoorRun {
 
   // Listens, and accepts nobody yet.
   Status open();
-  // Dials the nodes, and admits clients.
-  void serve(Hooks hooks);
+  // Dials the nodes, and admits clients. A failure: the file of users cannot be read.
+  Status serve(Hooks hooks);
   // The files of TLS are read anew: those that are shown to clients. Those that are shown to nodes
   // are read when a node is dialled.
   void reload();
@@ -92,6 +93,7 @@ class DoorRun {
   net::RandomPool random_;
   std::optional<GroupSockets> sockets_;
   std::optional<GroupSockets> message_sockets_;
+  std::optional<server::AclFile> acl_file_;
   std::optional<FrontDoor> door_;
   std::optional<server::SessionServer> server_;
   std::optional<StatusPage> page_;

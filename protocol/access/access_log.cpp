@@ -27,7 +27,7 @@ std::string_view context_name(AccessLog::Context context) {
 }
 
 void AccessLog::add(Entry entry) {
-  if (entry.reason != Reason::auth) ++refused_;
+  ++refused_[static_cast<std::size_t>(entry.reason)];
   if (entry.object.size() > kObjectBytesMax) entry.object.resize(kObjectBytesMax);
   const auto end =
       entries_.begin() + static_cast<std::ptrdiff_t>(std::min(kLookedAt, entries_.size()));

@@ -6,6 +6,7 @@
 
 #include "base/time.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -37,7 +38,8 @@ class AccessLog {
   void add(Entry entry);
   void clear() { entries_.clear(); }
   const std::deque<Entry>& entries() const { return entries_; }  // the newest first
-  std::uint64_t refused() const { return refused_; }             // but for passwords
+  // How often in all; wrong passwords are counted where they are given.
+  std::uint64_t refused(Reason reason) const { return refused_[static_cast<std::size_t>(reason)]; }
 
  private:
   static constexpr Duration kSameWithin = 60s;
@@ -45,7 +47,7 @@ class AccessLog {
 
   std::deque<Entry> entries_;
   std::size_t entries_max_ = 128;
-  std::uint64_t refused_ = 0;
+  std::array<std::uint64_t, 4> refused_{};  // by reason
 };
 
 std::string_view reason_name(AccessLog::Reason reason);

@@ -144,6 +144,10 @@ void stats_section(Section& s) {
   s.field("pubsubshard_channels", s.node.pubsub().count(PubSub::Kind::shard_channel));
   s.field("total_error_replies", stats.error_replies);
   s.field("acl_access_denied_auth", stats.passwords_refused);
+  const protocol::AccessLog& log = s.node.access().log();
+  s.field("acl_access_denied_cmd", log.refused(protocol::AccessLog::Reason::command));
+  s.field("acl_access_denied_key", log.refused(protocol::AccessLog::Reason::key));
+  s.field("acl_access_denied_channel", log.refused(protocol::AccessLog::Reason::channel));
   s.field("unauthenticated_closed", stats.newcomers_closed);
 }
 

@@ -204,19 +204,16 @@ Reply Node::run(Session& session, Request request, Now now, CommandTable::Entry&
   INVARIANT(entry.command->run != nullptr, "a container that was called with its name alone");
   ++entry.stats.calls;
   Call call = call_of(session, request, now, *entry.command, origin);
-  if (!session.is_restricted()) [[likely]]
-    return run_call(call, entry);
-  // Of a script within a script's caller, or a command within EXEC: the same user again.
-  const protocol::User* const before = grants_.set_holder(session.user());
-  Reply reply = run_call(call, entry);
-  grants_.set_holder(before);
-  return reply;
-}
-
-Reply Node::run_call(Call& call, CommandTable::Entry& entry) {
-  const bool is_observed = observers_.look_at(entry.command->spec, call.words);
+  // Of a script within EVAL, or a command within EXEC: the same user again.
+  const bool is_restricted = session.is_restricted();
+  const protocol::User* before = nullptr;
+  if (is_restricted) [[unlikely]]
+    before = grants_.set_holder(session.user());
+  const bool is_observed = observers_.look_at(entry.command->spec, request);
   const std::uint64_t granted = stats_.granted;
   Reply reply = is_observed ? run_observed(call) : entry.command->run(call);
+  if (is_restricted) [[unlikely]]
+    grants_.set_holder(before);
   if (audit_.is_on() && stats_.granted != granted) [[unlikely]]
     note_takers(call);
   if (reply.is_error()) {

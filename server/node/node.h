@@ -276,7 +276,6 @@ class Node final : public protocol::Service, private CommandRunner {
             origin == Origin::script,
             origin == Origin::transaction};
   }
-  protocol::Reply run_call(Call& call, CommandTable::Entry& entry);
   void note_takers(const Call& call);
   protocol::Reply run_observed(Call& call);
   protocol::Reply run_timed(Call& call);

@@ -6,9 +6,10 @@ the answer tells nothing of it.
 """
 
 import pathlib
+import subprocess
 import tempfile
 
-from harness import ROOT, ProcessTest, RedisError, eventually, main
+from harness import BUILD, PATIENCE_S, ROOT, ProcessTest, RedisError, eventually, main
 
 KEY = b"a:lock"
 VALUE = b"value-of-team-a"
@@ -200,10 +201,10 @@ class Teams(ProcessTest):
         server.exec()
         self.assert_error(eventually(lambda: self.answer_of(server, "PING")), "NOAUTH")
         as_user = {}
-        for name in ("holder", "observer", "operator"):
+        for name in ("holder", "observer", "operator", "coordinator"):
             as_user[name] = server.client()
             self.assertEqual(as_user[name]("AUTH", name, name), "OK")
-        holder, observer, operator = as_user.values()
+        holder, observer, operator, _ = as_user.values()
         self.assertEqual(holder("LOCK.ACQUIRE", "team:x", "v", "PX", 1000)[0], 1)
         self.assertEqual(holder("SET", "team:y", "v", "NX", "PX", 1000), "OK")
         self.assert_error(holder("SET", "other", "v", "NX", "PX", 1000), "NOPERM")
@@ -212,6 +213,12 @@ class Teams(ProcessTest):
                       ["LOCK.FENCE", "ADMIT", 9], ["EVAL", "return 1", 0]):
             self.assert_error(holder(*words), "NOPERM")
         self.assertIn(b"redis_version", observer("INFO"))
+        address = f"redis://coordinator:coordinator@127.0.0.1:{server.port}"
+        ran = subprocess.run([BUILD / "redlock", "run", "--nodes", address, "job", "--", "true"],
+                             timeout=PATIENCE_S)
+        self.assertEqual(ran.returncode, 0)
+        denied = [e for e in operator("ACL", "LOG", 100) if b"coordinator" in e]
+        self.assertEqual(denied, [])
         for words in (["GET", "team:x"], ["DEL", "team:x"], ["SHUTDOWN"]):
             self.assert_error(observer(*words), "NOPERM")
         self.assertEqual(operator("CONFIG", "SET", "eval", "known"), "OK")
