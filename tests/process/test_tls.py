@@ -48,7 +48,7 @@ class WhoGetsIn(TlsTest):
         shows_none = self.certificates.cli_flags()
         self.assertIn("Error", self.redis_cli(node.tls_port, *shows_none, "get", "printer"))
         self.assertIn("Error", self.redis_cli(node.tls_port, "get", "printer"))
-        self.assertIn("it showed no certificate", node.log())
+        self.assert_logged(node, "it showed no certificate")
 
     def test_redis_py_locks(self):
         node = self.tls_node()
@@ -134,7 +134,7 @@ class WhatElseComes(TlsTest):
         for data in (b"*1\r\n$4\r\nPING\r\n", b"GET / HTTP/1.1\r\n\r\n", b"\n" * 100,
                      os.urandom(1000), b"\x16\x03\x01\xff\xff" + os.urandom(1000)):
             self.assertNotIn(b"PONG", heard_at(node.tls_port, data))
-        self.assertIn("it speaks in the clear at a port for TLS", node.log())
+        self.assert_logged(node, "it speaks in the clear at a port for TLS")
         self.assertEqual(node.client()("PING"), "PONG")
 
     def test_tls_at_the_plain_port_is_refused_at_once(self):
@@ -149,7 +149,7 @@ class WhatElseComes(TlsTest):
         began = time.monotonic()
         slow = [socket.create_connection(("127.0.0.1", node.tls_port)) for _ in range(100)]
         for i, one in enumerate(slow):
-            one.settimeout(2 * HANDSHAKE_S)
+            one.settimeout(HANDSHAKE_S + PATIENCE_S)
             one.sendall(hello[:i * len(hello) // 100])
         self.assertEqual(self.tls_client(node)("PING"), "PONG")
         for one in slow:
@@ -160,8 +160,8 @@ class WhatElseComes(TlsTest):
             one.close()
         took = time.monotonic() - began
         self.assertGreater(took, HANDSHAKE_S - 1)
-        self.assertLess(took, HANDSHAKE_S + 5)
-        self.assertIn("its TLS was not open in time", node.log())
+        self.assertLess(took, HANDSHAKE_S + PATIENCE_S)
+        self.assert_logged(node, "its TLS was not open in time")
 
     def test_a_client_too_many_is_told_so(self):
         node = self.tls_node("--maxclients", "1")
@@ -208,7 +208,7 @@ class Certificate(TlsTest):
         self.assertGreater(len(rounds), 20)
         self.assertEqual(client("GET", "kept"), b"alice")  # the first connection goes on
         self.assertEqual(client.serial(), old)
-        self.assertIn("certificates were read anew", node.log())
+        self.assert_logged(node, "certificates were read anew")
 
     def work(self, node, number, ended, rounds, failures):
         """Locks by one connection that stays, and by a new one each time."""
@@ -278,7 +278,7 @@ class Ports(TlsTest):
         node.tls_port = port
         node.exec("--port", "0")
         self.assertTrue(eventually(lambda: "listens at" in node.log()))
-        self.assertIn(f"127.0.0.1:{port} (TLS)", node.log())
+        self.assert_logged(node, f"127.0.0.1:{port} (TLS)")
         with self.assertRaises(OSError):
             Client(node.port)
         client = self.tls_client(node)

@@ -3,7 +3,7 @@
 import subprocess
 
 from certificates import Certificates, TlsClient
-from harness import PATIENCE_S, ProcessTest
+from harness import PATIENCE_S, ProcessTest, eventually
 from ports import reserve_ports
 
 
@@ -25,6 +25,10 @@ class TlsTest(ProcessTest):
         client = TlsClient(node.tls_port, self.certificates.context(who))
         self.addCleanup(client.close)
         return client
+
+    def assert_logged(self, node, text):
+        """The log is written by a thread of its own."""
+        self.assertTrue(eventually(lambda: text in node.log()), (text, node.log()))
 
     def redis_cli(self, port, *words):
         done = subprocess.run(["redis-cli", "-p", str(port), *map(str, words)], text=True,
