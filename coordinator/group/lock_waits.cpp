@@ -1,6 +1,7 @@
 #include "coordinator/group/lock_waits.h"
 
 #include "base/invariant.h"
+#include "coordinator/group/retry.h"
 
 #include <algorithm>
 
@@ -167,9 +168,10 @@ void LockWaits::on_push(NodeIndex node, const Reply& push, Instant now) {
   if (found == queues_.end()) return;
   Queue& queue = found->second;
   const bool is_free = items[2].integer() != 0;
-  // What a node says once is not believed for longer than a wake lasts.
   set(queue, node, is_free ? NodeWait::State::free : NodeWait::State::idle,
-      is_free ? later(now, kWakeMax) : kNever);
+      is_free ? later(now, kWakeWindow) : kNever);
+  // What a node says once is not believed for longer than a wake lasts.
+  if (is_free) queue.node_waits[node].told_by = later(now, kWakeMax);
   arm_idle(queue, now);
   look(queue);
 }
@@ -194,6 +196,8 @@ void LockWaits::time_out(Queue& queue, NodeIndex node, Instant now) {
   if (node_wait.state == NodeWait::State::asked) {
     node_wait.doubtful = true;
     set(queue, node, NodeWait::State::refused, later(now, kRearmDelay));
+  } else if (node_wait.state == NodeWait::State::free && node_wait.told_by > now) {
+    set(queue, node, NodeWait::State::free, node_wait.told_by);  // it is enough by itself now
   } else {
     set(queue, node, NodeWait::State::idle, kNever);
   }
@@ -265,10 +269,16 @@ void LockWaits::look(Queue& queue) {
 
 bool LockWaits::is_free(const Queue& queue) const {
   if (count(queue, NodeWait::State::free) >= quorum_of(nodes_)) return true;
-  for (NodeIndex node = 0; node < nodes_; ++node) {
+  return is_called(queue, true);
+}
+
+// By one that denied the last attempt; lately, or a while ago.
+bool LockWaits::is_called(const Queue& queue, bool a_while_ago) {
+  for (NodeIndex node = 0; node < queue.node_waits.size(); ++node) {
     const NodeWait& node_wait = queue.node_waits[node];
     const bool has_called = node_wait.state == NodeWait::State::free && node_wait.in_line;
-    if (has_called && queue.denied.test(node)) return true;
+    const bool is_lately = node_wait.until != node_wait.told_by;
+    if (has_called && queue.denied.test(node) && !(a_while_ago && is_lately)) return true;
   }
   return false;
 }
@@ -288,7 +298,7 @@ bool LockWaits::computes_covered(const Queue& queue) const {
         const bool is_asked = node_wait.state == NodeWait::State::asked && !node_wait.doubtful;
         return is_asked || node_wait.state == NodeWait::State::armed;
       }));
-  return is_free(queue) || holds > nodes_ - quorum_of(nodes_);
+  return is_free(queue) || is_called(queue, false) || holds > nodes_ - quorum_of(nodes_);
 }
 
 std::size_t LockWaits::count(const Queue& queue, NodeWait::State state) {

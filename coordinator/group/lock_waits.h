@@ -17,14 +17,17 @@
 // or during an attempt is forgotten with the attempt, and they are armed anew.
 //
 // A node tells the coordinator whose ticket is the smallest, and the next only after a while. So
-// the queue shows each node the ticket of its first. When is it this queue's turn? As soon as
+// the queue shows each node the ticket of its first. When is it this queue's turn?
 //
-//   - one of the nodes that denied the last attempt says that the key is free. N - quorum + 1 of
-//     them did: no attempt can succeed before one of these has freed it, and the first that did
-//     has called nobody else. What other nodes say is no news: they were free all the time; and
-//   - a quorum says that it is free, whoever denied what: the nodes need not agree on who is first,
-//     and one that lost its memory denied nothing.
+//   - When a quorum says that the key is free, at once; whoever denied what.
+//   - When one of the nodes that denied the last attempt says so, and the others have said nothing
+//     for a moment (kWakeWindow). N - quorum + 1 denied it: no attempt can succeed before one of
+//     these has freed the key, and the first that did has called nobody else. The moment is for a
+//     release that is on its way to the others, and for locks that end one after the other: who
+//     tried at the first word would find the rest still held, and have it all to undo. What nodes
+//     say that denied nothing is no news: they were free all the time.
 //
+// So the nodes need not agree on who is first, and one that lost its memory denied nothing.
 // Then the first of the queue tries; the others wait for what becomes of that attempt.
 //
 // A node of an earlier version knows no tickets: it tells everybody at once, and refuses the words.
@@ -172,6 +175,7 @@ class LockWaits {
   void look(Queue& queue);
   bool computes_covered(const Queue& queue) const;
   bool is_free(const Queue& queue) const;
+  static bool is_called(const Queue& queue, bool a_while_ago);
   static std::size_t count(const Queue& queue, NodeWait::State state);
 
   std::size_t nodes_;

@@ -21,9 +21,13 @@ std::optional<Instant> Retry::after(AcquisitionOutcome outcome, bool split_vote,
 
 Instant Retry::after_wake(Instant now, Duration took, Random& random, bool is_alone) {
   last_quorum_ = now;
-  if (is_alone && split_votes_ == 0) return std::min(now, last_attempt());
+  if (is_alone && split_votes_ < 2) return std::min(now, last_attempt());
   Duration window = kWakeWindow;
-  if (split_votes_ > 0) window = (kWakeWindow + took) * (1u << split_votes_);
+  if (is_alone) {
+    window = kWakeWindow * (1u << (split_votes_ - 1));
+  } else if (split_votes_ > 0) {
+    window = (kWakeWindow + took) * (1u << split_votes_);
+  }
   const Duration wait(random.below(static_cast<std::uint64_t>(window.count())));
   return std::min(later(now, wait), last_attempt());
 }

@@ -28,9 +28,11 @@ inline constexpr Duration kRetryDelayMin = 5ms;
 // further apart they must come back for one of them to get a quorum.
 inline constexpr unsigned kRetryDoublingsMax = 5;
 // A lock that the nodes called free is tried for after a random time of this window, where all of
-// its waiters were told at once: short, as the waiter shall have it soon. Who was called alone
-// tries at once. After a split vote the window is wide enough to let the others' attempts end, and
-// doubles with each more.
+// its waiters were told at once: short, as the waiter shall have it soon. After a split vote the
+// window is wide enough to let the others' attempts end, and doubles with each more.
+//
+// Who was called alone tries at once, also after a split vote: those that it met there are called
+// only when it lets its time pass. Only where the nodes keep calling several, the window opens.
 inline constexpr Duration kWakeWindow = 1ms;
 
 class Retry {

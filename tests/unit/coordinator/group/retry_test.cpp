@@ -120,3 +120,19 @@ TEST_CASE("nodes that called the lock free were a quorum: the 10 s without one b
   CHECK(retry.after(Outcome::no_quorum, false, at(1h + 9s), random).has_value());
   CHECK_FALSE(retry.after(Outcome::no_quorum, false, at(1h + 10s), random).has_value());
 }
+
+TEST_CASE("who is called alone tries at once, and waits a little where votes are split again") {
+  Random random(1);
+  Retry retry({.wait = 60s}, at(0ms));
+  const auto lose = [&] { retry.after(AcquisitionOutcome::held, true, at(0ms), random); };
+  CHECK(retry.after_wake(at(1ms), 200ms, random, true) == at(1ms));
+  lose();
+  CHECK(retry.after_wake(at(1ms), 200ms, random, true) == at(1ms));
+  Duration longest{};
+  for (int i = 0; i < 100; ++i) {
+    lose();
+    longest = std::max(longest, retry.after_wake(at(0ms), 200ms, random, true) - at(0ms));
+  }
+  CHECK(longest > 1ms);
+  CHECK(longest <= 16ms);
+}
