@@ -36,6 +36,22 @@ bool is_default_user(const std::string& line) {
   return words && words->size() > 1 && (*words)[1] == protocol::kDefaultUser;
 }
 
+struct Run {
+  Session& session;
+  Request request;
+  Now now;
+  CommandTable::Entry& entry;
+  CommandRunner::Origin origin;
+};
+
+// The same again, with the holder set; the one before comes back behind it. Apart, too.
+[[gnu::noinline]] Reply run_for_holder(CommandRunner& runner, Grants& grants,
+                                       const protocol::User* before, const Run& run) {
+  Reply reply = runner.run(run.session, run.request, run.now, run.entry, run.origin);
+  grants.set_holder(before);
+  return reply;
+}
+
 // What is asked of sessions that are not plain. Apart, so that others are not slowed by its size.
 [[gnu::noinline]] Refusal refuse_in_mode(Judge& judge, Session& session,
                                          const CommandTable::Entry& entry, Request request,
@@ -205,10 +221,9 @@ Reply Node::run(Session& session, Request request, Now now, CommandTable::Entry&
   INVARIANT(entry.command->run != nullptr, "a container that was called with its name alone");
   if (session.is_restricted()) [[unlikely]] {
     const protocol::User* const before = grants_.set_holder(session.user());
-    if (before != session.user()) {  // else of a script within EVAL, or a command within EXEC
-      Reply reply = run(session, request, now, entry, origin);
-      grants_.set_holder(before);
-      return reply;
+    // Else it is of a script within EVAL, or a command within EXEC.
+    if (before != session.user()) {
+      return run_for_holder(*this, grants_, before, {session, request, now, entry, origin});
     }
   }
   ++entry.stats.calls;
