@@ -41,6 +41,34 @@ bool is_default_user(const std::string& line) {
   return words && words->size() > 1 && (*words)[1] == protocol::kDefaultUser;
 }
 
+struct Run {
+  Session& session;
+  Request request;
+  Now now;
+  CommandTable::Entry& entry;
+  CommandRunner::Origin origin;
+};
+
+// The same again, with the holder set; the one before comes back behind it. Apart, too.
+[[gnu::noinline]] Reply run_for_holder(CommandRunner& runner, Grants& grants,
+                                       const protocol::User* before, const Run& run) {
+  Reply reply = runner.run(run.session, run.request, run.now, run.entry, run.origin);
+  grants.set_holder(before);
+  return reply;
+}
+
+// What is asked of sessions that are not plain. Apart, so that others are not slowed by its size.
+[[gnu::noinline]] Refusal refuse_in_mode(Judge& judge, Session& session,
+                                         const CommandTable::Entry& entry, Request request,
+                                         Instant now) {
+  if (session.is_restricted()) {
+    if (Refusal no = judge.refuse(session, entry.number, request, now)) return no;
+  }
+  if (!session.is_listening()) return {};
+  auto refusal = refuse_to_listener(session, entry.command->spec);
+  return refusal ? Refusal(std::move(*refusal)) : Refusal();
+}
+
 }  // namespace
 
 Node::Node(Families commands, Settings& settings, NodeStart start, Environment environment)
@@ -113,13 +141,8 @@ Refusal Node::refuse(Session& session, const CommandTable::Entry& entry, Request
   if (!may_ask && !spec.has(protocol::kNoAuth)) {
     return Reply::error_view(protocol::kAuthenticationRequired);
   }
-  if (!session.is_plain()) {
-    if (session.is_restricted()) {
-      if (Refusal no = judge_.refuse(session, entry.number, request, now)) return no;
-    }
-    if (session.is_listening()) {
-      if (auto refusal = refuse_to_listener(session, spec)) return std::move(*refusal);
-    }
+  if (!session.is_plain()) [[unlikely]] {
+    if (Refusal no = refuse_in_mode(judge_, session, entry, request, now)) return no;
   }
   if (suspended_ && !spec.has(protocol::kAllowBusy)) {
     return Reply::error_view(kBusyRunningScript);
@@ -202,18 +225,18 @@ Reply Node::execute(Session& session, Request request, Now now) {
 Reply Node::run(Session& session, Request request, Now now, CommandTable::Entry& entry,
                 Origin origin) {
   INVARIANT(entry.command->run != nullptr, "a container that was called with its name alone");
+  if (session.is_restricted()) [[unlikely]] {
+    const protocol::User* const before = grants_.set_holder(session.user());
+    // Else it is of a script within EVAL, or a command within EXEC.
+    if (before != session.user()) {
+      return run_for_holder(*this, grants_, before, {session, request, now, entry, origin});
+    }
+  }
   ++entry.stats.calls;
   Call call = call_of(session, request, now, *entry.command, origin);
-  // Of a script within EVAL, or a command within EXEC: the same user again.
-  const bool is_restricted = session.is_restricted();
-  const protocol::User* before = nullptr;
-  if (is_restricted) [[unlikely]]
-    before = grants_.set_holder(session.user());
   const bool is_observed = observers_.look_at(entry.command->spec, request);
   const std::uint64_t granted = stats_.granted;
   Reply reply = is_observed ? run_observed(call) : entry.command->run(call);
-  if (is_restricted) [[unlikely]]
-    grants_.set_holder(before);
   if (audit_.is_on() && stats_.granted != granted) [[unlikely]]
     note_takers(call);
   if (reply.is_error()) {
