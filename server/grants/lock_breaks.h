@@ -39,8 +39,8 @@ struct Breaker {
   std::span<const std::string_view> words;
   // Called by a script that changes a held lock only where its arguments name the value.
   bool compares = false;
-  // Called by one that came by SCRIPT LOAD.
-  bool is_of_loaded_script = false;
+  // Called by one that an operator has loaded.
+  bool is_of_trusted_script = false;
 };
 
 class LockBreaks {
@@ -68,7 +68,7 @@ class LockBreaks {
  private:
   bool is_any_held(Instant now) const;
   bool is_refused(const Breaker& by) const {
-    return settings_.hold_strict && !by.is_of_loaded_script;
+    return settings_.hold_strict && !by.is_of_trusted_script;
   }
   bool is_own(const Lock& lock, const Breaker& by) const;
   void tell(const Lock& lock, Break how, const Breaker& by, Now now);

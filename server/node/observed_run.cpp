@@ -98,13 +98,15 @@ Audit::Who Node::who_of(const Call& call) const {
   const Session* const client =
       call.from_script ? call.sessions.find(script_client_) : &call.session;
   if (client == nullptr) return {"?", script_client_, {}, {}};
-  return {client->peer().address, client->id(), client->name, {}};
+  const std::string_view user = client->user_name();
+  return {client->peer().address, client->id(), client->name,
+          user == protocol::kDefaultUser ? std::string_view() : user};
 }
 
 Breaker Node::breaker_of(const Call& call) const {
   const std::string_view name = call.command.spec.name;
   if (!call.from_script) return {name, who_of(call), call.words};
-  return {name, who_of(call), scripts_.arguments(), scripts_.compares(), scripts_.was_loaded()};
+  return {name, who_of(call), scripts_.arguments(), scripts_.compares(), scripts_.is_trusted()};
 }
 
 // Of a command that has granted: what now stands under its keys.

@@ -100,9 +100,10 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
                       std::span<const std::string_view> arguments, Now now);
   bool is_suspended() const { return engine_.is_suspended(); }
   // Of the script under way: whether it changes a held lock only where its arguments name the
-  // value, whether it came by SCRIPT LOAD, and its arguments; none any more once it was suspended.
+  // value, whether an operator vouches for it, and its arguments; once it was suspended none any
+  // more.
   bool compares() const { return compares_; }
-  bool was_loaded() const { return script_->is_kept(); }
+  bool is_trusted() const { return trusted_.contains(script_->sha1()); }
   std::span<const std::string_view> arguments() const { return arguments_; }
   // A slice of the suspended script, which began then. Its reply, if it has ended.
   std::optional<protocol::Reply> resume(Now now, Instant began);

@@ -56,7 +56,7 @@ class Audit {
     std::string_view address;
     protocol::Session::Id id = 0;
     std::string_view name;  // CLIENT SETNAME; it may be any
-    std::string_view user;  // empty: there are no users
+    std::string_view user;  // empty: the default one
   };
   struct Field {
     std::string_view name;

@@ -73,6 +73,12 @@ Reply getuser(Call& call) {
   return answer;
 }
 
+// Whose rights, and never the rules: there may be a password among them.
+void audit_change(const Call& call, std::string_view what, std::string_view of) {
+  call.node.audit().tell(Audit::Event::acl_changed, call.node.who_of(call),
+                         {{"change", what}, {"of", of}}, call.now);
+}
+
 Reply setuser(Call& call) {
   const std::string_view name = call.word(2);
   if (!is_user_name(name)) {
@@ -84,7 +90,10 @@ Reply setuser(Call& call) {
                                     echoed(merged.broken.substr(0, merged.broken.find(' ')))));
   }
   const User::Refused refused = call.node.accounts().change(name, merged.rules);
-  if (!refused) return Reply::ok();
+  if (!refused) {
+    audit_change(call, "setuser", name);
+    return Reply::ok();
+  }
   return Reply::error(fmt::format("ERR Error in ACL SETUSER modifier '{}': {}",
                                   echoed(refused.rule), rule_error_text(refused.error)));
 }
@@ -95,7 +104,9 @@ Reply deluser(Call& call) {
     if (name == kDefaultUser) {
       return Reply::error_view("ERR The 'default' user cannot be removed");
     }
-    if (call.node.accounts().remove(name, &call.session)) ++removed;
+    if (!call.node.accounts().remove(name, &call.session)) continue;
+    audit_change(call, "deluser", name);
+    ++removed;
   }
   return Reply::integer(removed);
 }
@@ -198,7 +209,10 @@ Reply load(Call& call) {
   Accounts& accounts = call.node.accounts();
   if (!accounts.has_file()) return Reply::error_view(kNoFile);
   const Status loaded = accounts.load(&call.session);
-  if (loaded) return Reply::ok();
+  if (loaded) {
+    audit_change(call, "load", "*");
+    return Reply::ok();
+  }
   return Reply::error(
       fmt::format("ERR {}WARNING: ACL errors detected, no change to the previously active ACL "
                   "rules was performed",

@@ -238,6 +238,23 @@ TEST_CASE("hold-strict does not protect a lock that ran out, nor what it does no
   CHECK(strict.node("INCR lock") == "(integer) 1");
 }
 
+TEST_CASE("hold-strict believes of those who load scripts operators alone") {
+  StrictNode strict;
+  constexpr std::string_view kLoad = "SCRIPT LOAD \"return redis.call('del', KEYS[1])\"";
+  strict.node("ACL SETUSER team on >secret ~* &* +@lock +script");
+  TestClient team = strict.node.connect();
+  const auto by_team = [&](std::string_view line) {
+    team.send(line, strict.node.now());
+    return team.receive();
+  };
+  CHECK(by_team("AUTH team secret") == "+OK");
+  const std::string loaded = by_team(kLoad);
+  const std::string sha1 = loaded.substr(1, loaded.size() - 2);
+  CHECK(is_held_error(by_team("EVALSHA " + sha1 + " 1 lock")));
+  CHECK(strict.node(kLoad) == loaded);
+  CHECK(by_team("EVALSHA " + sha1 + " 1 lock") == "(integer) 1");
+}
+
 TEST_CASE("hold-strict lets Redisson delete the latch of its release") {
   StrictNode strict;
   constexpr std::string_view kRelease = "6866459238a13a701d42f4971f12d9f3a50e2442";

@@ -176,6 +176,22 @@ TEST_CASE("the audit tells of wrong passwords, settings and the end, and of no s
   CHECK(node.only_line() == "shutdown client=\"\" id=1 mode=save");
 }
 
+TEST_CASE("the audit tells whose rights were changed, and of whom it tells which user he is") {
+  AuditedNode node;
+  CHECK(node("ACL SETUSER bob on >secret ~* +@all") == "+OK");
+  std::string line = node.only_line();
+  CHECK(line.starts_with("acl-changed "));
+  CHECK(line.ends_with(" change=setuser of=bob"));
+  CHECK(node("ACL SETUSER bob +nosuchcommand").starts_with("-ERR"));
+  CHECK(node("SET printer alice NX PX 30000") == "+OK");
+  CHECK(node.told().empty());
+  CHECK(node.by_mallory("AUTH bob secret") == "+OK");
+  CHECK(node.by_mallory("DEL printer") == "(integer) 1");
+  CHECK_THAT(node.only_line(), Contains("lock-broken ") && Contains(" user=bob "));
+  CHECK(node("ACL DELUSER bob nobody") == "(integer) 1");
+  CHECK_THAT(node.only_line(), Contains(" change=deluser of=bob"));
+}
+
 TEST_CASE("no name makes a second line of the audit, or a field that it does not stand for") {
   AuditedNode node;
   const std::string key = R"("a\nevent=shutdown key=b\x1b[2J")";
