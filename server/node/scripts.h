@@ -100,8 +100,7 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
                       std::span<const std::string_view> arguments, Now now);
   bool is_suspended() const { return engine_.is_suspended(); }
   // Of the script under way: whether it changes a held lock only where its arguments name the
-  // value, whether an operator vouches for it, and its arguments; once it was suspended none any
-  // more.
+  // value, and whether an operator vouches for it. Its arguments, until it is suspended.
   bool compares() const { return compares_; }
   bool is_trusted() const { return trusted_.contains(script_->sha1()); }
   std::span<const std::string_view> arguments() const { return arguments_; }

@@ -75,6 +75,7 @@ Reply getuser(Call& call) {
 
 // Whose rights, and never the rules: there may be a password among them.
 void audit_change(const Call& call, std::string_view what, std::string_view of) {
+  if (!call.node.audit().is_on()) return;
   call.node.audit().tell(Audit::Event::acl_changed, call.node.who_of(call),
                          {{"change", what}, {"of", of}}, call.now);
 }
