@@ -33,7 +33,8 @@ class _Error(ctypes.Structure):
 
 class _ClientOptions(ctypes.Structure):
     _fields_ = [("node_timeout_ms", c_int64), ("clock_drift", c_double),
-                ("leaves_unfenced", c_bool), ("unsafe_members", c_bool)]
+                ("leaves_unfenced", c_bool), ("unsafe_members", c_bool),
+                ("tls_ca", c_char_p), ("tls_cert", c_char_p), ("tls_key", c_char_p)]
 
 
 class _AcquireOptions(ctypes.Structure):
@@ -124,10 +125,13 @@ def _milliseconds(seconds):
 class Client:
     """Has a thread of its own. Any thread may use it."""
 
-    def __init__(self, nodes, node_timeout=0.5, clock_drift=0.01):
-        """nodes: addresses separated by commas, as in the variable REDLOCK_NODES."""
+    def __init__(self, nodes, node_timeout=0.5, clock_drift=0.01,
+                 tls_ca=None, tls_cert=None, tls_key=None):
+        """nodes: addresses separated by commas, as in the variable REDLOCK_NODES; tls_…: paths, for
+        those named by rediss://."""
         self._handle = c_void_p()
-        options = _ClientOptions(_milliseconds(node_timeout), clock_drift, False)
+        paths = [os.fsencode(path) if path else None for path in (tls_ca, tls_cert, tls_key)]
+        options = _ClientOptions(_milliseconds(node_timeout), clock_drift, False, False, *paths)
         _call(_open, nodes.encode(), options, byref(self._handle))
 
     def close(self):
