@@ -2,8 +2,7 @@
 #include "base/net/http/http_server.h"
 
 #include "base/net/http/http_reader.h"
-#include "base/net/turn/clock.h"
-#include "base/net/turn/timer.h"
+#include "tests/support/loop_until.h"
 
 #include <csignal>
 #include <functional>
@@ -74,13 +73,7 @@ class Site {
 
   template <class Condition>
   bool run_until(const Condition& is_met, Duration within = kSoon) {
-    const Instant end = read_clock(ClockKind::monotonic) + within;
-    Timer look(loop_, ClockKind::monotonic, [&] { loop_.stop(); });
-    while (!is_met() && read_clock(ClockKind::monotonic) < end) {
-      look.set(read_clock(ClockKind::monotonic) + 1ms);
-      loop_.run();
-    }
-    return is_met();
+    return run_loop_until(loop_, is_met, within);
   }
   HttpServer& server() { return *server_; }
 

@@ -2,8 +2,7 @@
 #include "base/net/sockets/stream.h"
 
 #include "base/net/sockets/listener.h"
-#include "base/net/turn/clock.h"
-#include "base/net/turn/timer.h"
+#include "tests/support/loop_until.h"
 #include "tests/support/temporary_folder.h"
 
 #include <functional>
@@ -49,13 +48,7 @@ class Pair {
 
   template <class Condition>
   bool run_until(const Condition& is_met, Duration within = kSoon) {
-    const Instant end = read_clock(ClockKind::monotonic) + within;
-    Timer look(loop_, ClockKind::monotonic, [&] { loop_.stop(); });
-    while (!is_met() && read_clock(ClockKind::monotonic) < end) {
-      look.set(read_clock(ClockKind::monotonic) + 1ms);
-      loop_.run();
-    }
-    return is_met();
+    return run_loop_until(loop_, is_met, within);
   }
 
  private:
