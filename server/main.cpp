@@ -23,7 +23,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <malloc.h>
 #include <optional>
 #include <unistd.h>
@@ -63,10 +62,10 @@ int fail(std::string_view text) {
 
 Status write_pidfile(const std::string& path) {
   if (path.empty()) return Done{};
-  std::ofstream file(path, std::ios::trunc);
-  file << getpid() << '\n';
-  file.close();
-  if (!file)
+  std::FILE* const file = std::fopen(path.c_str(), "w");
+  const bool is_written = file != nullptr && std::fprintf(file, "%d\n", getpid()) > 0;
+  const bool is_closed = file != nullptr && std::fclose(file) == 0;
+  if (!is_written || !is_closed)
     return Failure{fmt::format("cannot write the pid file {}: {}", path, std::strerror(errno))};
   return Done{};
 }

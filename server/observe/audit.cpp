@@ -1,6 +1,7 @@
 #include "server/observe/audit.h"
 
 #include "base/invariant.h"
+#include "base/text/date_text.h"
 #include "base/text/json.h"
 #include "base/text/printable.h"
 #include "base/text/quoted_words.h"
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <sys/types.h>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sha1.h>
 
@@ -35,10 +35,9 @@ std::string_view name_of(Audit::Event event) {
   return "";
 }
 
-std::string utc_text(WallTime when) {
+std::string time_text(WallTime when) {
   const auto ms = std::chrono::floor<std::chrono::milliseconds>(when.time_since_epoch()).count();
-  const std::tm date = fmt::gmtime(static_cast<std::time_t>(ms / 1000));
-  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", date, ms % 1000);
+  return fmt::format("{}.{:03}Z", utc_text(ms / 1000, "%Y-%m-%dT%H:%M:%S"), ms % 1000);
 }
 
 std::string cut(std::string_view value) {
@@ -93,7 +92,7 @@ void Audit::tell_taken(Event event, const Who& who, Fields fields, WallTime now)
 // Warnings, so that no loglevel hides them.
 void Audit::write(std::span<const Field> fields, WallTime now) {
   INVARIANT(is_on(), "an audit that nobody wants");
-  const std::string time = utc_text(now);
+  const std::string time = time_text(now);
   std::vector<Field> all = {{"time", time}};
   all.insert(all.end(), fields.begin(), fields.end());
   sink_->log(LogLevel::warning, format_ == AuditFormat::json ? json_line(all) : text_line(all));

@@ -1,10 +1,10 @@
 #include "server/sockets/tls_settings.h"
 
 #include "base/net/turn/clock.h"
+#include "base/text/date_text.h"
 
 #include <chrono>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 namespace redlock::server {
@@ -63,8 +63,8 @@ void renew_tls_and_tell(net::TlsServer& tls, const Settings& settings, LogSink& 
   const bool is_over = net::read_wall_clock().time_since_epoch() > ends;
   log.log(is_over ? LogLevel::warning : LogLevel::notice,
           fmt::format("certificates were read anew: new connections have them; this server's {} "
-                      "on {:%Y-%m-%d %H:%M} UTC",
-                      is_over ? "EXPIRED" : "expires", fmt::gmtime(ends.count())));
+                      "on {} UTC",
+                      is_over ? "EXPIRED" : "expires", utc_text(ends.count(), "%Y-%m-%d %H:%M")));
 }
 
 }  // namespace redlock::server
