@@ -4,9 +4,9 @@ _redlock_node() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local settings="port bind unixsocket unixsocketperm tcp-backlog timeout tcp-keepalive maxclients
     client-output-buffer-limit maxmemory-clients metrics-port tls-port tls-cert-file tls-key-file
-    tls-key-file-pass tls-ca-cert-file tls-ca-cert-dir tls-auth-clients tls-protocols tls-ciphers
-    tls-ciphersuites tls-prefer-server-ciphers tls-session-caching metrics-tls protected-mode requirepass
-    requirepass-file aclfile acllog-max-len max-ttl require-ttl hold-strict clock-drift maxmemory
+    tls-key-file-pass tls-ca-cert-file tls-ca-cert-dir tls-auth-clients tls-auth-clients-user tls-protocols
+    tls-ciphers tls-ciphersuites tls-prefer-server-ciphers tls-session-caching metrics-tls
+    protected-mode requirepass requirepass-file aclfile acllog-max-len max-ttl require-ttl hold-strict clock-drift maxmemory
     maxmemory-policy value-size-limit dir node-id restart-delay restart-reply fence-block wake-next-after
     busy-reply-threshold eval script-time-limit
     script-memory-limit script-size-limit notify-keyspace-events enable-debug-command slowlog-log-slower-than
@@ -34,6 +34,7 @@ _redlock_node() {
     --protected-mode | --require-ttl | --hold-strict | --latency-tracking | --tls-prefer-server-ciphers | \
       --tls-session-caching | --metrics-tls) words="yes no" ;;
     --tls-auth-clients) words="yes optional no" ;;
+    --tls-auth-clients-user) words="off CN" ;;
     --tls-protocols) words="TLSv1.2 TLSv1.3" ;;
     --appendonly | --cluster-enabled | --daemonize) words=no ;;
     --replica-read-only) words=yes ;;

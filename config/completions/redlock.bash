@@ -19,7 +19,8 @@ _redlock_options_of() {
     serve)
       echo "$common --listen --listen-tls --http --http-tls --http-names --acquire-time --reply-time" \
         "--max-ttl --require-quorum --tls-cert-file --tls-key-file --tls-key-file-pass" \
-        "--tls-ca-cert-file --tls-ca-cert-dir --tls-auth-clients --tls-protocols --tls-ciphers --tls-ciphersuites" \
+        "--tls-ca-cert-file --tls-ca-cert-dir --tls-auth-clients" \
+        "--tls-auth-clients-user --tls-protocols --tls-ciphers --tls-ciphersuites" \
         "--requirepass --requirepass-file --aclfile --protected-mode --maxclients --timeout --unixsocketperm --logfile --loglevel"
       ;;
     bench) echo "$common --for --in-flight --ttl --no-fence --html" ;;
@@ -102,6 +103,10 @@ _redlock() {
       ;;
     --tls-auth-clients)
       mapfile -t COMPREPLY < <(compgen -W "yes optional no" -- "$current")
+      return
+      ;;
+    --tls-auth-clients-user)
+      mapfile -t COMPREPLY < <(compgen -W "off CN" -- "$current")
       return
       ;;
     --tls-protocols)

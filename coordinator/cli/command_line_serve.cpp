@@ -31,6 +31,8 @@ constexpr std::array kNodeSettings = {
     NodeSetting{"tls-ca-cert-file", "who signs the certificates of clients", "FILE"},
     NodeSetting{"tls-ca-cert-dir", "the same, a folder", "DIR"},
     NodeSetting{"tls-auth-clients", "whether clients show one: yes, optional, no (yes)", "WORD"},
+    NodeSetting{"tls-auth-clients-user", "whom one stands for: off, CN: its common name (off)",
+                "WORD"},
     NodeSetting{"tls-protocols", "TLSv1.2, TLSv1.3 or both (both)", "WORDS"},
     NodeSetting{"tls-ciphers", "of TLS 1.2, as OpenSSL has them", "LIST"},
     NodeSetting{"tls-ciphersuites", "of TLS 1.3, as OpenSSL has them", "LIST"},

@@ -11,15 +11,15 @@
 namespace redlock::coordinator {
 namespace {
 
-constexpr std::array<std::string_view, 41> kNamesInFile = {
+constexpr std::array<std::string_view, 42> kNamesInFile = {
     "nodes", "password-file", "tls-ca", "tls-cert", "tls-key", "node-timeout", "clock-drift", "ttl",
     "wait", "max-hold", "signal", "kill-after", "no-fence", "unsafe-members", "label",
     // of a front door
     "listen", "listen-tls", "http", "http-tls", "http-names", "acquire-time", "reply-time",
     "max-ttl", "requirepass", "requirepass-file", "aclfile", "protected-mode", "maxclients",
     "timeout", "unixsocketperm", "tls-cert-file", "tls-key-file", "tls-key-file-pass",
-    "tls-ca-cert-file", "tls-ca-cert-dir", "tls-auth-clients", "tls-protocols", "tls-ciphers",
-    "tls-ciphersuites", "logfile", "loglevel"};
+    "tls-ca-cert-file", "tls-ca-cert-dir", "tls-auth-clients", "tls-auth-clients-user",
+    "tls-protocols", "tls-ciphers", "tls-ciphersuites", "logfile", "loglevel"};
 
 }  // namespace
 

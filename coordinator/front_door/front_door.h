@@ -78,6 +78,9 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   // --- SessionHost
 
   protocol::Session& open_session(protocol::Peer peer, Now now) override;
+  void note_certificate(protocol::Session& session, std::string_view name, Now now) override {
+    node_.note_certificate(session, name, now);
+  }
   void close_session(protocol::Session::Id id) override;
   std::size_t subscriptions_of(const protocol::Session& session) const override;
   bool has_unfinished_request(const protocol::Session& session) const override;

@@ -35,6 +35,12 @@ Session& Door::open(protocol::Peer peer, Instant now) {
   return session;
 }
 
+void Door::note_certificate(Session& session, std::string_view name, Instant now) {
+  using Users = Settings::TlsUsers;
+  if (parts_.settings.tls_auth_clients_user == Users::off || session.is_closing()) return;
+  if (parts_.access.log_in_as(session, name)) note_newcomer(session, now);
+}
+
 void Door::close(const Session& session, Instant now) {
   newcomers_.remove(session.id());
   const auto tell = [&](ClientLog::Kind kind, std::string_view why) {

@@ -41,6 +41,9 @@ class Door {
 
   // A new client. One that is refused (protected mode, maxclients) is told so and is closing.
   protocol::Session& open(protocol::Peer peer, Instant now);
+  // A client's certificate has this name: he is the user of that name, if certificates stand for
+  // users and there is one who is on. Otherwise he is who he was.
+  void note_certificate(protocol::Session& session, std::string_view name, Instant now);
   // The session is about to end: the log hears why, where the node itself has cut it off.
   void close(const protocol::Session& session, Instant now);
 

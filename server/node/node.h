@@ -113,6 +113,9 @@ class Node final : public protocol::Service, private CommandRunner {
   protocol::Session& open_session(protocol::Peer peer, Now now) {
     return door_.open(std::move(peer), now.monotonic);
   }
+  void note_certificate(protocol::Session& session, std::string_view name, Now now) {
+    door_.note_certificate(session, name, now.monotonic);
+  }
   // Its subscriptions go with it: each takes a microsecond.
   void close_session(protocol::Session::Id id);
   std::size_t subscriptions_of(const protocol::Session& session) const;

@@ -186,8 +186,6 @@ struct Guard {
 };
 
 constexpr std::array kGuards = {
-    Guard{"tls-auth-clients-user", "off",
-          "a certificate lets its owner in, and stands for no user"},
     Guard{"acl-pubsub-default", "resetchannels",
           "a new user hears no channel, as in Redis 7; say allchannels, or &CHANNEL, in its rules"},
     Guard{"rename-command", "",

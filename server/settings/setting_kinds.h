@@ -46,6 +46,7 @@ inline constexpr std::string_view kDebugCommand[] = {"no", "local", "yes"};
 inline constexpr std::string_view kEvalScripts[] = {"all", "known"};
 inline constexpr std::string_view kSupervised[] = {"no", "systemd", "auto"};
 inline constexpr std::string_view kTlsClients[] = {"no", "yes", "optional"};
+inline constexpr std::string_view kTlsUsers[] = {"off", "CN"};
 inline constexpr std::string_view kAuditFormats[] = {"text", "json"};
 inline constexpr std::string_view kLogLevels[] = {"debug", "verbose", "notice", "warning"};
 

@@ -61,6 +61,8 @@ constexpr std::array kTable = {
     row<Text<&Settings::tls_ca_cert_dir>>("tls-ca-cert-dir", "a path", Change::running),
     row<Choice<&Settings::tls_auth_clients, kTlsClients>>("tls-auth-clients", "yes, optional or no",
                                                           Change::running),
+    row<Choice<&Settings::tls_auth_clients_user, kTlsUsers>>("tls-auth-clients-user", "off or CN",
+                                                             Change::running),
     list_row<Joined<&Settings::tls_protocols>>("tls-protocols", "TLSv1.2, TLSv1.3 or both",
                                                Change::running),
     row<Text<&Settings::tls_ciphers>>("tls-ciphers", "ciphers of TLS 1.2, as OpenSSL lists them",

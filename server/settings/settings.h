@@ -56,6 +56,8 @@ struct Settings {
   std::string tls_ca_cert_file;  // who signs clients' certificates
   std::string tls_ca_cert_dir;
   enum class TlsClients { no, yes, optional } tls_auth_clients = TlsClients::yes;
+  // Whether a client's certificate stands for the user whose name is its common name.
+  enum class TlsUsers { off, common_name } tls_auth_clients_user = TlsUsers::off;
   std::string tls_protocols;     // "": TLSv1.2 and TLSv1.3
   std::string tls_ciphers;       // of TLS 1.2; "": those that are safe
   std::string tls_ciphersuites;  // of TLS 1.3; "": OpenSSL's

@@ -18,6 +18,9 @@ class NodeHost : public SessionHost {
   protocol::Session& open_session(protocol::Peer peer, Now now) override {
     return node_.open_session(std::move(peer), now);
   }
+  void note_certificate(protocol::Session& session, std::string_view name, Now now) override {
+    node_.note_certificate(session, name, now);
+  }
   void close_session(protocol::Session::Id id) override { node_.close_session(id); }
   std::size_t subscriptions_of(const protocol::Session& session) const override {
     return node_.subscriptions_of(session);

@@ -33,6 +33,8 @@ class SessionHost {
 
   // A new client. One that is refused (protected mode, maxclients) is told so and is closing.
   virtual protocol::Session& open_session(protocol::Peer peer, Now now) = 0;
+  // The client has shown a certificate that is good, which names him so.
+  virtual void note_certificate(protocol::Session& session, std::string_view name, Now now) = 0;
   virtual void close_session(protocol::Session::Id id) = 0;
   // What a close has to forget; many of them are closed in pieces.
   virtual std::size_t subscriptions_of(const protocol::Session& session) const = 0;

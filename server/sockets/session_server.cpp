@@ -43,6 +43,12 @@ class SessionServer::Connection final : public net::Stream::User, public protoco
     if (!session_.is_closing()) stream_->start_reading();
   }
 
+  // Its TLS is open. Nothing that it says was executed before.
+  void on_connected() override {
+    const std::string name = stream_->peer_name();
+    if (!name.empty()) server_.host_.note_certificate(session_, name, net::read_now());
+  }
+
   void on_bytes(std::string_view bytes) override { server_.take(*this, bytes); }
 
   // REQUIRES: `now` was read after the bytes.

@@ -68,7 +68,8 @@ class Program:
 class Contender:
     def __init__(self, name, program, log_path, environment=None):
         """environment: on top of the program's, such as CLIENT_TLS_CA, CLIENT_TLS_CERT and
-        CLIENT_TLS_KEY, files for a driver whose nodes speak TLS."""
+        CLIENT_TLS_KEY, files for a driver whose nodes speak TLS, and CLIENT_USER and
+        CLIENT_PASSWORD, where they know its user by those and not by its certificate."""
         self.name = name
         self.log_path = pathlib.Path(log_path)
         self.words = []

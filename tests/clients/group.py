@@ -111,18 +111,32 @@ def new_certificates(folder):
     return Certificates(place).sign("node").sign("alice"), environment
 
 
+# All rights are alice's; whoever is nobody can look at what is true, and cannot release a lock.
+PASSWORD = "secret-of-alice"
+USERS = ("user default on nopass ~* -@all +ping +pttl +info +set\n"
+         f"user alice on >{PASSWORD} ~* &* +@all\n")
+
+
+def users_flags(folder):
+    file = pathlib.Path(folder) / "users.acl"
+    file.write_text(USERS)
+    return ["--aclfile", file]
+
+
 class TlsGroup(Group):
-    """Nodes that speak TLS to their clients, who show a certificate. We ask them in the clear."""
+    """Nodes that speak TLS to their clients, who show a certificate and log in with a password. We
+    ask them in the clear, as nobody."""
 
     def __init__(self, folder, count, *flags):
         self.certificates, environment = new_certificates(folder)
         super().__init__(folder, count, *flags)
-        self.environment = environment
+        self.environment = {**environment, "CLIENT_USER": "alice", "CLIENT_PASSWORD": PASSWORD}
 
     def _new_node(self):
         node = super()._new_node()
         [node.tls_port] = reserve_ports(1)
-        node.flags = (*node.flags, *self.certificates.node_flags(node.tls_port))
+        node.flags = (*node.flags, *self.certificates.node_flags(node.tls_port),
+                      *users_flags(self.folder))
         return node
 
     @property
@@ -202,14 +216,16 @@ class DoorGroup(Group):
 
 
 class TlsDoorGroup(DoorGroup):
-    """The door speaks TLS to its clients, who show a certificate. We ask it in the clear."""
+    """The door speaks TLS to its clients, and knows them by their certificates. We ask it in the
+    clear, as nobody."""
 
     def __init__(self, folder, *flags):
         super().__init__(folder, *flags)
         certificates, self.environment = new_certificates(folder)
         [self.tls_port] = reserve_ports(1)
         self.door.command += [
-            "--listen-tls", f"127.0.0.1:{self.tls_port}", *certificates.node_flags(0)[2:]]
+            "--listen-tls", f"127.0.0.1:{self.tls_port}", *certificates.node_flags(0)[2:],
+            "--tls-auth-clients-user", "CN", *users_flags(self.folder)]
 
     @property
     def addresses(self):

@@ -29,10 +29,10 @@ class Certificates:
     def key(self, name):
         return self.folder / f"{name}.key"
 
-    def sign(self, name, for_whom=HERE, days=30):
+    def sign(self, name, for_whom=HERE, days=30, subject=None):
         """Both files change at one moment each, as with tools that renew certificates."""
         new_key, new_file = self.folder / "new.key", self.folder / "new.pem"
-        asked = openssl("req", *KEY, "-subj", f"/CN={name}", "-addext",
+        asked = openssl("req", *KEY, "-subj", subject or f"/CN={name}", "-addext",
                         f"subjectAltName={for_whom}", "-keyout", new_key)
         openssl("x509", "-req", "-CA", self.file("ca"), "-CAkey", self.key("ca"),
                 "-CAcreateserial", "-copy_extensions", "copy", "-days", str(days),

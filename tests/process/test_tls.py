@@ -1,6 +1,7 @@
 """A node over TLS: who gets in, by what, and what its certificates do while it runs."""
 
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -126,6 +127,72 @@ class WhoGetsIn(TlsTest):
                 self.assertEqual(again.recv(100), b"+PONG\r\n")
                 self.assertEqual(again.session_reused, is_known)
                 again.close()
+
+
+class WhoTheyAre(TlsTest):
+    """tls-auth-clients-user: a certificate's common name is its owner's."""
+
+    USERS = ("user default on nopass -@all +ping +reset +acl|whoami\n"
+             "user alice on ~alice:* +@all\n"
+             "user idle off nopass ~* +@all\n")
+
+    def users_node(self, *flags):
+        file = pathlib.Path(self.folder()) / "users.acl"
+        file.write_text(self.USERS)
+        return self.tls_node("--aclfile", file, *flags)
+
+    def named_node(self, *flags):
+        return self.users_node("--tls-auth-clients-user", "CN", *flags)
+
+    def who_is(self, node, who=None, context=None):
+        with TlsClient(node.tls_port, context or self.certificates.context(who)) as client:
+            return client("ACL", "WHOAMI").decode()
+
+    def test_a_name_is_a_user(self):
+        client = self.tls_client(self.named_node())
+        self.assertEqual(client("ACL", "WHOAMI"), b"alice")
+        self.assertEqual(client("SET", "alice:printer", "1", "NX", "PX", "9999"), "OK")
+        self.assert_error(client("SET", "bob:printer", "1", "NX", "PX", "9999"), "NOPERM")
+
+    def test_a_name_that_no_user_has_is_nobody(self):
+        self.certificates.sign("idle").sign("bob")
+        node = self.named_node("--tls-auth-clients", "optional")
+        for who in ("idle", "bob", None):
+            self.assertEqual(self.who_is(node, who), "default", who)
+        self.assertEqual(self.who_is(self.users_node(), "alice"), "default")
+
+    def test_names_that_only_look_like_it(self):
+        names = {"twice": "/CN=alice/CN=bob", "again": "/CN=bob/CN=alice", "line": "/CN=alice\n",
+                 "case": "/CN=Alice", "unit": "/OU=alice", "behind": "/CN=alice\x01",
+                 "blank": "/CN=alice "}
+        node = self.named_node()
+        for file, subject in names.items():
+            self.certificates.sign(file, subject=subject)
+            self.assertEqual(self.who_is(node, file), "default", subject)
+
+    def test_it_is_its_user_with_a_ticket_too(self):
+        node = self.named_node()
+        context = self.certificates.context("alice")
+        with TlsClient(node.tls_port, context) as client:
+            client("PING")
+            session = client.socket.session
+        with socket.create_connection(("127.0.0.1", node.tls_port)) as plain:
+            again = context.wrap_socket(plain, server_hostname="127.0.0.1", session=session)
+            again.sendall(b"ACL WHOAMI\r\n")
+            self.assertEqual(again.recv(100), b"$5\r\nalice\r\n")
+            self.assertTrue(again.session_reused)
+            again.close()
+
+    def test_it_may_change_while_the_node_runs(self):
+        node = self.named_node()
+        client = self.tls_client(node)
+        self.assertEqual(client("CONFIG", "SET", "tls-auth-clients-user", "OFF"), "OK")
+        self.assertEqual(client("CONFIG", "GET", "tls-auth-clients-user")[1], b"off")
+        self.assertEqual(self.who_is(node, "alice"), "default")
+        self.assertEqual(client("CONFIG", "SET", "tls-auth-clients-user", "cn"), "OK")
+        self.assertEqual(self.who_is(node, "alice"), "alice")
+        self.assertEqual(client("RESET"), "RESET")
+        self.assertEqual(client("ACL", "WHOAMI"), b"default")
 
 
 class WhatElseComes(TlsTest):

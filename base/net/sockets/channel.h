@@ -38,6 +38,9 @@ class Channel {
   virtual void close(std::string& sealed) = 0;
 
   virtual State state() const = 0;
+  // Who the peer has proved to be: the common name of its certificate. Empty: nobody, as it showed
+  // none, or one with no such name, with several or with one that is not printable.
+  virtual std::string peer_name() const = 0;
   // Once it has failed: why, for people.
   virtual std::string problem() const = 0;
 };

@@ -28,7 +28,8 @@ class Stream {
   class User {
    public:
     virtual ~User() = default;
-    virtual void on_connected() {}  // connect() only; the channel, if there is one, is open
+    // Of connect(), and of whoever is dialled with a channel: that is open now.
+    virtual void on_connected() {}
     virtual void on_bytes(std::string_view bytes) = 0;
     // The peer's end, an error of the socket, or a connection that could not be made: `reason` is
     // for people ("connection refused"), empty at a plain end. Comes at most once;
@@ -53,7 +54,8 @@ class Stream {
   // From the first byte on. REQUIRES: called right behind connect() or accept(). Until the channel
   // is open it is read whatever the user says, and nobody but the user bounds how long that takes.
   void protect(std::unique_ptr<Channel> channel);
-  bool is_opening() const;  // there is a channel that is not open yet, or could not be opened
+  std::string peer_name() const;  // the channel's word; without one nobody's
+  bool is_opening() const;        // there is a channel that is not open yet, or could not be opened
 
   void set_user(User& user) { user_ = &user; }
   void start_reading();

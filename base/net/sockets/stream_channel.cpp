@@ -20,6 +20,10 @@ bool Stream::is_opening() const {
   return protection_ && protection_->is_opening;
 }
 
+std::string Stream::peer_name() const {
+  return protection_ ? protection_->channel->peer_name() : "";
+}
+
 void Stream::protect(std::unique_ptr<Channel> channel) {
   const bool dials = descriptor_ < 0;
   protection_ = std::make_shared<Protection>(Protection{std::move(channel), dials});
@@ -40,7 +44,7 @@ void Stream::on_channel_open() {
   const std::string unsealed = std::exchange(protection_->unsealed, {});
   if (!unsealed.empty()) write_sealed(unsealed);
   if (ending_) return shut_down();
-  if (protection_->is_dialling) user_->on_connected();
+  user_->on_connected();
 }
 
 // Stands in the loop's buffer.

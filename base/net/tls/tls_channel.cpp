@@ -1,6 +1,7 @@
 #include "base/net/tls/tls_channel.h"
 
 #include "base/invariant.h"
+#include "base/text/printable.h"
 
 #include <algorithm>
 #include <cstring>
@@ -50,6 +51,21 @@ void expect_peer(SSL* ssl, const std::string& peer) {
   SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
            const_cast<char*>(peer.c_str()));
   X509_VERIFY_PARAM_set1_host(wanted, peer.c_str(), peer.size());
+}
+
+// A name is compared with others byte by byte: so it is taken whole, as UTF-8, or not at all.
+std::string common_name(X509* certificate) {
+  const X509_NAME* const subject = X509_get_subject_name(certificate);
+  const int first = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+  if (first < 0 || X509_NAME_get_index_by_NID(subject, NID_commonName, first) >= 0) return "";
+  unsigned char* text = nullptr;
+  const int bytes =
+      ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, first)));
+  if (bytes < 0) ERR_clear_error();
+  if (bytes <= 0) return "";
+  std::string name(reinterpret_cast<const char*>(text), static_cast<std::size_t>(bytes));
+  OPENSSL_free(text);
+  return is_printable(name) ? name : "";
 }
 
 }  // namespace
@@ -130,6 +146,12 @@ void TlsChannel::close(std::string& sealed) {
   output_ = &sealed;
   ERR_clear_error();
   SSL_shutdown(ssl_);
+}
+
+std::string TlsChannel::peer_name() const {
+  X509* const certificate = SSL_get0_peer_certificate(ssl_);
+  if (certificate == nullptr || SSL_get_verify_result(ssl_) != X509_V_OK) return "";
+  return common_name(certificate);
 }
 
 // That more has to come is no failure.

@@ -27,6 +27,7 @@ class TlsChannel final : public Channel {
   void seal(std::string_view plain, std::string& sealed) override;
   void close(std::string& sealed) override;
   State state() const override { return state_; }
+  std::string peer_name() const override;
   std::string problem() const override { return problem_; }
 
   // What the BIO does.

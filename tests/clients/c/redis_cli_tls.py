@@ -31,6 +31,9 @@ class User:
 class _TlsUser(PlainUser):
     _FLAGS = ("--tls", "--cacert", os.environ["CLIENT_TLS_CA"], "--cert",
               os.environ["CLIENT_TLS_CERT"], "--key", os.environ["CLIENT_TLS_KEY"])
+    if "CLIENT_USER" in os.environ:
+        _FLAGS += ("--user", os.environ["CLIENT_USER"], "--pass", os.environ["CLIENT_PASSWORD"],
+                   "--no-auth-warning")
 
     def _shell(self, *words):
         return super()._shell(*self._FLAGS, *words)

@@ -39,9 +39,13 @@ public final class LettuceUser extends Recipe {
 
   public void open(List<InetSocketAddress> nodes) {
     boolean isTls = System.getenv("CLIENT_TLS_CA") != null;
-    client = RedisClient.create(
-        RedisURI.builder().withHost(nodes.get(0).getHostString())
-            .withPort(nodes.get(0).getPort()).withSsl(isTls).build());
+    RedisURI.Builder node = RedisURI.builder().withHost(nodes.get(0).getHostString())
+        .withPort(nodes.get(0).getPort()).withSsl(isTls);
+    String user = System.getenv("CLIENT_USER");
+    if (user != null) {
+      node.withAuthentication(user, System.getenv("CLIENT_PASSWORD"));
+    }
+    client = RedisClient.create(node.build());
     ClientOptions.Builder options = ClientOptions.builder().protocolVersion(protocol)
         .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS);
     client.setOptions((isTls ? options.sslOptions(tls()) : options).build());

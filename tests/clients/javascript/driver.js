@@ -48,6 +48,12 @@ function tell (error) {
   return `${error.constructor.name}: ${error.message}`.replace(/\s+/g, ' ')
 }
 
+// The user that a client is where nodes know users by a password.
+exports.user = () => {
+  const { CLIENT_USER: username, CLIENT_PASSWORD: password } = process.env
+  return username ? { username, password } : {}
+}
+
 // What node's tls is to be told where nodes speak TLS; nothing where they do not.
 exports.tls = () => {
   const { CLIENT_TLS_CA: ca, CLIENT_TLS_CERT: cert, CLIENT_TLS_KEY: key } = process.env

@@ -3,12 +3,12 @@
 
 const assert = require('node:assert')
 const Redis = require('ioredis')
-const { serve, sleep, tls } = require('./driver')
+const { serve, sleep, tls, user } = require('./driver')
 const { RecipeUser, RELEASE } = require('./recipe')
 
 class User extends RecipeUser {
   async open ([address]) {
-    this._client = new Redis({ ...address, maxRetriesPerRequest: 1, tls: tls() })
+    this._client = new Redis({ ...address, maxRetriesPerRequest: 1, tls: tls(), ...user() })
     this._client.on('error', () => {}) // told by the calls that fail
     await this._client.ping()
   }

@@ -56,12 +56,15 @@ def arguments(word, *values):
 
 
 def tls():
-    """What redis-py is to be told where nodes speak TLS; nothing where they do not."""
+    """What redis-py is to be told where nodes speak TLS, and know users by a password or by their
+    certificates; nothing where they do not."""
     if "CLIENT_TLS_CA" not in os.environ:
         return {}
     return {"ssl": True, "ssl_ca_certs": os.environ["CLIENT_TLS_CA"],
             "ssl_certfile": os.environ["CLIENT_TLS_CERT"],
-            "ssl_keyfile": os.environ["CLIENT_TLS_KEY"]}
+            "ssl_keyfile": os.environ["CLIENT_TLS_KEY"],
+            "username": os.environ.get("CLIENT_USER"),
+            "password": os.environ.get("CLIENT_PASSWORD")}
 
 
 def known_words(user):

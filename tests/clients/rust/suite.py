@@ -32,6 +32,8 @@ def library(name, version, tries, driver, **more):
 LIBRARIES = [
     library("redis-rs", "1.8.1", "single-node recipe, RESP2", "redis_rs",
             know="a connection that broke stays broken: ask the client for another"),
+    library("redis-rs", "1.8.1", "single-node recipe, RESP2, TLS", "redis_rs", tls=True,
+            know="a connection that broke stays broken: ask the client for another"),
     library("redis-rs", "1.8.1", "single-node recipe, tokio, RESP3", "redis_rs_tokio",
             know="tried with its ConnectionManager, which connects again by itself"),
     library("rslock", "0.10.0", "LockManager, tokio", "rslock", nodes=5),

@@ -36,8 +36,9 @@ func connect(address string) *redis.Client {
 	if err != nil {
 		panic(err)
 	}
-	return redis.NewClient(
-		&redis.Options{Addr: address, Protocol: protocol, TLSConfig: driver.TLS()})
+	return redis.NewClient(&redis.Options{
+		Addr: address, Protocol: protocol, TLSConfig: driver.TLS(),
+		Username: os.Getenv("CLIENT_USER"), Password: os.Getenv("CLIENT_PASSWORD")})
 }
 
 func pipeline() error {

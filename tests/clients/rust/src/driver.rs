@@ -16,6 +16,7 @@ use std::fmt::Debug;
 use std::io::BufRead;
 use std::time::{Duration, Instant};
 
+pub mod client;
 pub mod recipe;
 
 pub type Outcome = Result<bool, Box<dyn Error>>;

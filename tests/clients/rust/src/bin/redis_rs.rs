@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
+use driver::client::client;
 use driver::recipe::{EXTEND, RELEASE, Values};
 use driver::{Outcome, User, Words, want};
 use redis::{
@@ -170,7 +171,7 @@ impl User for Alice {
     ];
 
     fn open(&mut self, addresses: &[String]) -> Outcome {
-        self.client = Some(Client::open(format!("redis://{}/", addresses[0]))?);
+        self.client = Some(client(&addresses[0], "")?);
         TypedCommands::ping(self.connection()?)?;
         Ok(true)
     }

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use driver::client::client;
 use driver::recipe::{EXTEND, RELEASE, Values};
 use driver::{Outcome, User, Words, want};
 use redis::aio::ConnectionManager;
@@ -105,7 +106,7 @@ impl User for Alice {
     ];
 
     fn open(&mut self, addresses: &[String]) -> Outcome {
-        let client = Client::open(format!("redis://{}/?protocol=resp3", addresses[0]))?;
+        let client = client(&addresses[0], "?protocol=resp3")?;
         self.manager = Some(self.runtime.block_on(client.get_connection_manager())?);
         self.client = Some(client);
         Ok(true)
