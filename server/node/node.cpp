@@ -270,6 +270,14 @@ Reply Node::run_queued(Session& session, Request request, Now now) {
   return run(session, request, now, *entry, Origin::transaction);
 }
 
+Refusal Node::refuse_late(Session& session, Request request, Now now) {
+  if (!session.is_restricted()) [[likely]]
+    return {};
+  const CommandTable::Entry* const entry = commands_.find(request).entry;
+  INVARIANT(entry != nullptr, "a command that waits and is unknown");
+  return judge_.refuse(session, entry->number, request, now.monotonic);
+}
+
 // What is always timed; of scripts those that were not quick so far. Decided before the command
 // begins, as a monitor sees scripts when they begin.
 bool Node::may_take_long(const Session& session, const protocol::CommandSpec& spec,

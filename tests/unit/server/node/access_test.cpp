@@ -177,6 +177,23 @@ TEST_CASE_METHOD(TwoTeams, "an event of a key is told to those who are shown the
   CHECK(listener.receive().find("a:1") != std::string::npos);
 }
 
+TEST_CASE_METHOD(TwoTeams, "who waits for a key hears nothing once it is not his any more") {
+  CHECK((*this)("ACL SETUSER a ~b:*") == "+OK");
+  CHECK(b("SET b:1 x NX PX 10000") == "+OK");
+  TestClient pushed = connect();
+  CHECK(say(pushed, "HELLO 3 AUTH a pa").front() == '{');
+  CHECK(say(pushed, "LOCK.WAIT b:1 60000 PUSH") == "+OK");
+  CHECK(a("LOCK.WAIT b:1 60000") == "(none)");
+  CHECK((*this)("ACL SETUSER a resetkeys ~a:*") == "+OK");
+  CHECK(b("DEL b:1") == "(integer) 1");
+  advance(1s);  // one of the line after the other
+  do_due_work();
+  CHECK(a_.receive() == kNoKey);
+  CHECK(pushed.receive() == "(none)");
+  CHECK(a("GET a:1") == "(nil)");
+  CHECK((*this)("ACL LOG").find(R"("object", "b:1", "username", "a")") != std::string::npos);
+}
+
 TEST_CASE_METHOD(TwoTeams, "channels are a team's own") {
   CHECK(b("SUBSCRIBE a:news").starts_with("-NOPERM"));
   CHECK(b("PUBLISH a:news x").starts_with("-NOPERM"));
