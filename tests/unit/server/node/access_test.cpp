@@ -311,6 +311,9 @@ TEST_CASE("users of the configuration are there from the first connection on") {
   NodeFixture unnamed(settings);
   CHECK(unnamed.node().load_users());
   CHECK(unnamed.node().access().admits("default", "other"));
+  CHECK(unnamed.node().accounts().load("user b on\n", "users.acl", nullptr));
+  CHECK(unnamed.node().access().admits("default", "other"));
+  CHECK_FALSE(unnamed.node().access().admits("default", ""));
   settings.users = {"user a on +nope"};
   NodeFixture wrong(settings);
   const Status loaded = wrong.node().load_users();
