@@ -230,6 +230,13 @@ TEST_CASE_METHOD(TwoTeams, "no lock is longer than its user's max-ttl") {
   CHECK(a("SETNX a:3 x") == "(integer) 1");
   CHECK(a("PTTL a:3") == "(integer) 10000");
   CHECK(b("SET b:1 x NX PX 20000") == "+OK");
+  CHECK((*this)("ACL SETUSER a +incr") == "+OK");
+  CHECK((*this)("SET a:4 5 PX 20000") == "+OK");
+  CHECK(a("SET a:4 6 KEEPTTL").starts_with("-ERR a TTL of 20000 ms is above the max-ttl of this"));
+  CHECK(a("INCR a:4").starts_with("-ERR a TTL of 20000 ms is above the max-ttl of this user"));
+  CHECK((*this)("SET a:4 5 PX 9000") == "+OK");
+  CHECK(a("INCR a:4") == "(integer) 6");
+  CHECK(a("SET a:4 7 KEEPTTL") == "+OK");
 }
 
 TEST_CASE_METHOD(TwoTeams, "a user has so many locks at a time, whoever ends them") {
