@@ -20,9 +20,10 @@
 namespace redlock::net {
 namespace {
 
+// A pipe that nobody reads is refused, instead of waited for.
 int open_log(const std::string& path, LogFile::Form form) {
   const mode_t mode = form == LogFile::Form::log ? 0644 : 0640;
-  return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, mode);
+  return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, mode);
 }
 
 std::string line_of(LogLevel level, std::string_view text, LogFile::Form form) {

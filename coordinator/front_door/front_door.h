@@ -147,6 +147,8 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   void keep_request(Session& session, protocol::Request words);
   void forget_request(Session& session);
   void tell_waiter(const WaitingClients::News& news);
+  protocol::Refusal refuse_waiter(Session& session, const WaitingClients::News& news);
+  void turn_away(Session& session, const WaitingClients::News& news, protocol::Refusal no);
   void try_again(Session::Id session, WaitingClients::Told told);
   bool waits_on(Session::Id session, const protocol::Reply& reply);
   void answer(Session& session, const protocol::Reply& reply);

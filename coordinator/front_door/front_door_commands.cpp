@@ -9,6 +9,7 @@
 #include "server/commands/ttl.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -18,6 +19,7 @@ namespace redlock::coordinator {
 
 using protocol::Refusal;
 using protocol::Reply;
+using protocol::Request;
 using protocol::Session;
 using server::Call;
 
@@ -311,17 +313,32 @@ bool FrontDoor::waits_on(Session::Id session, const Reply& reply) {
   return false;
 }
 
+// Its user may have lost his rights while it waited.
+Refusal FrontDoor::refuse_waiter(Session& session, const WaitingClients::News& news) {
+  const bool wants_lock = news.form == WaitingClients::Form::acquire;
+  if (wants_lock && is_stopping_) return Reply::error_view(kDoorStops);
+  const std::array<std::string_view, 5> acquire = {"lock.acquire", news.key, "", "PX", "1"};
+  const std::array<std::string_view, 3> wait = {"lock.wait", news.key, "0"};
+  return node_.refuse_late(session, wants_lock ? Request(acquire) : Request(wait), now_);
+}
+
+void FrontDoor::turn_away(Session& session, const WaitingClients::News& news, Refusal no) {
+  if (news.form == WaitingClients::Form::push) return;
+  if (news.form == WaitingClients::Form::acquire) {
+    waiting_.leave(news.session, news.key);
+    wanted_.erase(news.session);
+    forget_request(session);
+  }
+  answer(session, no.why());
+}
+
 void FrontDoor::tell_waiter(const WaitingClients::News& news) {
   Session* session = node_.sessions().find(news.session);
   if (session == nullptr) return;
+  if (Refusal no = refuse_waiter(*session, news)) return turn_away(*session, news, std::move(no));
   const bool is_free = news.told == WaitingClients::Told::free;
   switch (news.form) {
     case WaitingClients::Form::acquire:
-      if (is_stopping_) {
-        wanted_.erase(news.session);
-        forget_request(*session);
-        return answer(*session, Reply::error_view(kDoorStops));
-      }
       return try_again(news.session, news.told);
     case WaitingClients::Form::blocking:
       return answer(*session, Reply::integer(is_free ? 1 : 0));

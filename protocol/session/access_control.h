@@ -32,6 +32,8 @@ class AccessControl {
   // requirepass: the default user's one password; empty: everybody is let in. The same again
   // changes nothing: rules may have changed the user since.
   void set_password(std::string_view password);
+  // The default user was made anew.
+  void apply_password() { users_.set_default_password(password_); }
   // A new connection has no right before it says who it is.
   bool is_required() const {
     return !users_.default_user().is_on() || !users_.default_user().needs_no_password();

@@ -2,6 +2,7 @@
 #include "base/text/number.h"
 #include "protocol/resp/errors.h"
 #include "server/commands/families.h"
+#include "server/commands/ttl.h"
 #include "server/grants/grants.h"
 #include "server/grants/lock_breaks.h"
 #include "server/node/command.h"
@@ -38,6 +39,8 @@ Reply change_by(Call& call, std::int64_t increment) {
     return Reply::error_view("ERR increment or decrement would overflow");
   }
   if (Refusal no = call.node.grants().refuse(key, call.instant())) return no;
+  if (Refusal no = old != nullptr ? refuse_kept_deadline(call, old->deadline) : Refusal())
+    return no;
   if (Refusal no = refuse_break(call, key, Break::overwrites)) return no;
   if (store(call, old, changed) == nullptr) return Reply::error_view(kNoMemory);
   call.node.notify(kStringEvent, "incrby", key);

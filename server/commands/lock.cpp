@@ -117,6 +117,9 @@ Reply set(Call& call) {
   if (options.ttl_word) deadline = later(call.instant(), remaining);
   if (options.keep_ttl && old != nullptr) deadline = old->deadline;
   if (deadline == kNever && node.grants().requires_ttl()) return no_ttl(call);
+  if (options.keep_ttl && old != nullptr && !old->holds(call.word(2))) {
+    if (Refusal no = refuse_kept_deadline(call, deadline)) return no;
+  }
   Grants& grants = node.grants();
   if (Refusal no = grants.refuse(call.word(1), call.instant())) {
     const bool is_plain_try = options.only_if_absent && !options.answer_old_value;

@@ -97,4 +97,16 @@ TtlReading read_ttl(const Call& call, std::string_view word, TtlForm form,
   return {std::chrono::milliseconds(ms), {}};
 }
 
+protocol::Refusal refuse_kept_deadline(const Call& call, Instant deadline) {
+  const Duration own = call.node.grants().max_ttl();
+  if (own >= call.node.settings().max_ttl) [[likely]]
+    return {};
+  if (deadline == kNever) {
+    return Reply::error_view("ERR this key has no TTL, and the locks of this user need one");
+  }
+  const std::int64_t ms = ceil_ms(deadline - call.instant());
+  if (ms <= ceil_ms(own)) return {};
+  return std::move(above_own_max_ttl(call, ms)->refusal);
+}
+
 }  // namespace redlock::server

@@ -1,7 +1,6 @@
 #include "server/node/node.h"
 
 #include "base/invariant.h"
-#include "base/text/quoted_words.h"
 #include "base/text/words.h"
 #include "protocol/resp/errors.h"
 #include "server/grants/refusals.h"
@@ -33,12 +32,6 @@ bool is_served_before_begin(const protocol::CommandSpec& spec) {
 // Redis closes such a connection, too.
 bool is_http(Request request) {
   return equals_ignoring_case(request[0], "POST") || equals_ignoring_case(request[0], "Host:");
-}
-
-// Of a line "user NAME rules".
-bool is_default_user(const std::string& line) {
-  const auto words = split_quoted_words(line);
-  return words && words->size() > 1 && (*words)[1] == protocol::kDefaultUser;
 }
 
 struct Run {
@@ -106,17 +99,12 @@ void Node::apply_settings() {
   events_.apply_settings();
 }
 
-// A file of users stands for requirepass, too, as in Redis.
 Status Node::load_users() {
   if (accounts_.has_file()) return accounts_.load(nullptr);
   if (settings_.users.empty()) return Done{};
   std::string text;
   for (const std::string& line : settings_.users) text += line + "\n";
-  Status loaded = accounts_.load(text, "the configuration", nullptr);
-  const bool is_named =
-      std::any_of(settings_.users.begin(), settings_.users.end(), is_default_user);
-  if (loaded && !is_named) access_.users().set_default_password(settings_.requirepass);
-  return loaded;
+  return accounts_.load(text, "the configuration", nullptr);
 }
 
 void Node::receive(Session& session, std::string_view bytes, Now now) {
@@ -268,6 +256,14 @@ Reply Node::run_queued(Session& session, Request request, Now now) {
   }
   ++stats_.commands_processed;
   return run(session, request, now, *entry, Origin::transaction);
+}
+
+Refusal Node::refuse_late(Session& session, Request request, Now now) {
+  if (!session.is_restricted()) [[likely]]
+    return {};
+  const CommandTable::Entry* const entry = commands_.find(request).entry;
+  INVARIANT(entry != nullptr, "a command that waits and is unknown");
+  return judge_.refuse(session, entry->number, request, now.monotonic);
 }
 
 // What is always timed; of scripts those that were not quick so far. Decided before the command

@@ -133,6 +133,8 @@ class Node final : public protocol::Service, private CommandRunner {
   // A command of the session's own that stood between its MULTI and EXEC, where the EXEC is
   // executed elsewhere. REQUIRES: it was queued.
   protocol::Reply run_queued(protocol::Session& session, protocol::Request request, Now now);
+  // A request that was let pass, and has waited since: whether its user may still have it done.
+  protocol::Refusal refuse_late(protocol::Session& session, protocol::Request request, Now now);
 
   // Work that no request brings: expiry, a slice of a suspended script, the next turn of a session
   // that gave way, idle clients.
@@ -321,6 +323,7 @@ class Node final : public protocol::Service, private CommandRunner {
   void retry_postponed(Now now);
   void deliver_late_replies();
   void deliver_wakes(Now now);
+  void tell_wake(protocol::Session& session, Waiters::Wake wake, Now now);
   void tell_more_listeners(Now now);
   void tell_late_refusals(Now now);
   // What a command or a script did to keys that others wait for or watch; by: who sent it.

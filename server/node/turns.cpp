@@ -2,6 +2,7 @@
 // order a turn ends.
 #include "server/node/node.h"
 
+#include <array>
 #include <utility>
 
 namespace redlock::server {
@@ -120,17 +121,23 @@ void Node::deliver_late_replies() {
   }
 }
 
+// The end of a lock is told to those alone who may read its key by then.
+void Node::tell_wake(Session& session, Waiters::Wake wake, Now now) {
+  const std::array<std::string_view, 3> request = {"lock.wait", wake.key, "0"};
+  Refusal no = refuse_late(session, request, now);
+  if (wake.form == Waiters::Form::blocking) {
+    session.resume(no ? Reply(std::move(no)) : Reply::integer(wake.is_free ? 1 : 0), now, *this);
+  } else if (!no) {
+    push_wake(session, std::move(wake.key), wake.is_free);
+  }
+}
+
 // A loop: a session that goes on may free keys that others wait for.
 void Node::deliver_wakes(Now now) {
   while (waiters_.has_wakes()) {
     for (Waiters::Wake& wake : waiters_.take_wakes()) {
       Session* session = sessions_.find(wake.session);
-      if (session == nullptr) continue;
-      if (wake.form == Waiters::Form::blocking) {
-        session->resume(Reply::integer(wake.is_free ? 1 : 0), now, *this);
-      } else {
-        push_wake(*session, std::move(wake.key), wake.is_free);
-      }
+      if (session != nullptr) tell_wake(*session, std::move(wake), now);
     }
     deliver_late_replies();
     if (!suspended_) waiters_.look(now.monotonic);

@@ -313,7 +313,7 @@ std::vector<std::string> cautions(const Settings& settings) {
   }
   if (!settings.aclfile.empty() && !settings.requirepass.empty()) {
     sentences.emplace_back(
-        "requirepass means nothing beside aclfile: the default user's password stands there");
+        "requirepass is for an aclfile that names no default user: else his password stands there");
   }
   const bool has_users = !settings.aclfile.empty() || !settings.users.empty();
   if (!settings.protected_mode && settings.requirepass.empty() && !has_users) {

@@ -197,12 +197,38 @@ SessionServer::SessionServer(net::Loop& loop, SessionHost& host, Listeners& list
 SessionServer::~SessionServer() = default;
 
 void SessionServer::accept(std::unique_ptr<net::Stream> stream) {
+  make_place();
   auto connection = std::make_unique<Connection>(*this, std::move(stream));
   const Session::Id id = connection->session().id();
   if (connection->is_opening()) {
     opening_.push_back({net::read_clock(net::ClockKind::monotonic) + kHandshakeTime, id});
   }
   connections_.emplace(id, std::move(connection));
+}
+
+bool SessionServer::is_opening(Session::Id id) const {
+  const auto connection = connections_.find(id);
+  return connection != connections_.end() && connection->second->is_opening();
+}
+
+void SessionServer::forget_opened() {
+  while (!opening_.empty() && !is_opening(opening_.front().session)) opening_.pop_front();
+}
+
+// REQUIRES: there is one.
+void SessionServer::drop_first_opening(std::string_view why) {
+  const auto connection = connections_.find(opening_.front().session);
+  opening_.pop_front();
+  connection->second->tell_unopened(why);
+  forget(*connection->second);
+}
+
+// Who has yet to open his TLS has shown nothing: where all places are taken, the one of these that
+// came first goes. So they keep nobody out, as long as an honest one is faster than all of them.
+void SessionServer::make_place() {
+  if (host_.sessions().count() < host_.settings().maxclients) return;
+  forget_opened();
+  if (!opening_.empty()) drop_first_opening("its TLS was not open, and others need the place");
 }
 
 // The connection may be gone after this. Many that end together, each with much that it listens to,
@@ -266,14 +292,8 @@ void SessionServer::drop_last_words(Instant now) {
 }
 
 void SessionServer::drop_unopened(Instant now) {
-  while (!opening_.empty()) {
-    const auto connection = connections_.find(opening_.front().session);
-    const bool is_opening = connection != connections_.end() && connection->second->is_opening();
-    if (is_opening && opening_.front().end > now) return;
-    opening_.pop_front();
-    if (!is_opening) continue;
-    connection->second->tell_unopened("its TLS was not open in time");
-    forget(*connection->second);
+  for (forget_opened(); !opening_.empty() && opening_.front().end <= now; forget_opened()) {
+    drop_first_opening("its TLS was not open in time");
   }
 }
 

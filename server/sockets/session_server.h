@@ -53,6 +53,10 @@ class SessionServer {
   void let_some_leave();
   void drop_last_words(Instant now);
   void drop_unopened(Instant now);
+  bool is_opening(protocol::Session::Id id) const;
+  void forget_opened();
+  void drop_first_opening(std::string_view why);
+  void make_place();
   void do_due_work();
   void write_output();
   void end_turn();

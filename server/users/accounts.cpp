@@ -35,9 +35,14 @@ Status Accounts::load(std::string_view text, std::string_view source, const Sess
   protocol::Users& users = parts_.access.users();
   auto read = users.read(text, source);
   if (!read) return read.error();
+  const std::vector<User>& named = read.value();
+  const bool names_default = std::any_of(named.begin(), named.end(), [](const User& user) {
+    return user.name() == protocol::kDefaultUser;
+  });
   for (const protocol::Users::Shared& changed : users.replace_all(std::move(read).value())) {
     if (changed != users.shared_default()) close_all_of(*changed, caller);
   }
+  if (!names_default) parts_.access.apply_password();
   note_changed(users.default_user());
   return Done{};
 }

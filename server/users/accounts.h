@@ -41,7 +41,8 @@ class Accounts {
   void set_password(std::string_view password);
 
   bool has_file() const { return parts_.file != nullptr; }
-  // All users are those of the text, or of the file; nothing changes on a failure.
+  // All users are those of the text, or of the file; nothing changes on a failure. A default user
+  // whom it does not name has all rights, and requirepass.
   Status load(std::string_view text, std::string_view source, const protocol::Session* caller);
   Status load(const protocol::Session* caller);
   Status save();

@@ -230,6 +230,24 @@ class WhatElseComes(TlsTest):
         self.assertLess(took, HANDSHAKE_S + PATIENCE_S)
         self.assert_logged(node, "its TLS was not open in time")
 
+    def test_who_does_not_get_through_keeps_nobody_out(self):
+        for password in ("", "secret"):
+            with self.subTest(password=password):
+                node = self.tls_node("--maxclients", "40")
+                first = node.client()
+                self.assertEqual(first("CONFIG", "SET", "requirepass", password), "OK")
+                knocking = [socket.create_connection(("127.0.0.1", node.tls_port))
+                            for _ in range(100)]
+                for one in (self.tls_client(node), node.client()):
+                    if password:
+                        self.assertEqual(one("AUTH", password), "OK")
+                    self.assertEqual(one("PING"), "PONG")
+                held = len(os.listdir(f"/proc/{node.process.pid}/fd"))
+                self.assertLess(held, 40 + 25)  # and the node's own
+                self.assertEqual(first("PING"), "PONG")
+                for one in knocking:
+                    one.close()
+
     def test_a_client_too_many_is_told_so(self):
         node = self.tls_node("--maxclients", "1")
         first = self.tls_client(node)

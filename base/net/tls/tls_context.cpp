@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <openssl/err.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -27,13 +28,17 @@ int hand_over_pass(char* buffer, int size, int, void* pass) {
   return static_cast<int>(bytes);
 }
 
+// OpenSSL would wait at a pipe for whoever writes into it, and at some devices for ever, while
+// nobody is served.
 Status try_to_read(const std::string& name, const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) {
+  struct stat found {};
+  if (descriptor < 0 || fstat(descriptor, &found) != 0) {
     return Failure{fmt::format("{}: {} cannot be read: {}", name, path, std::strerror(errno))};
   }
   close(descriptor);
-  return Done{};
+  if (S_ISREG(found.st_mode) || S_ISDIR(found.st_mode)) return Done{};
+  return Failure{fmt::format("{}: {} is a pipe or a device, and no file", name, path)};
 }
 
 Failure refused(const std::string& name, const std::string& path, std::string_view what) {

@@ -229,6 +229,15 @@ TEST_CASE("a log that cannot be opened anew goes on where it was, and says so") 
   CHECK_THAT(content_of(path + ".1"), Contains("cannot open the log file") && EndsWith("after\n"));
 }
 
+TEST_CASE("a pipe that nobody reads is refused as a log, and not waited for") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/pipe";
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  const auto log = LogFile::open(path);
+  REQUIRE_FALSE(log);
+  CHECK_THAT(log.error().text, Contains("cannot open the log file"));
+}
+
 TEST_CASE("a descriptor that somebody else made non-blocking loses nothing") {
   SlowPipe pipe;
   REQUIRE(fcntl(pipe.writer(), F_SETFL, O_NONBLOCK) == 0);

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <sys/stat.h>
 
 #include <catch2/catch.hpp>
 
@@ -236,6 +237,11 @@ TEST_CASE("files that cannot be used are named, with what is wrong with them") {
   options.cert_file = "/nowhere/node.pem";
   CHECK(complaint(options) ==
         "tls-cert-file: /nowhere/node.pem cannot be read: No such file or directory");
+  const std::string pipe = ends.certificates().key("pipe");
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  options.cert_file = pipe;
+  CHECK(complaint(options) == "tls-cert-file: " + pipe + " is a pipe or a device, and no file");
+  options = ends.server_options();
   options.cert_file = options.key_file;
   CHECK(begins(options, "tls-cert-file: " + options.key_file + " holds no certificate in PEM"));
   options = ends.server_options();

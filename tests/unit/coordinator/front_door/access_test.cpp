@@ -39,3 +39,24 @@ TEST_CASE("what a user's script calls at a door is judged by his rights") {
   CHECK(alice("EXEC").starts_with("-EXECABORT"));
   CHECK(operator_("GET a:2") == "(nil)");
 }
+
+TEST_CASE("who waits at a door neither takes nor hears of a lock that is not his any more") {
+  DoorWorld world;
+  DoorClient operator_ = world.connect();
+  CHECK(operator_("ACL SETUSER a on >x ~a:* ~s:* +@lock") == "+OK");
+  CHECK(operator_("SET s:1 v NX PX 10000") == "+OK");
+  DoorClient taker = world.connect();
+  DoorClient waiter = world.connect();
+  CHECK(taker("AUTH a x") == "+OK");
+  CHECK(waiter("AUTH a x") == "+OK");
+  taker.send("LOCK.ACQUIRE s:1 mine PX 5000 WAIT 60000");
+  waiter.send("LOCK.WAIT s:1 60000");
+  world.nodes().pass(100ms);
+  CHECK(operator_("ACL SETUSER a resetkeys ~a:*") == "+OK");
+  CHECK(operator_("DEL s:1") == "(integer) 1");
+  world.nodes().pass(100ms);
+  CHECK(taker.receive().starts_with("-NOPERM"));
+  CHECK(waiter.receive().starts_with("-NOPERM"));
+  CHECK(operator_("GET s:1") == "(nil)");
+  CHECK(taker("SET a:1 mine NX PX 5000") == "+OK");
+}

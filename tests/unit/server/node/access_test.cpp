@@ -177,6 +177,23 @@ TEST_CASE_METHOD(TwoTeams, "an event of a key is told to those who are shown the
   CHECK(listener.receive().find("a:1") != std::string::npos);
 }
 
+TEST_CASE_METHOD(TwoTeams, "who waits for a key hears nothing once it is not his any more") {
+  CHECK((*this)("ACL SETUSER a ~b:*") == "+OK");
+  CHECK(b("SET b:1 x NX PX 10000") == "+OK");
+  TestClient pushed = connect();
+  CHECK(say(pushed, "HELLO 3 AUTH a pa").front() == '{');
+  CHECK(say(pushed, "LOCK.WAIT b:1 60000 PUSH") == "+OK");
+  CHECK(a("LOCK.WAIT b:1 60000") == "(none)");
+  CHECK((*this)("ACL SETUSER a resetkeys ~a:*") == "+OK");
+  CHECK(b("DEL b:1") == "(integer) 1");
+  advance(1s);  // one of the line after the other
+  do_due_work();
+  CHECK(a_.receive() == kNoKey);
+  CHECK(pushed.receive() == "(none)");
+  CHECK(a("GET a:1") == "(nil)");
+  CHECK((*this)("ACL LOG").find(R"("object", "b:1", "username", "a")") != std::string::npos);
+}
+
 TEST_CASE_METHOD(TwoTeams, "channels are a team's own") {
   CHECK(b("SUBSCRIBE a:news").starts_with("-NOPERM"));
   CHECK(b("PUBLISH a:news x").starts_with("-NOPERM"));
@@ -213,6 +230,13 @@ TEST_CASE_METHOD(TwoTeams, "no lock is longer than its user's max-ttl") {
   CHECK(a("SETNX a:3 x") == "(integer) 1");
   CHECK(a("PTTL a:3") == "(integer) 10000");
   CHECK(b("SET b:1 x NX PX 20000") == "+OK");
+  CHECK((*this)("ACL SETUSER a +incr") == "+OK");
+  CHECK((*this)("SET a:4 5 PX 20000") == "+OK");
+  CHECK(a("SET a:4 6 KEEPTTL").starts_with("-ERR a TTL of 20000 ms is above the max-ttl of this"));
+  CHECK(a("INCR a:4").starts_with("-ERR a TTL of 20000 ms is above the max-ttl of this user"));
+  CHECK((*this)("SET a:4 5 PX 9000") == "+OK");
+  CHECK(a("INCR a:4") == "(integer) 6");
+  CHECK(a("SET a:4 7 KEEPTTL") == "+OK");
 }
 
 TEST_CASE_METHOD(TwoTeams, "a user has so many locks at a time, whoever ends them") {
@@ -294,6 +318,9 @@ TEST_CASE("users of the configuration are there from the first connection on") {
   NodeFixture unnamed(settings);
   CHECK(unnamed.node().load_users());
   CHECK(unnamed.node().access().admits("default", "other"));
+  CHECK(unnamed.node().accounts().load("user b on\n", "users.acl", nullptr));
+  CHECK(unnamed.node().access().admits("default", "other"));
+  CHECK_FALSE(unnamed.node().access().admits("default", ""));
   settings.users = {"user a on +nope"};
   NodeFixture wrong(settings);
   const Status loaded = wrong.node().load_users();
