@@ -2,6 +2,8 @@
 
 #include "base/text/number.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace redlock {
@@ -28,6 +30,11 @@ std::optional<WaitTicket> parse_wait_ticket(std::string_view text) {
   const auto number = parse_part(text.substr(dash + 1));
   if (!ms || !number) return std::nullopt;
   return WaitTicket{*ms, *number};
+}
+
+Duration age_of(const WaitTicket& ticket, WallTime now) {
+  const std::int64_t age = floor_ms(now.time_since_epoch()) - static_cast<std::int64_t>(ticket.ms);
+  return std::chrono::milliseconds(std::max<std::int64_t>(age, 0));
 }
 
 }  // namespace redlock

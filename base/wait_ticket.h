@@ -8,6 +8,8 @@
 // so far (server/notify/waiters.h).
 #pragma once
 
+#include "base/time.h"
+
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -30,5 +32,8 @@ inline constexpr std::uint64_t kWaitTicketPartMax = (std::uint64_t{1} << 53) - 1
 std::string wait_ticket_text(const WaitTicket& ticket);
 // Strict: what is accepted has this very text. nullopt: it is no ticket.
 std::optional<WaitTicket> parse_wait_ticket(std::string_view text);
+// For how long its bearer waits, as it says, in whole milliseconds; 0: it is of a
+// time to come.
+Duration age_of(const WaitTicket& ticket, WallTime now);
 
 }  // namespace redlock

@@ -54,6 +54,7 @@ std::string text_of(const States& states, const GroupVerdict& verdict) {
   std::string text = status_table(states, wants_colours());
   const bool any_answers = std::any_of(states.begin(), states.end(), answers);
   if (any_answers && !is_wrong_list(states)) text += roster_note(states) + "\n";
+  if (const std::string lines = lines_note(states); !lines.empty()) text += lines + "\n";
   for (const std::string& note : verdict.notes) text += note + "\n";
   return text + verdict.text + "\n";
 }

@@ -218,6 +218,18 @@ std::string roster_note(const States& states) {
                     : "no roster: nodes without a ledger, such as a plain Redis, have none";
 }
 
+std::string lines_note(const States& states) {
+  std::int64_t longest = 0;
+  Duration oldest{};
+  for (const NodeState& node : states) {
+    longest = std::max(longest, node.longest_line.value_or(0));
+    oldest = std::max(oldest, Duration(node.oldest_wait.value_or(0ns)));
+  }
+  if (longest == 0) return "";
+  return fmt::format("longest line for a lock: {}; longest wait by now: {}", longest,
+                     spoken_duration(oldest));
+}
+
 GroupVerdict judge_group(const States& states, bool takes_unsafe) {
   const std::vector<FarCounter> far = far_counters(states);
   GroupVerdict verdict{.nodes = states.size()};

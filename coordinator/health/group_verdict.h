@@ -48,4 +48,7 @@ bool is_wrong_list(const std::vector<NodeState>& states);
 // Its epoch and members, or why it has no roster.
 std::string roster_note(const std::vector<NodeState>& states);
 
+// How many wait for one lock, and for how long already, as the nodes tell it; empty: nobody does.
+std::string lines_note(const std::vector<NodeState>& states);
+
 }  // namespace redlock::coordinator

@@ -53,6 +53,8 @@ JsonObject json_of(const NodeState& node) {
   add("fence_bound", node.bound);
   add("fenced", node.fenced);
   add_seconds("admit_in_seconds", node.admit_in);
+  add("longest_line", node.longest_line);
+  add_seconds("oldest_wait_seconds", node.oldest_wait);
   add_text("clock", node.clock);
   add_text("clock_drift", node.clock_drift);
   add_text("unsafe", node.unsafe);
@@ -79,6 +81,7 @@ JsonObject status_object(const std::vector<NodeState>& states, const GroupVerdic
           {"may_fail", verdict.may_fail},
           {"roster_epoch", newest(states).epoch},
           {"group", roster_note(states)},
+          {"lines", lines_note(states)},
           {"nodes", nodes}};
 }
 

@@ -106,7 +106,7 @@
       return row;
     });
     byId("nodes").replaceChildren(...rows);
-    byId("group").textContent = status.group;
+    byId("group").textContent = [status.group, status.lines].filter((text) => text).join("; ");
   }
 
   function showVerdict(status) {

@@ -37,6 +37,16 @@ struct Votes {
   }
 };
 
+// A node of an earlier version has no lines.
+void add_lines(std::string_view info, NodeState& told) {
+  told.longest_line = parse_int64(info_field(info, "longest_line"));
+  const auto oldest_ms = parse_int64(info_field(info, "oldest_wait_ms"));
+  constexpr std::int64_t kMillisecondsMax = Duration::max() / 1ms;
+  if (!oldest_ms) return;
+  told.oldest_wait =
+      std::chrono::milliseconds(std::clamp<std::int64_t>(*oldest_ms, 0, kMillisecondsMax));
+}
+
 Holder with_label(Holder holder, const std::vector<std::optional<NodeReading>>& readings) {
   const NodeReading* told = labelled(readings, holder.value);
   if (told == nullptr) return holder;
@@ -118,6 +128,7 @@ NodeState node_state(const std::string& node, const NodeFinding& finding, double
   if (auto status = read_node_status(finding.replies[0])) {
     told.unsafe = unsafe_settings(*status, clock_drift);
     add_status(std::move(*status), told);
+    add_lines(info, told);
   } else {
     told.state = "serving";
     told.grants = true;

@@ -197,12 +197,6 @@ void keyspace_section(Section& s) {
                              keys - s.node.locks().without_deadline()));
 }
 
-// As the ticket says, which may be forged.
-std::int64_t age_ms(const WaitTicket& ticket, WallTime now) {
-  const std::int64_t age = floor_ms(now.time_since_epoch()) - static_cast<std::int64_t>(ticket.ms);
-  return std::max<std::int64_t>(age, 0);
-}
-
 void locks_section(Section& s) {
   const Stats& stats = s.node.stats();
   s.field("held", s.node.locks().size());
@@ -220,7 +214,7 @@ void locks_section(Section& s) {
   s.field("waiters", s.node.waiters().count());
   s.field("waited_for", lines.lines);
   s.field("longest_line", lines.longest);
-  s.field("oldest_wait_ms", lines.oldest ? age_ms(*lines.oldest, s.now.wall) : 0);
+  s.field("oldest_wait_ms", ceil_ms(lines.oldest_wait(s.now.wall)));
   s.field("release_marks", s.node.grants().release_marks().size());
 }
 

@@ -34,7 +34,7 @@ void tell_state(MetricsText& text, const Node& node, Instant now) {
              node.membership().record().current.epoch);
 }
 
-void tell_locks(MetricsText& text, const Node& node) {
+void tell_locks(MetricsText& text, const Node& node, WallTime now) {
   const Stats& stats = node.stats();
   text.gauge("locks", "Locks that are held.", node.locks().size());
   text.counter("granted_total", "Locks that were granted.", stats.granted);
@@ -44,7 +44,11 @@ void tell_locks(MetricsText& text, const Node& node) {
   text.counter("extended_total", "Locks that were extended.", stats.extended);
   text.counter("released_total", "Locks that were released.", stats.released);
   text.counter("expired_total", "Locks that ran out.", node.locks().expired());
+  const Waiters::Summary lines = node.waiters().summary();
   text.gauge("waiters", "Clients' waits for locks.", node.waiters().count());
+  text.gauge("longest_line", "How many wait for one lock, at most.", lines.longest);
+  text.gauge("oldest_wait_seconds", "For how long who came first waits, by its own word.",
+             lines.oldest_wait(now));
   text.gauge("reclaim_lag_seconds", "From the end of the lock given back last to that moment.",
              stats.reclaim_lag);
 }
@@ -110,7 +114,7 @@ std::string metrics_text(const Node& node, const LedgerWrites& writes, const net
   MetricsText text("redlock");
   tell_identity(text, node);
   tell_state(text, node, node.instant_to_look_at(now.monotonic));
-  tell_locks(text, node);
+  tell_locks(text, node, now.wall);
   tell_tokens(text, node);
   tell_ledger(text, node, writes, node.instant_to_look_at(now.monotonic));
   tell_sessions(text, node);

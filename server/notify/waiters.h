@@ -122,6 +122,8 @@ class Waiters {
     std::size_t lines = 0;             // keys that somebody waits for
     std::size_t longest = 0;           // how many wait for one key
     std::optional<WaitTicket> oldest;  // the smallest
+    // By that, which may be forged; 0: nobody waits.
+    Duration oldest_wait(WallTime now) const { return oldest ? age_of(*oldest, now) : Duration(0); }
   };
   // Takes as long as there are lines.
   Summary summary() const;

@@ -100,6 +100,20 @@ class Page(WithMetrics):
         self.assertNotIn("held", page(node.metrics_port).replace("held_total", "")
                          .replace("that are held", "").replace("another holds", ""))
 
+    def test_who_waits(self):
+        node = self.with_metrics()
+        with node.client() as holder, node.client() as first, node.client() as second:
+            holder("SET", "held", "a", "NX", "PX", "30000")
+            ticket = f"{int(time.time() * 1000) - 5000}-7"
+            for client in (first, second):
+                client("HELLO", "3")
+                client("LOCK.WAIT", "held", "30000", "PUSH", "AT", ticket)
+            told = self.samples(node)
+            self.assertEqual((told["redlock_waiters"], told["redlock_longest_line"]), (2, 2))
+            self.assertTrue(5 <= told["redlock_oldest_wait_seconds"] < 5 + PATIENCE_S)
+            holder("DEL", "held")
+        self.assertEqual(self.samples(node)["redlock_oldest_wait_seconds"], 0)
+
     def test_a_node_that_recovers(self):
         node = self.with_metrics(bootstrap=False)
         told = self.samples(node)

@@ -49,6 +49,7 @@ Host::Host(const Surroundings& world, unsigned number)
       random_(world.scenario.seed * 4099 + number),
       clock_(agenda_.now(), kFirstReading, world.scenario.node_rates[number - 1]),
       obligations_(world.scenario, world.agenda, world.referee, number),
+      lines_(world.scenario, world.referee, number),
       max_ttl_(first_max_ttl()),
       largest_max_ttl_(max_ttl_),
       alarm_(agenda_, [this] {
@@ -187,6 +188,7 @@ void Host::die(Obligations::End end) {
   obligations_.note_end(end, *process_->node, read_clocks().monotonic, !withholds_replies());
   world_.network.end_all_of_node(number_);
   ended_.push_back(std::move(process_));
+  lines_.clear();
   inbox_.clear();
   paused_until_ = {};
   ends_turn_ = false;
@@ -243,6 +245,7 @@ void Host::stop_cleanly(Duration down) {
   ++faults_;
   tell(fmt::format("is stopped, and down for {} ms", ceil_ms(down)));
   process_->stops = true;
+  lines_.clear();
   process_->node->stop({});
   world_.network.end_all_of_node(number_);
   start_after(down + 1s);  // after its end, however slow its disk is
@@ -285,6 +288,7 @@ void Host::turn(const std::function<void(server::Node&, Now)>& what) {
   server::Node& node = *process_->node;
   const Now now = read_clocks();
   const std::uint64_t before = given(node);
+  lines_.check(now.monotonic);
   const bool was_recovering = node.grants().is_recovering(now.monotonic);
   what(node, now);
   if (was_recovering && given(node) > before) {
@@ -326,6 +330,7 @@ void Host::next_turn() {
 void Host::end_turn() {
   ends_turn_ = false;
   flush();
+  lines_.end_turn(*process_->node, read_clocks().monotonic);
   look_after_ledger();
   const auto next = process_->node->next_work();
   alarm_.set(next ? clock_.when(*next, agenda_.now()) : kEndOfTime);
@@ -340,12 +345,15 @@ void Host::flush(protocol::Session& session) {
   Client& client = *static_cast<Client*>(session.transport);
   std::string bytes(session.output().view());
   session.output().clear();
+  const Instant now = read_clocks().monotonic;
+  lines_.on_replies(client.connection, bytes, now);
   if (client.is_there && !bytes.empty()) {
     world_.network.send(client.connection, Network::to_client, std::move(bytes));
   }
   if (client.is_there || process_->node->has_unfinished_request(session)) return;
   const ConnectionId connection = client.connection;
   process_->node->close_session(session.id());
+  lines_.on_close(connection, now);
   process_->clients.erase(connection);
 }
 
@@ -385,6 +393,7 @@ void Host::on_bytes(ConnectionId connection, const std::string& bytes) {
     const auto found = process_->clients.find(connection);
     if (found == process_->clients.end()) return;
     note_releases(found->second, bytes);
+    lines_.on_requests(connection, bytes);
     node.receive(*found->second.session, bytes, now);
   });
 }
@@ -403,57 +412,15 @@ void Host::on_end(ConnectionId connection) {
     inbox_.emplace_back([=, this] { on_end(connection); });
     return;
   }
-  turn([=, this](server::Node& node, Now) {
+  turn([=, this](server::Node& node, Now now) {
     const auto found = process_->clients.find(connection);
     if (found == process_->clients.end()) return;
     found->second.is_there = false;
     if (node.has_unfinished_request(*found->second.session)) return;
     node.close_session(found->second.session->id());
+    lines_.on_close(connection, now.monotonic);
     process_->clients.erase(found);
   });
-}
-
-void Host::pause(TrueTime until) {
-  if (!process_ || process_->stops || agenda_.now() < paused_until_) return;
-  ++faults_;
-  tell("is paused");
-  paused_until_ = until;
-  obligations_.note_pause();
-  agenda_.at(until, [this, number = process_->number] {
-    if (process_ && process_->number == number && agenda_.now() >= paused_until_) go_on();
-  });
-}
-
-// A loop that was stopped in its wait for bytes looks at them first, one that was stopped elsewhere
-// at its timers.
-void Host::go_on() {
-  if (!process_) return;
-  tell("goes on");
-  wake_machine();
-  obligations_.note_pause_end();
-  if (ends_turn_) end_turn();
-  const auto work = [this] { turn([](server::Node& node, Now now) { node.do_due_work(now); }); };
-  const bool was_waiting = random_.below(2) == 0;
-  if (!was_waiting) work();
-  work_off_inbox();
-  if (was_waiting) work();
-}
-
-void Host::work_off_inbox() {
-  for (const auto& come : std::exchange(inbox_, {})) come();
-}
-
-// The clock that a node counts with stands still in a suspend (rule C2).
-void Host::suspend(TrueTime until) {
-  if (!process_ || process_->stops || agenda_.now() < paused_until_) return;
-  suspended_since_ = agenda_.now();
-  pause(until);
-}
-
-void Host::wake_machine() {
-  if (!suspended_since_) return;
-  clock_.jump(clock_.at(*suspended_since_) - clock_.at(agenda_.now()));
-  suspended_since_.reset();
 }
 
 void Host::race(std::int64_t faster_millionths) {

@@ -9,6 +9,7 @@
 #include "tests/simulation/agenda.h"
 #include "tests/simulation/calm.h"
 #include "tests/simulation/disk.h"
+#include "tests/simulation/line_watch.h"
 #include "tests/simulation/network.h"
 #include "tests/simulation/obligations.h"
 #include "tests/simulation/referee.h"
@@ -67,6 +68,9 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
   Token counter() const;  // the largest that it tells
   // Looks for what the node should not have any more.
   std::string leftovers();
+  // Whether somebody was to be called meanwhile, of those who wait for locks.
+  void look_at_lines();
+  const LineWatch& lines() const { return lines_; }
   // The values of the locks that it has.
   std::vector<std::string> values() const;
   // As a roster names it, but for the epoch; nullopt: it is down.
@@ -161,6 +165,7 @@ class Host final : public NodeEnd, private server::LatestDeadlinePage {
   Disk disk_;
   SkewedClock clock_;
   Obligations obligations_;
+  LineWatch lines_;
   Duration wall_shift_{};
   Duration max_ttl_;
   Duration largest_max_ttl_;  // of all that it was ever set to

@@ -178,6 +178,8 @@ void print_sums(const Options& options, const SweepResult& result) {
                        {"faults", result.faults},
                        {"acquired", result.acquired},
                        {"extended", result.extended},
+                       {"called", result.called},
+                       {"called_before_others", result.called_before_others},
                        {"runs_with_two_holders", result.runs_with_overlap},
                        {"stuck", result.stuck},
                        {"hash", hash_text(result.hash)}};
@@ -194,10 +196,10 @@ void print_sums(const Options& options, const SweepResult& result) {
   if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K");
   fmt::print(
       "{} seeds in {:.1f} s ({:.0f}/s): {:.1f} simulated hours, {} steps, {} faults, {} locks "
-      "acquired, {} "
-      "extensions, hash {}\n",
+      "acquired, {} extensions, {} waiters called ({} with others behind them), hash {}\n",
       result.seeds, result.took.count(), result.seeds_per_second(), hours, result.steps,
-      result.faults, result.acquired, result.extended, hash_text(result.hash));
+      result.faults, result.acquired, result.extended, result.called, result.called_before_others,
+      hash_text(result.hash));
   if (options.mix.rosters) fmt::print("{} groups need an operator to go on\n", result.stuck);
   if (options.clocks_break) {
     fmt::print("two holders at once in {} runs, as clocks broke their bounds\n",

@@ -9,10 +9,11 @@
 namespace redlock::simulation {
 
 std::string_view breach_name(Breach breach) {
-  constexpr std::array<std::string_view, 20> kNames = {
-      "overlap",  "token",      "recovering",  "revived",  "undone",       "left-over", "not-free",
-      "returned", "lost",       "late",        "asleep",   "forgotten",    "misread",   "told-free",
-      "kept",     "miscounted", "two-rosters", "unchosen", "no-successor", "behind"};
+  constexpr std::array<std::string_view, 21> kNames = {
+      "overlap",  "token",        "recovering", "revived",    "undone", "left-over",
+      "not-free", "returned",     "lost",       "late",       "asleep", "forgotten",
+      "misread",  "told-free",    "kept",       "miscounted", "untold", "two-rosters",
+      "unchosen", "no-successor", "behind"};
   static_assert(kNames.size() == static_cast<std::size_t>(Breach::behind) + 1);
   return kNames[static_cast<std::size_t>(breach)];
 }

@@ -23,6 +23,7 @@
 //               relied on it from when that was asked (rule D3)
 //   miscounted  what is counted in a lock's own record was done more often than it was asked for,
 //               or is forgotten although its holder was told of it (rule D9)
+//   untold      of those who wait for a key that is free nobody is called in time: see line_watch.h
 //   two rosters, unchosen, no successor, behind   of the group's rosters: see roster_judge.h
 #pragma once
 
@@ -59,6 +60,7 @@ enum class Breach : std::uint8_t {
   told_free,
   kept,
   miscounted,
+  untold,
   two_rosters,
   unchosen,
   no_successor,

@@ -43,6 +43,8 @@ void Sweep::add(std::uint64_t seed, const Outcome& outcome) {
   result_.faults += outcome.faults;
   result_.acquired += outcome.acquired;
   result_.extended += outcome.extended;
+  result_.called += outcome.called;
+  result_.called_before_others += outcome.called_before_others;
   result_.runs_with_overlap += outcome.overlaps > 0 ? 1 : 0;
   result_.stuck += outcome.is_stuck ? 1 : 0;
   result_.simulated += outcome.simulated;

@@ -23,6 +23,8 @@ struct SweepResult {
   std::uint64_t faults = 0;
   std::uint64_t acquired = 0;
   std::uint64_t extended = 0;
+  std::uint64_t called = 0;
+  std::uint64_t called_before_others = 0;
   std::uint64_t runs_with_overlap = 0;
   std::uint64_t stuck = 0;  // runs
   std::chrono::duration<double> simulated{};

@@ -146,6 +146,7 @@ void World::note_trouble(const Event& event) {
 void World::look_for_debts() {
   agenda_.after(front_ ? kLookEvery / 4 : kLookEvery, [this] { look_for_debts(); });
   if (!scenario_.clocks_hold) return;
+  for (const auto& host : hosts_) host->look_at_lines();
   std::vector<std::string> all_values;
   const Duration time = kReleaseTime + 10 * scenario_.delay_max + 8 * scenario_.disk_sync_max +
                         40 * scenario_.turn_max;
@@ -464,20 +465,23 @@ Outcome World::outcome() {
   outcome.hash = story_.hash();
   outcome.steps = agenda_.steps();
   outcome.faults = network_faults_;
-  for (const auto& host : hosts_) outcome.faults += host->faults();
+  for (const auto& host : hosts_) {
+    outcome.faults += host->faults();
+    outcome.called += host->lines().called();
+    outcome.called_before_others += host->lines().called_before_others();
+  }
+  const auto add_locks = [&outcome](const auto& users) {
+    outcome.acquired += users.acquired();
+    outcome.extended += users.extended();
+  };
   for (const auto& user : users_) {
     outcome.faults += user->faults();
-    outcome.acquired += user->acquired();
-    outcome.extended += user->extended();
+    add_locks(*user);
   }
-  for (const auto& user : node_users_) {
-    outcome.acquired += user->acquired();
-    outcome.extended += user->extended();
-  }
+  for (const auto& user : node_users_) add_locks(*user);
   if (front_) {
     outcome.faults += front_->faults();
-    outcome.acquired += front_->acquired();
-    outcome.extended += front_->extended();
+    add_locks(*front_);
   }
   outcome.overlaps = referee_.overlaps();
   outcome.is_stuck = is_stuck_;

@@ -27,8 +27,10 @@ struct Outcome {
   std::uint64_t faults = 0;
   std::uint64_t acquired = 0;
   std::uint64_t extended = 0;
-  std::uint64_t overlaps = 0;  // also those that were to be expected
-  bool is_stuck = false;       // only an operator can help the group to go on
+  std::uint64_t called = 0;                // who waited for a lock, by a node
+  std::uint64_t called_before_others = 0;  // of them, with others behind them
+  std::uint64_t overlaps = 0;              // also those that were to be expected
+  bool is_stuck = false;                   // only an operator can help the group to go on
   Duration simulated{};
   std::vector<std::string> story;
 };

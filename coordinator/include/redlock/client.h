@@ -208,6 +208,9 @@ struct NodeState {
   std::string unsafe = {};       // which of its settings make its votes worth less, and why
   bool is_plain = false;         // a Redis server: it gives no tokens, and forgets locks in a crash
   std::string clock_drift = {};  // its bound on clock rates, as it writes it
+  std::optional<std::int64_t> longest_line = {};  // how many wait for one lock, at most
+  // How long who came first waits by now, by its own word.
+  std::optional<std::chrono::nanoseconds> oldest_wait = {};
 };
 
 struct AdmitOptions {

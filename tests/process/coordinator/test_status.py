@@ -54,6 +54,25 @@ class Five(GroupTest):
                          (0, "well", verdict, 2))
         self.assertEqual((told["nodes"][0]["up"], told["nodes"][0]["max_ttl_seconds"]), (True, 65))
 
+    def test_who_waits_is_told_below_the_table(self):
+        holder = self.start_redlock("hold", "busy")
+        self.addCleanup(holder.terminate)
+        wait_until(lambda: self.redlock("holder", "busy").returncode == 0, "the lock")
+        waiting = [self.start_redlock("run", "busy", "--", "true") for _ in range(2)]
+        for one in waiting:
+            self.addCleanup(one.terminate)
+
+        def line():
+            lines, _ = self.status(0)
+            return next((one for one in lines if one.startswith("longest line for a lock: 2; ")),
+                        None)
+        wait_until(line, "two in line")
+        self.assertRegex(line(), r"; longest wait by now: [\d.]+ m?s$")
+        told = self.json_of(self.redlock("status", "--json"))
+        self.assertTrue(told["lines"].startswith("longest line for a lock: 2; "), told["lines"])
+        self.assertEqual({node["longest_line"] for node in told["nodes"]}, {2})
+        self.assertLess(0, max(node["oldest_wait_seconds"] for node in told["nodes"]))
+
     def test_a_node_down_is_1_and_the_rest_may_fail_as_told(self):
         self.group.kill(2)
         lines, verdict = self.status(1)

@@ -24,3 +24,10 @@ TEST_CASE("tickets are ordered by their time, then by their number") {
   CHECK(WaitTicket{1, 9} < WaitTicket{2, 0});
   CHECK(WaitTicket{2, 0} < WaitTicket{2, 1});
 }
+
+TEST_CASE("a ticket is as old as it says, and none is younger than now") {
+  constexpr WallTime kNow(2500ms + 999us);
+  CHECK(age_of({1000, 17}, kNow) == 1500ms);
+  CHECK(age_of({2500, 0}, kNow) == 0ms);
+  CHECK(age_of({kWaitTicketPartMax, 0}, kNow) == 0ms);
+}

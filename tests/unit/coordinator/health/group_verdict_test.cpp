@@ -211,6 +211,24 @@ TEST_CASE("the table has a line per node and keeps to 80 columns") {
   CHECK(table.find("plain Redis") != std::string::npos);
 }
 
+TEST_CASE("the longest line and the longest wait are those of any node") {
+  States states = five();
+  CHECK(lines_note(states).empty());
+  for (NodeState& node : states) {
+    node.longest_line = 0;
+    node.oldest_wait = 0ns;
+  }
+  CHECK(lines_note(states).empty());
+  states[1].longest_line = 3;
+  states[1].oldest_wait = 700ms;
+  states[4].longest_line = 2;
+  states[4].oldest_wait = 1300ms;
+  CHECK(lines_note(states) == "longest line for a lock: 3; longest wait by now: 1.3 s");
+  const std::string told = status_object(states, judge_group(states, false)).text();
+  CHECK_THAT(told, Catch::Contains("longest line for a lock: 3"));
+  CHECK_THAT(told, Catch::Contains("\"longest_line\":3,\"oldest_wait_seconds\":0.7"));
+}
+
 TEST_CASE("names that would look alike without their middle stay whole") {
   States states = {serving(1), serving(2)};
   states[0].answer.node = "the-machines-of-the-first-hall-number-1-of-the-second-floor:6379";

@@ -60,7 +60,9 @@ NodeFinding says_its_status() {
       .add_field("max_ttl_ms", Reply::integer(60000))
       .add_field("largest_ttl_ms", Reply::integer(32768))
       .add_field("version", Reply::bulk("1.2.3"));
-  NodeFinding finding = says("# Locks\r\nheld:3\r\n# Clock\r\nsource:CLOCK_MONOTONIC\r\n");
+  NodeFinding finding = says(
+      "# Locks\r\nheld:3\r\nwaiters:5\r\nlongest_line:4\r\noldest_wait_ms:1250\r\n# "
+      "Clock\r\nsource:CLOCK_MONOTONIC\r\n");
   finding.replies[0] = std::move(status);
   return finding;
 }
@@ -135,6 +137,8 @@ TEST_CASE("a node's state is what its LOCK.STATUS says, and its clock what INFO 
   CHECK(node.clock == "CLOCK_MONOTONIC");
   CHECK(node.node_id == "abc");
   CHECK(node.version == "1.2.3");
+  CHECK(node.longest_line == 4);
+  CHECK(node.oldest_wait == 1250ms);
 }
 
 TEST_CASE("a node whose settings make its votes worth less says which (rule G6)") {
@@ -160,6 +164,8 @@ TEST_CASE("a plain Redis serves, counts its keys, and knows no delay") {
   CHECK(node.node_id == "r1");
   CHECK(node.version == "7.0.15");
   CHECK_FALSE(node.delay_left);
+  CHECK_FALSE(node.longest_line);
+  CHECK_FALSE(node.oldest_wait);
   CHECK_FALSE(node.fenced);
 }
 

@@ -1,0 +1,57 @@
+// The host stands still: its process is paused, or its machine sleeps.
+#include "tests/simulation/host.h"
+
+#include <utility>
+
+namespace redlock::simulation {
+
+void Host::pause(TrueTime until) {
+  if (!process_ || process_->stops || agenda_.now() < paused_until_) return;
+  ++faults_;
+  tell("is paused");
+  paused_until_ = until;
+  obligations_.note_pause();
+  agenda_.at(until, [this, number = process_->number] {
+    if (process_ && process_->number == number && agenda_.now() >= paused_until_) go_on();
+  });
+}
+
+// A loop that was stopped in its wait for bytes looks at them first, one that was stopped elsewhere
+// at its timers.
+void Host::go_on() {
+  if (!process_) return;
+  tell("goes on");
+  wake_machine();
+  obligations_.note_pause_end();
+  lines_.note_pause_end(read_clocks().monotonic);
+  if (ends_turn_) end_turn();
+  const auto work = [this] { turn([](server::Node& node, Now now) { node.do_due_work(now); }); };
+  const bool was_waiting = random_.below(2) == 0;
+  if (!was_waiting) work();
+  work_off_inbox();
+  if (was_waiting) work();
+}
+
+void Host::work_off_inbox() {
+  for (const auto& come : std::exchange(inbox_, {})) come();
+}
+
+// The clock that a node counts with stands still in a suspend (rule C2).
+void Host::suspend(TrueTime until) {
+  if (!process_ || process_->stops || agenda_.now() < paused_until_) return;
+  suspended_since_ = agenda_.now();
+  pause(until);
+}
+
+void Host::wake_machine() {
+  if (!suspended_since_) return;
+  clock_.jump(clock_.at(*suspended_since_) - clock_.at(agenda_.now()));
+  suspended_since_.reset();
+}
+
+void Host::look_at_lines() {
+  if (!process_ || process_->stops || agenda_.now() < paused_until_) return;
+  lines_.check(read_clocks().monotonic);
+}
+
+}  // namespace redlock::simulation
