@@ -89,6 +89,12 @@ Reply no_ttl(const Call& call) {
                                key_in_text(call.word(1))));
 }
 
+// KEEPTTL over another's lock.
+Refusal refuse_kept(const Call& call, const SetOptions& options, const Lock* old) {
+  if (!options.keep_ttl || old == nullptr || old->holds(call.word(2))) return {};
+  return refuse_kept_deadline(call, old->deadline);
+}
+
 Reply set(Call& call) {
   SetOptions options;
   if (!read_set_options(call.words, options)) return Reply::error_view(kSyntaxError);
@@ -117,9 +123,7 @@ Reply set(Call& call) {
   if (options.ttl_word) deadline = later(call.instant(), remaining);
   if (options.keep_ttl && old != nullptr) deadline = old->deadline;
   if (deadline == kNever && node.grants().requires_ttl()) return no_ttl(call);
-  if (options.keep_ttl && old != nullptr && !old->holds(call.word(2))) {
-    if (Refusal no = refuse_kept_deadline(call, deadline)) return no;
-  }
+  if (Refusal no = refuse_kept(call, options, old)) return no;
   Grants& grants = node.grants();
   if (Refusal no = grants.refuse(call.word(1), call.instant())) {
     const bool is_plain_try = options.only_if_absent && !options.answer_old_value;

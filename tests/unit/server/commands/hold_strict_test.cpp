@@ -263,6 +263,8 @@ TEST_CASE("hold-strict lets Redisson delete the latch of its release") {
                                 latch)) == "(integer) 1");
   CHECK(strict.node("EXISTS hash " + latch) == "(integer) 1");
   CHECK(strict.node("DEL " + latch) == "(integer) 1");
+  CHECK(strict.node("SET redisson_unlock_latc x NX PX 10000") == "+OK");  // no other name is free
+  CHECK(strict.node("DEL redisson_unlock_latc").starts_with("-HELD"));
 }
 
 TEST_CASE("a refusal of hold-strict says what to do instead") {

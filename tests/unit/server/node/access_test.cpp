@@ -262,6 +262,8 @@ TEST_CASE_METHOD(TwoTeams, "a user has so many locks at a time, whoever ends the
   CHECK((*this)("FLUSHALL") == "+OK");
   CHECK(a("MSET a:1 x a:2 x a:3 x") == full);
   CHECK(a("MSET a:1 x a:2 x") == "+OK");
+  CHECK(a("SET a:2 x PXAT 1") == "+OK");  // over at once
+  CHECK(a("SET a:3 x NX PX 10000") == "+OK");
   CHECK(b("SET b:1 x NX PX 10000") == "+OK");
 }
 
