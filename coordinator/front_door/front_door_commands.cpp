@@ -348,18 +348,12 @@ void FrontDoor::tell_waiter(const WaitingClients::News& news) {
 }
 
 Reply FrontDoor::lock_wait(Call& call) {
-  const bool by_push = call.words.size() > 3;
-  if (call.words.size() > 4 || (by_push && !equals_ignoring_case(call.word(3), "PUSH"))) {
-    return Reply::error_view(protocol::kSyntaxError);
-  }
-  if (by_push && call.session.version() != protocol::Version::resp3) {
-    return Reply::error_view(server::kPushNeedsResp3);
-  }
-  server::WaitReading wait = server::read_wait(call.word(2));
-  if (wait.refusal) return std::move(wait.refusal);
+  server::WaitWords words = server::read_wait_words(call);
+  if (words.refusal) return std::move(words.refusal);
+  const bool by_push = words.form == server::Waiters::Form::push;
   const std::string key(call.word(1));
   const Session::Id id = call.session.id();
-  if (wait.timeout == 0ms) {
+  if (words.timeout == 0ms) {
     if (!by_push) return serve(call, free_body(key));
     waiting_.cancel_push(id, key);
     return Reply::ok();
@@ -368,7 +362,7 @@ Reply FrontDoor::lock_wait(Call& call) {
     return Reply::error_view(kTooManyWait);
   }
   const auto form = by_push ? WaitingClients::Form::push : WaitingClients::Form::blocking;
-  if (!waiting_.add(id, form, key, later(call.instant(), wait.timeout))) {
+  if (!waiting_.add(id, form, key, later(call.instant(), words.timeout), words.ticket)) {
     return Reply::error_view(kTooManyWait);
   }
   return by_push ? Reply::ok() : Reply::later();

@@ -9,6 +9,8 @@ namespace {
 
 // A watch of the nodes lasts so long at most, then it is begun anew.
 constexpr Duration kWatchMax = 60s;
+// Where no clock tells one: behind all.
+constexpr WaitTicket kLastTicket{kWaitTicketPartMax, kWaitTicketPartMax};
 
 }  // namespace
 
@@ -30,16 +32,24 @@ const WaitingClients::Number* WaitingClients::find(SessionId session, Form form,
   return nullptr;
 }
 
-bool WaitingClients::add(SessionId session, Form form, const std::string& key, Instant deadline) {
+bool WaitingClients::add(SessionId session, Form form, const std::string& key, Instant deadline,
+                         std::optional<WaitTicket> shown) {
   if (form == Form::push) cancel_push(session, key);
   if (waiters_.size() >= kWaitersMax) return false;
   const Number number = ++last_number_;
-  waiters_.emplace(number, Waiter{session, form, key, deadline, group_.new_ticket()});
+  const std::optional<WaitTicket> ticket = shown ? shown : group_.new_ticket();
+  const std::pair place(ticket.value_or(kLastTicket), number);
+  waiters_.emplace(number, Waiter{session, form, key, deadline, ticket, place});
   by_session_[session].push_back(number);
   by_deadline_.emplace(deadline, number);
   Line& line = lines_[key];
-  (form == Form::acquire ? line.takers : line.watchers).insert(number);
-  if (form == Form::acquire && line.takers.size() == 1) line.may_look = true;  // at once
+  if (form == Form::acquire) {
+    line.takers.insert(number);
+    if (line.takers.size() == 1) line.may_look = true;  // at once
+  } else {
+    line.watchers.insert(place);
+    if (shown && line.takers.empty() && *line.watchers.begin() == place) line.has_new_first = true;
+  }
   dirty_.insert(key);
   return true;
 }
@@ -63,7 +73,7 @@ void WaitingClients::remove(Number number) {
   const bool was_trying = line.is_trying && *line.takers.begin() == number;
   if (was_trying) line.is_trying = false;
   line.takers.erase(number);
-  line.watchers.erase(number);
+  line.watchers.erase(waiter.mapped().place);
   dirty_.insert(waiter.mapped().key);
 }
 
@@ -151,9 +161,13 @@ void WaitingClients::look_at(const std::string& key, Instant holders_now) {
   const auto found = lines_.find(key);
   if (found == lines_.end()) return;
   Line& line = found->second;
+  // Given up before it is begun anew: while one of this process waits, nodes keep its ticket.
+  if (std::exchange(line.has_new_first, false) && line.watch) {
+    group_.cancel(*std::exchange(line.watch, std::nullopt), holders_now);
+  }
   const bool is_free = std::exchange(line.seems_free, false);
   const bool may_look = std::exchange(line.may_look, false);
-  while (is_free && !line.watchers.empty()) tell(*line.watchers.begin(), Told::free);
+  while (is_free && !line.watchers.empty()) tell(line.watchers.begin()->second, Told::free);
   const bool wants = !line.is_trying && !line.takers.empty();
   const bool may_take = wants && may_try(line, is_free, may_look);
   if (may_take) {
@@ -174,7 +188,7 @@ void WaitingClients::look_at(const std::string& key, Instant holders_now) {
 }
 
 void WaitingClients::watch(const std::string& key, Line& line, Instant holders_now) {
-  const Number first = line.takers.empty() ? *line.watchers.begin() : *line.takers.begin();
+  const Number first = line.takers.empty() ? line.watchers.begin()->second : *line.takers.begin();
   line.watch = group_.wait_for_free({.name = key,
                                      .wait = kWatchMax,
                                      .has_failed = std::exchange(line.has_failed, false),

@@ -9,10 +9,12 @@
 //   waiting.act(now, holders_now);                 // once a turn: begins, tells, times out
 //   for (auto& told : waiting.take_told()) …
 //
-// At the nodes the line stands as one, with the ticket of its first (rule Q7). What this door
-// releases itself its next may try for at once, behind the release on the same links, which saves a
-// round trip; but no more than kOwnTurnsMax times in a row: then the nodes say who is first, so
-// that a door whose line never ends does not keep a lock from all others.
+// At the nodes the line stands as one, with the ticket of its first (rule Q7): of the first who
+// wants the lock, or else the smallest of those who only want to be told, which clients may show
+// (LOCK.WAIT … AT). What the nodes say is told to all of these at once, in the order of their
+// tickets. What this door releases itself its next may try for at once, behind the release on the
+// same links, which saves a round trip; but no more than kOwnTurnsMax times in a row: then the
+// nodes say who is first, so that a door whose line never ends keeps a lock from nobody else.
 //
 // What a turn costs does not depend on how many wait: sessions and deadlines have indices.
 //
@@ -69,8 +71,10 @@ class WaitingClients {
   WaitingClients& operator=(const WaitingClients&) = delete;
 
   // The same session's push for the same key gets the new deadline. deadline: on the sessions'
-  // clock. False: too many wait.
-  bool add(SessionId session, Form form, const std::string& key, Instant deadline);
+  // clock. shown: the ticket that the client has; nullopt: it waits since now.
+  // False: too many wait.
+  bool add(SessionId session, Form form, const std::string& key, Instant deadline,
+           std::optional<WaitTicket> shown = {});
   void cancel_push(SessionId session, const std::string& key);
   // The session is gone.
   void forget(SessionId session);
@@ -103,12 +107,15 @@ class WaitingClients {
     std::string key;
     Instant deadline;
     std::optional<WaitTicket> ticket;
-    bool is_overdue = false;  // while it tries
+    std::pair<WaitTicket, Number> place;  // among the watchers of its line
+    bool is_overdue = false;              // while it tries
   };
   struct Line {
-    std::set<Number> takers = {};           // acquire, the first first
-    std::set<Number> watchers = {};         // blocking and push
+    std::set<Number> takers = {};  // acquire, the first first
+    // blocking and push, the smallest ticket first
+    std::set<std::pair<WaitTicket, Number>> watchers = {};
     std::optional<OperationId> watch = {};  // or a reading
+    bool has_new_first = false;             // another than the watch shows the nodes
     bool is_trying = false;                 // the first taker, just now
     bool seems_free = false;                // the nodes said so, or this door released it
     bool is_own_release = false;            // seems_free: by this door

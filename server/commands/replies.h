@@ -5,12 +5,14 @@
 #include "base/text/number.h"
 #include "base/text/words.h"
 #include "base/token.h"
+#include "base/wait_ticket.h"
 #include "protocol/resp/errors.h"
 #include "protocol/resp/refusal.h"
 #include "protocol/resp/reply.h"
 #include "server/notify/waiters.h"
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -73,5 +75,15 @@ inline WaitReading read_wait(std::string_view word) {
   }
   return {std::nullopt, std::chrono::milliseconds(*ms)};
 }
+
+// The words of LOCK.WAIT, at a node and at a front door.
+struct WaitWords {
+  protocol::Refusal refusal;
+  Waiters::Form form = Waiters::Form::blocking;
+  Duration timeout{};
+  std::optional<WaitTicket> ticket = {};  // nullopt: the time of its coming counts
+};
+
+WaitWords read_wait_words(const Call& call);
 
 }  // namespace redlock::server

@@ -29,49 +29,17 @@ using namespace protocol;  // flags and error texts
 
 using Arming = Waiters::Arming;
 
-struct Words {
-  Refusal refusal;
-  Waiters::Form form = Waiters::Form::blocking;
-  Duration timeout{};
-  WaitTicket ticket;
-};
+Refusal read_ticket(std::string_view text, std::optional<WaitTicket>& ticket) {
+  ticket = parse_wait_ticket(text);
+  if (ticket) return std::nullopt;
+  return Reply::error(fmt::format(
+      "ERR a ticket is two numbers of at most {}, such as 1764178532000-17", kWaitTicketPartMax));
+}
 
 // By this node's clock, behind all who came in the same millisecond.
 WaitTicket ticket_of_coming(WallTime now) {
   const std::int64_t ms = std::max<std::int64_t>(floor_ms(now.time_since_epoch()), 0);
   return {static_cast<std::uint64_t>(ms), kWaitTicketPartMax};
-}
-
-Refusal read_ticket(std::string_view text, WaitTicket& ticket) {
-  const auto read = parse_wait_ticket(text);
-  if (!read) {
-    return Reply::error(fmt::format(
-        "ERR a ticket is two numbers of at most {}, such as 1764178532000-17", kWaitTicketPartMax));
-  }
-  ticket = *read;
-  return std::nullopt;
-}
-
-Words read_words(const Call& call) {
-  Words words{.refusal = {}, .ticket = ticket_of_coming(call.now.wall)};
-  std::size_t at = 3;
-  if (at < call.words.size() && equals_ignoring_case(call.word(at), "PUSH")) {
-    words.form = Waiters::Form::push;
-    ++at;
-  }
-  const bool has_ticket = at + 2 == call.words.size() && equals_ignoring_case(call.word(at), "AT");
-  if (at != call.words.size() && !has_ticket) {
-    words.refusal = Reply::error_view(kSyntaxError);
-  } else if (words.form == Waiters::Form::push && call.session.version() != Version::resp3) {
-    words.refusal = Reply::error_view(kPushNeedsResp3);
-  } else if (has_ticket) {
-    words.refusal = read_ticket(call.word(at + 1), words.ticket);
-  }
-  if (words.refusal) return words;
-  WaitReading reading = read_wait(call.word(2));
-  words.refusal = std::move(reading.refusal);
-  words.timeout = reading.timeout;
-  return words;
 }
 
 Reply wait_for_too_many() {
@@ -93,7 +61,7 @@ Reply told_by_push(Call& call, Arming arming) {
 }
 
 Reply wait(Call& call) {
-  Words words = read_words(call);
+  WaitWords words = read_wait_words(call);
   if (words.refusal) return std::move(words.refusal);
   if (Refusal no = call.node.grants().refuse(call.instant())) return no;
   const bool is_free = call.node.locks().find(call.word(1), call.instant()) == nullptr;
@@ -107,7 +75,7 @@ Reply wait(Call& call) {
                      words.form,
                      std::string(call.word(1)),
                      later(call.instant(), words.timeout),
-                     words.ticket,
+                     words.ticket.value_or(ticket_of_coming(call.now.wall)),
                      &call.session};
   const Arming arming = call.node.waiters().arm(std::move(wait), is_free, call.instant());
   return by_push ? told_by_push(call, arming) : told_by_reply(arming);
@@ -121,6 +89,28 @@ constexpr Command kWaitCommands[] = {
 };
 
 }  // namespace
+
+WaitWords read_wait_words(const Call& call) {
+  WaitWords words;
+  std::size_t at = 3;
+  if (at < call.words.size() && equals_ignoring_case(call.word(at), "PUSH")) {
+    words.form = Waiters::Form::push;
+    ++at;
+  }
+  const bool has_ticket = at + 2 == call.words.size() && equals_ignoring_case(call.word(at), "AT");
+  if (at != call.words.size() && !has_ticket) {
+    words.refusal = Reply::error_view(kSyntaxError);
+  } else if (words.form == Waiters::Form::push && call.session.version() != Version::resp3) {
+    words.refusal = Reply::error_view(kPushNeedsResp3);
+  } else if (has_ticket) {
+    words.refusal = read_ticket(call.word(at + 1), words.ticket);
+  }
+  if (words.refusal) return words;
+  WaitReading reading = read_wait(call.word(2));
+  words.refusal = std::move(reading.refusal);
+  words.timeout = reading.timeout;
+  return words;
+}
 
 Family wait_commands() {
   return kWaitCommands;

@@ -244,8 +244,8 @@ void Host::stop_cleanly(Duration down) {
   if (!process_ || process_->stops || agenda_.now() < paused_until_) return;
   ++faults_;
   tell(fmt::format("is stopped, and down for {} ms", ceil_ms(down)));
-  process_->stops = true;
   lines_.clear();
+  process_->stops = true;
   process_->node->stop({});
   world_.network.end_all_of_node(number_);
   start_after(down + 1s);  // after its end, however slow its disk is
@@ -421,6 +421,21 @@ void Host::on_end(ConnectionId connection) {
     lines_.on_close(connection, now.monotonic);
     process_->clients.erase(found);
   });
+}
+
+void Host::pause(TrueTime until) {
+  if (!process_ || process_->stops || agenda_.now() < paused_until_) return;
+  ++faults_;
+  tell("is paused");
+  paused_until_ = until;
+  obligations_.note_pause();
+  agenda_.at(until, [this, number = process_->number] {
+    if (process_ && process_->number == number && agenda_.now() >= paused_until_) go_on();
+  });
+}
+
+void Host::work_off_inbox() {
+  for (const auto& come : std::exchange(inbox_, {})) come();
 }
 
 void Host::race(std::int64_t faster_millionths) {

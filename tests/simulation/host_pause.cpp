@@ -1,20 +1,7 @@
 // The host stands still: its process is paused, or its machine sleeps.
 #include "tests/simulation/host.h"
 
-#include <utility>
-
 namespace redlock::simulation {
-
-void Host::pause(TrueTime until) {
-  if (!process_ || process_->stops || agenda_.now() < paused_until_) return;
-  ++faults_;
-  tell("is paused");
-  paused_until_ = until;
-  obligations_.note_pause();
-  agenda_.at(until, [this, number = process_->number] {
-    if (process_ && process_->number == number && agenda_.now() >= paused_until_) go_on();
-  });
-}
 
 // A loop that was stopped in its wait for bytes looks at them first, one that was stopped elsewhere
 // at its timers.
@@ -30,10 +17,6 @@ void Host::go_on() {
   if (!was_waiting) work();
   work_off_inbox();
   if (was_waiting) work();
-}
-
-void Host::work_off_inbox() {
-  for (const auto& come : std::exchange(inbox_, {})) come();
 }
 
 // The clock that a node counts with stands still in a suspend (rule C2).

@@ -4,7 +4,7 @@
 //   LOCK.EXTEND key value PX ms              [1, token, ms]; [0]
 //   LOCK.RELEASE key value                   1; 0
 //   LOCK.HOLDER key                          [value, ms left, token]; nil
-//   LOCK.WAIT key ms [PUSH]                  as at a node
+//   LOCK.WAIT key ms [PUSH] [AT ticket]      as at a node
 //   LOCK.STATUS                              what this door is, and how its nodes are
 //
 // A token is a quorum's (rule F3), or 0: no two of the nodes need have the same.

@@ -80,6 +80,34 @@ TEST_CASE("those who wait get the lock in their order, one attempt a grant (rule
   CHECK(world.nodes().calls("lock.acquire") - before == 250);
 }
 
+TEST_CASE("a door passes eight releases in a row on by itself, then nodes say who is first (Q7)") {
+  DoorWorld world(5, 2);
+  DoorClient holder = world.connect(1);
+  CHECK(holder("LOCK.ACQUIRE printer holder PX 30000").starts_with("[(integer) 1"));
+  std::vector<DoorClient> own;
+  const auto come = [&] {
+    own.push_back(world.connect(1));
+    own.back().send(fmt::format("LOCK.ACQUIRE printer w{} PX 30000 WAIT 60000", own.size() - 1));
+    world.nodes().pass(2ms);
+  };
+  come();
+  DoorClient other = world.connect(2);  // came second of all
+  other.send("LOCK.ACQUIRE printer other PX 30000 WAIT 60000");
+  world.nodes().pass(2ms);
+  while (own.size() < 12) come();
+  world.nodes().pass(50ms);
+  CHECK(holder("LOCK.RELEASE printer holder") == "(integer) 1");
+  for (std::size_t i = 0; i < 8; ++i) {
+    CAPTURE(i);
+    REQUIRE(own[i].receive(5ms).starts_with("[(integer) 1, "));
+    world.nodes().pass(50ms);  // the other has found it held, and waits anew
+    CHECK(own[i](fmt::format("LOCK.RELEASE printer w{}", i)) == "(integer) 1");
+  }
+  CHECK(other.receive(50ms).starts_with("[(integer) 1, "));
+  CHECK(other("LOCK.RELEASE printer other") == "(integer) 1");
+  CHECK(own[8].receive(50ms).starts_with("[(integer) 1, "));
+}
+
 TEST_CASE("a wait ends with its time, with its client, and with a release at a node") {
   DoorWorld world(5, 2);
   DoorClient holder = world.connect(1);
@@ -161,6 +189,36 @@ TEST_CASE("LOCK.WAIT at a front door tells when a lock is free") {
   CHECK(waiter("HELLO 3").starts_with("{"));
   CHECK(waiter("LOCK.WAIT printer 1000 PUSH") == "+OK");
   CHECK(waiter.receive(1s) == ">[\"lock.free\", \"printer\", (integer) 1]");
+}
+
+TEST_CASE("a ticket puts a front door's LOCK.WAIT before those who came earlier (rule Q7)") {
+  DoorWorld world(5, 3);
+  DoorClient holder = world.connect(3);
+  DoorClient first = world.connect(1);
+  DoorClient second = world.connect(2);
+  DoorClient third = world.connect(1);
+  CHECK(holder("SET printer holder NX PX 30000") == "+OK");
+  first.send("LOCK.WAIT printer 60000");
+  world.nodes().pass(5ms);
+  second.send("LOCK.WAIT printer 60000 AT 2-2");
+  world.nodes().pass(5ms);
+  SECTION("its door's line stands where the ticket says") {
+    CHECK(holder("DEL printer") == "(integer) 1");
+    CHECK(second.receive(5ms) == "(integer) 1");
+    CHECK(first.receive(0ms) == "(none)");
+    CHECK(first.receive(50ms) == "(integer) 1");
+  }
+  SECTION("a smaller one takes its line along, though the door waited before") {
+    third.send("LOCK.WAIT printer 60000 AT 1-1");
+    world.nodes().pass(5ms);
+    CHECK(holder("DEL printer") == "(integer) 1");
+    CHECK(third.receive(5ms) == "(integer) 1");
+    CHECK(first.receive(0ms) == "(integer) 1");
+    CHECK(second.receive(0ms) == "(none)");
+    CHECK(second.receive(50ms) == "(integer) 1");
+  }
+  CHECK(third("LOCK.WAIT printer 1 AT").starts_with("-ERR syntax error"));
+  CHECK(third("LOCK.WAIT printer 1 AT soon").starts_with("-ERR a ticket is two numbers"));
 }
 
 TEST_CASE("what one command may use is bounded, and the error says so") {
