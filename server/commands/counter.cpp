@@ -24,7 +24,7 @@ const Lock* store(Call& call, const Lock* old, std::int64_t number) {
   const fmt::format_int digits(number);
   const std::string_view text(digits.data(), digits.size());
   if (old == nullptr) return call.node.grants().grant_without_ttl(key, text, call.instant());
-  return call.node.grants().grant(key, text, old->deadline, call.instant());
+  return call.node.grants().grant(key, text, old->deadline(), call.instant());
 }
 
 Reply change_by(Call& call, std::int64_t increment) {

@@ -59,8 +59,8 @@ bool is_later(Instant deadline, Instant than) {
 bool holds(const ExpireConditions& conditions, const Lock& lock, Instant deadline) {
   if (conditions.only_without && lock.has_deadline()) return false;
   if (conditions.only_with && !lock.has_deadline()) return false;
-  if (conditions.only_later && !is_later(deadline, lock.deadline)) return false;
-  return !conditions.only_earlier || is_later(lock.deadline, deadline);
+  if (conditions.only_later && !is_later(deadline, lock.deadline())) return false;
+  return !conditions.only_earlier || is_later(lock.deadline(), deadline);
 }
 
 // The same value with a new deadline: an extension (rule L4); a time that has passed deletes.
@@ -107,7 +107,7 @@ std::int64_t ms_left(Call& call) {
   const Lock* lock = call.node.locks().find(call.word(1), call.instant());
   if (lock == nullptr) return kNoSuchKey;
   if (!lock->has_deadline()) return kNoDeadline;
-  return ceil_ms(lock->deadline - call.instant());
+  return ceil_ms(lock->deadline() - call.instant());
 }
 
 Reply pttl(Call& call) {
@@ -125,7 +125,7 @@ std::int64_t wall_ms_of_deadline(Call& call) {
   const Lock* lock = call.node.locks().find(call.word(1), call.instant());
   if (lock == nullptr) return kNoSuchKey;
   if (!lock->has_deadline()) return kNoDeadline;
-  const Duration left = lock->deadline - call.instant();
+  const Duration left = lock->deadline() - call.instant();
   return floor_ms(call.now.wall.time_since_epoch() + left + 500us);
 }
 

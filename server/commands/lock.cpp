@@ -121,7 +121,7 @@ Reply set(Call& call) {
   }
   Instant deadline = kNever;
   if (options.ttl_word) deadline = later(call.instant(), remaining);
-  if (options.keep_ttl && old != nullptr) deadline = old->deadline;
+  if (options.keep_ttl && old != nullptr) deadline = old->deadline();
   if (deadline == kNever && node.grants().requires_ttl()) return no_ttl(call);
   if (Refusal no = refuse_kept(call, options, old)) return no;
   Grants& grants = node.grants();

@@ -23,11 +23,11 @@ namespace {
 using namespace protocol;  // flags and error texts
 
 Reply token_of(const Lock& lock) {
-  return number_reply(lock.token);
+  return number_reply(lock.token());
 }
 
 Reply ms_left(const Call& call, const Lock& lock) {
-  return Reply::integer(lock.has_deadline() ? ceil_ms(lock.deadline - call.instant()) : -1);
+  return Reply::integer(lock.has_deadline() ? ceil_ms(lock.deadline() - call.instant()) : -1);
 }
 
 bool is_held_by(const Lock* lock, std::string_view value) {
@@ -93,7 +93,7 @@ Reply acquire(Call& call) {
   if (lock == nullptr) return Reply::error_view(kNoMemory);
   if (call.session.group_epoch) ++node.stats().granted_in_group;
   tell_of_grant(call, key);
-  return list(Reply::integer(1), number_reply(node.grants().fence().proposal_of(lock->token)),
+  return list(Reply::integer(1), number_reply(node.grants().fence().proposal_of(lock->token())),
               ms_left(call, *lock));
 }
 
@@ -113,8 +113,8 @@ Reply extend_held(Call& call, Duration ttl, std::optional<std::uint64_t> token) 
   Node& node = call.node;
   const std::string_view key = call.word(1);
   const Lock* lock = node.locks().find(key, call.instant());
-  const Instant deadline = std::max(later(call.instant(), ttl), lock->deadline);
-  if (token && *token > lock->token) node.grants().set_token(key, *token);
+  const Instant deadline = std::max(later(call.instant(), ttl), lock->deadline());
+  if (token && *token > lock->token()) node.grants().set_token(key, *token);
   node.grants().extend(key, deadline, call.instant());
   node.notify(kGenericEvent, "expire", key);
   return extended(call, 1, *node.locks().find(key, call.instant()));
@@ -200,7 +200,7 @@ Reply replace(Call& call) {
   const bool is_over = node.grants().is_released(key, value, call.instant());
   if (!is_held_by(lock, call.word(2)) || is_over) return not_its_own(call, lock);
   const Instant wanted = later(call.instant(), ttl.remaining);
-  const Instant deadline = shortens ? wanted : std::max(wanted, lock->deadline);
+  const Instant deadline = shortens ? wanted : std::max(wanted, lock->deadline());
   lock = node.grants().replace(key, value, deadline, call.instant());
   if (lock == nullptr) return Reply::error_view(kNoMemory);
   tell_of_grant(call, key);
@@ -261,7 +261,7 @@ Reply confirm(Call& call) {
   Node& node = call.node;
   const Lock* lock = node.locks().find(call.word(1), call.instant());
   if (is_hash(lock)) return Reply::error_view(kWrongType);
-  if (!is_held_by(lock, call.word(2)) || token < lock->token) return Reply::integer(0);
+  if (!is_held_by(lock, call.word(2)) || token < lock->token()) return Reply::integer(0);
   if (Refusal no = refuse_leap(call, token)) return no;
   const Coverage::Bound bound = node.coverage().cover_token(token, call.instant());
   if (bound == Coverage::Bound::postpone) return Reply::postponed();

@@ -48,7 +48,7 @@ void Coverage::cover_before_yield(Instant now) {
   Instant latest{};
   for (const std::string& key : keys.subspan(from)) {
     const Lock* lock = parts_.grants.locks().find(key, now);
-    if (lock != nullptr && lock->has_deadline()) latest = std::max(latest, lock->deadline);
+    if (lock != nullptr && lock->has_deadline()) latest = std::max(latest, lock->deadline());
   }
   covered_early_ = keys.size();
   const Instant in_bounds = later(now, parts_.ledger.largest_ttl());
@@ -66,8 +66,8 @@ Reply Coverage::record(SessionId caller, Reply reply, std::span<const std::strin
   for (const std::string& key : keys) {
     const Lock* lock = parts_.grants.locks().find(key, now);
     if (lock == nullptr || !lock->has_deadline()) continue;
-    latest = std::max(latest, lock->deadline);
-    longest = std::max(longest, lock->deadline - now);
+    latest = std::max(latest, lock->deadline());
+    longest = std::max(longest, lock->deadline() - now);
   }
   if (longest > parts_.ledger.largest_ttl()) {
     if (const auto refusal = parts_.ledger.refusal(now)) return revoke(keys, *refusal, now);

@@ -79,7 +79,7 @@ const Lock* Grants::grant(std::string_view key, std::string_view value, Instant 
   const bool is_extension = old != nullptr && old->holds(value);
   ++(is_extension ? stats_.extended : stats_.granted);
   const bool is_new = old == nullptr;
-  const Lock* lock = put(key, value, deadline, is_extension ? old->token : fence_.grant(key), now,
+  const Lock* lock = put(key, value, deadline, is_extension ? old->token() : fence_.grant(key), now,
                          LockKind::text, {label, now});
   if (!is_extension && lock != nullptr) note_owner(key, deadline);
   if (is_new) tell_new(lock, key);
@@ -136,7 +136,8 @@ const Lock* Grants::replace(std::string_view key, std::string_view value, Instan
   ++stats_.extended;
   const LockLabel label = old->label();
   const std::string text(label.text);  // the record may be written in the same place
-  return put(key, value, deadline, old->token, now, LockKind::text, {text, label.since}, kExtended);
+  return put(key, value, deadline, old->token(), now, LockKind::text, {text, label.since},
+             kExtended);
 }
 
 void Grants::extend(std::string_view key, Instant deadline, Instant now) {
@@ -178,7 +179,7 @@ Refusal Grants::take_deadline_away(std::string_view key, Instant now) {
 const Lock* Grants::change_hash(std::string_view key, std::string_view packed, Instant now) {
   const Lock* old = table_.find(key, now);
   INVARIANT(old != nullptr && old->is_hash(), "a change to a hash that is not there");
-  return put(key, packed, old->deadline, old->token, now, LockKind::hash);
+  return put(key, packed, old->deadline(), old->token(), now, LockKind::hash);
 }
 
 const Lock* Grants::put(std::string_view key, std::string_view value, Instant deadline,
@@ -215,7 +216,7 @@ void Grants::release_all() {
 
 void Grants::cut_short(std::string_view key, Instant end, Instant now) {
   const Lock* lock = table_.find(key, now);
-  if (lock == nullptr || !lock->has_deadline() || lock->deadline <= end) return;
+  if (lock == nullptr || !lock->has_deadline() || lock->deadline() <= end) return;
   if (end <= now) {
     table_.erase(key, now);
   } else {
@@ -272,7 +273,7 @@ void Grants::save(Instant copied_at, const SavedLockVisitor& keep,
                   const SavedMarkVisitor& mark) const {
   table_.for_each([&](const Lock& lock) {
     if (lock.is_over(copied_at)) return;
-    keep({lock.key(), lock.value(), lock.deadline, lock.token, lock.kind(), lock.label()});
+    keep({lock.key(), lock.value(), lock.deadline(), lock.token(), lock.kind(), lock.label()});
   });
   marks_.save(copied_at, mark);
 }

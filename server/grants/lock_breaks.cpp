@@ -90,7 +90,7 @@ Refusal LockBreaks::refuse_all(const Breaker& by, Now now) {
 bool LockBreaks::is_own(const Lock& lock, const Breaker& by) const {
   const bool names_it = !lock.is_hash() &&
                         std::find(by.words.begin(), by.words.end(), lock.value()) != by.words.end();
-  return names_it || takers_.is_taken_by(locks_.hash_of(lock.key()), lock.token, by.who.id);
+  return names_it || takers_.is_taken_by(locks_.hash_of(lock.key()), lock.token(), by.who.id);
 }
 
 void LockBreaks::tell(const Lock& lock, Break how, const Breaker& by, Now now) {

@@ -62,7 +62,7 @@ class LockBreaks {
 
   // For the audit: the client has taken this lock.
   void note_taker(const Lock& lock, protocol::Session::Id client) {
-    takers_.note(locks_.hash_of(lock.key()), lock.token, client);
+    takers_.note(locks_.hash_of(lock.key()), lock.token(), client);
   }
 
  private:
@@ -94,11 +94,11 @@ template <class Call>
 protocol::Refusal refuse_shortening(const Call& call, const Lock& lock, Instant& deadline) {
   constexpr Duration kSameDeadline = 500us;
   const LockBreaks& breaks = call.node.breaks();
-  if (!breaks.are_watched() || deadline >= lock.deadline) return {};
+  if (!breaks.are_watched() || deadline >= lock.deadline()) return {};
   if (deadline <= call.instant()) return refuse_break(call, lock.key(), Break::ends);
-  const bool is_same = lock.has_deadline() && lock.deadline - deadline < kSameDeadline;
+  const bool is_same = lock.has_deadline() && lock.deadline() - deadline < kSameDeadline;
   if (!is_same) return refuse_break(call, lock.key(), Break::shortens);
-  if (breaks.are_refused()) deadline = lock.deadline;
+  if (breaks.are_refused()) deadline = lock.deadline();
   return {};
 }
 

@@ -35,15 +35,15 @@ void ExpiryWheel::link(LockRef ref, Instant now) {
   // An empty wheel may have stood still for long: start from now, not from then.
   if (size_ == 0) current_ = std::max(current_, tick_of(now));
   ++size_;
-  link_at(bucket_of(tick_of(lock.deadline)), ref);
+  link_at(bucket_of(tick_of(lock.deadline())), ref);
 }
 
 void ExpiryWheel::link_at(std::uint32_t bucket, LockRef ref) {
   const std::uint32_t list = bucket * kLists + links_++ / kRun % kLists;
   Lock& lock = arena_.at(ref);
-  lock.wheel_previous = kListMark | list;
-  lock.wheel_next = first_[list];
-  if (lock.wheel_next != 0) arena_.at(lock.wheel_next).wheel_previous = ref;
+  lock.set_wheel_previous(kListMark | list);
+  lock.set_wheel_next(first_[list]);
+  if (first_[list] != 0) arena_.at(first_[list]).set_wheel_previous(ref);
   first_[list] = ref;
   occupied_[bucket / kSlots] |= std::uint64_t{1} << (bucket % kSlots);
 }
@@ -51,15 +51,17 @@ void ExpiryWheel::link_at(std::uint32_t bucket, LockRef ref) {
 void ExpiryWheel::unlink(LockRef ref) {
   --size_;
   const Lock& lock = arena_.at(ref);
-  if (lock.wheel_next != 0) arena_.at(lock.wheel_next).wheel_previous = lock.wheel_previous;
-  if ((lock.wheel_previous & kListMark) == 0) {
-    arena_.at(lock.wheel_previous).wheel_next = lock.wheel_next;
+  const LockRef next = lock.wheel_next();
+  const LockRef previous = lock.wheel_previous();
+  if (next != 0) arena_.at(next).set_wheel_previous(previous);
+  if ((previous & kListMark) == 0) {
+    arena_.at(previous).set_wheel_next(next);
     return;
   }
-  const std::uint32_t list = lock.wheel_previous & ~kListMark;
-  first_[list] = lock.wheel_next;
+  const std::uint32_t list = previous & ~kListMark;
+  first_[list] = next;
   const std::uint32_t bucket = list / kLists;
-  if (lock.wheel_next == 0 && is_empty(bucket)) {
+  if (next == 0 && is_empty(bucket)) {
     occupied_[bucket / kSlots] &= ~(std::uint64_t{1} << (bucket % kSlots));
   }
 }
@@ -105,7 +107,7 @@ void ExpiryWheel::cascade(std::size_t& budget) {
     --budget;
     const LockRef ref = pop_one(cascading_);
     ++size_;
-    link_at(bucket_of(tick_of(arena_.at(ref).deadline)), ref);
+    link_at(bucket_of(tick_of(arena_.at(ref).deadline())), ref);
   }
   if (is_empty(cascading_)) cascading_ = 0;
 }

@@ -45,8 +45,8 @@ class ExpiryWheel {
   // What unlink() will touch besides the record. REQUIRES: it is linked.
   void prefetch_neighbours(LockRef ref) const {
     const Lock& lock = arena_.at(ref);
-    if (lock.wheel_next != 0) prefetch(&arena_.at(lock.wheel_next));
-    if ((lock.wheel_previous & kListMark) == 0) prefetch(&arena_.at(lock.wheel_previous));
+    if (lock.wheel_next() != 0) prefetch(&arena_.at(lock.wheel_next()));
+    if ((lock.wheel_previous() & kListMark) == 0) prefetch(&arena_.at(lock.wheel_previous()));
   }
 
   // Forgets all, without touching the records.

@@ -2,6 +2,7 @@
 
 #include "base/invariant.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <new>
@@ -9,20 +10,23 @@
 
 namespace redlock::server {
 
-// 8, 16 … 512, then four octaves in eight steps each: 576, 640 … 8192.
+// 8, 9 … 128, then 136, 144 … 512, then four octaves in eight steps each: 576, 640 … 8192.
 std::size_t LockArena::class_of(std::size_t bytes) {
-  if (bytes <= kFineBytesMax) return (bytes + kUnit - 1) / kUnit;
+  if (bytes <= kExactBytesMax) return std::max(bytes, kExactBytesMin);
+  if (bytes <= kFineBytesMax) {
+    return kExactBytesMax + (bytes - kExactBytesMax + kFineStep - 1) / kFineStep;
+  }
   const auto octave = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 10;  // of 513 … 1024: 0
   const std::size_t step = (kFineBytesMax << octave) / 8;
   const std::size_t above = bytes - (kFineBytesMax << octave);
-  return kFineBytesMax / kUnit + octave * 8 + (above + step - 1) / step;
+  return kLastFine + octave * 8 + (above + step - 1) / step;
 }
 
 std::size_t LockArena::class_bytes(std::size_t index) {
-  constexpr std::size_t kFine = kFineBytesMax / kUnit;
-  if (index <= kFine) return index * kUnit;
-  const std::size_t octave = (index - kFine - 1) / 8;
-  const std::size_t steps = (index - kFine - 1) % 8 + 1;
+  if (index <= kExactBytesMax) return index;
+  if (index <= kLastFine) return kExactBytesMax + (index - kExactBytesMax) * kFineStep;
+  const std::size_t octave = (index - kLastFine - 1) / 8;
+  const std::size_t steps = (index - kLastFine - 1) % 8 + 1;
   return (kFineBytesMax << octave) + steps * ((kFineBytesMax << octave) / 8);
 }
 
@@ -36,14 +40,14 @@ std::size_t LockArena::room(std::size_t bytes) {
 }
 
 // References name a chunk by its number: numbers of dropped ones are used again.
-std::uint32_t LockArena::new_chunk(std::size_t bytes) {
+std::uint32_t LockArena::new_chunk(std::size_t record_bytes) {
   if (unused_chunks_.empty() && chunks_.size() >= kChunksMax) return kNone;
   Chunk chunk;
-  chunk.size = bytes;
-  if (bytes == kChunkBytes) {
+  chunk.record_bytes = static_cast<std::uint32_t>(record_bytes);
+  if (record_bytes <= kClassBytesMax) {
     chunk.bytes = blocks_.take();
   } else {
-    chunk.own.reset(new (std::nothrow) char[bytes]);
+    chunk.own.reset(new (std::nothrow) char[record_bytes]);
     chunk.bytes = chunk.own.get();
   }
   if (chunk.bytes == nullptr) return kNone;
@@ -54,13 +58,13 @@ std::uint32_t LockArena::new_chunk(std::size_t bytes) {
   const std::uint32_t index = unused_chunks_.back();
   unused_chunks_.pop_back();
   chunks_[index] = std::move(chunk);
-  bytes_ += bytes;
+  bytes_ += chunks_[index].size();
   return index;
 }
 
 void LockArena::drop_chunk(std::uint32_t index) {
   Chunk& chunk = chunks_[index];
-  bytes_ -= chunk.size;
+  bytes_ -= chunk.size();
   if (chunk.own == nullptr) blocks_.give_back(chunk.bytes);
   chunk = Chunk{};
   unused_chunks_.push_back(index);
@@ -82,53 +86,51 @@ void LockArena::unlink(std::size_t class_index, std::uint32_t chunk) {
   if (with_room_[class_index] == chunk) with_room_[class_index] = gone.next;
 }
 
-bool LockArena::is_full(const Chunk& chunk, std::size_t record_bytes) const {
-  return chunk.free_ref == 0 && chunk.fresh_unit * kUnit + record_bytes > chunk.size;
-}
-
 // What was given back last is in the cache still, and taken first. After that comes what was never
 // used, so that memory of a chunk is touched only as far as its records reach.
 LockRef LockArena::allocate(std::size_t bytes) {
   if (bytes > kClassBytesMax) {
     const std::uint32_t own = new_chunk(bytes);
-    return own << kUnitBits;
+    return own << kRecordBits;
   }
   const std::size_t class_index = class_of(bytes);
-  const std::size_t record_bytes = class_bytes(class_index);
   std::uint32_t index = with_room_[class_index];
   if (index == kNone) {
-    index = new_chunk(kChunkBytes);
+    index = new_chunk(class_bytes(class_index));
     if (index == kNone) return 0;
     link(class_index, index);
+    ++empty_;
   }
   Chunk& chunk = chunks_[index];
   LockRef ref = chunk.free_ref;
   if (ref != 0) {
-    std::memcpy(&chunk.free_ref, chunk.bytes + byte_offset(ref), sizeof chunk.free_ref);
+    std::memcpy(&chunk.free_ref, chunk.record(ref), sizeof chunk.free_ref);
   } else {
-    ref = (index << kUnitBits) | chunk.fresh_unit;
-    chunk.fresh_unit += static_cast<std::uint32_t>(record_bytes / kUnit);
+    ref = (index << kRecordBits) | chunk.fresh++;
   }
-  ++chunk.used;
-  if (is_full(chunk, record_bytes)) unlink(class_index, index);
+  if (chunk.used++ == 0) --empty_;
+  if (chunk.is_full()) unlink(class_index, index);
   return ref;
 }
 
 void LockArena::free(LockRef ref, std::size_t bytes) {
-  const std::uint32_t index = ref >> kUnitBits;
+  const std::uint32_t index = chunk_of(ref);
   if (bytes > kClassBytesMax) return drop_chunk(index);
   const std::size_t class_index = class_of(bytes);
   Chunk& chunk = chunks_[index];
   INVARIANT(chunk.used > 0, "a record is given back to an empty chunk");
-  const bool was_full = is_full(chunk, class_bytes(class_index));
-  std::memcpy(chunk.bytes + byte_offset(ref), &chunk.free_ref, sizeof chunk.free_ref);
+  const bool was_full = chunk.is_full();
+  std::memcpy(chunk.record(ref), &chunk.free_ref, sizeof chunk.free_ref);
   chunk.free_ref = ref;
   --chunk.used;
   if (was_full) link(class_index, index);
   if (chunk.used > 0) return;
   // The last one with room stays: a lock taken and released over and over costs no chunk.
   const bool is_only_one = with_room_[class_index] == index && chunk.next == kNone;
-  if (is_only_one) return;
+  if (is_only_one && empty_ < kEmptyMax) {
+    ++empty_;
+    return;
+  }
   unlink(class_index, index);
   drop_chunk(index);
 }

@@ -51,8 +51,9 @@ const Lock* LockTable::put(std::string_view key, std::string_view value, Instant
   INVARIANT(label.text.size() <= kLabelBytesMax, "a label that no record can hold");
   INVARIANT(key.size() <= kKeyBytesMax, "a key that no record can hold");
   INVARIANT(value.size() <= kValueBytesMax, "a value that no record can hold");
+  INVARIANT(token <= kTokenMax, "a token that no record can hold");
   const auto [old, hash] = place_of(key);
-  const std::size_t bytes = Lock::bytes_for(key.size(), value.size(), label.bytes());
+  const std::size_t bytes = Lock::bytes_for(kind, key.size(), value.size(), label.bytes());
   is_extended = is_extended || (old != 0 && arena_.at(old).holds(value));
   LockRef ref = old;
   if (old == 0 || !LockArena::same_room(arena_.at(old).bytes(), bytes)) {
@@ -69,9 +70,7 @@ const Lock* LockTable::put(std::string_view key, std::string_view value, Instant
     give_back(old);
   }
   Lock& lock = arena_.at(ref);
-  lock.deadline = deadline;
-  lock.token = token;
-  lock.set(kind, key, value, label);
+  lock.set(kind, key, value, label, deadline, token);
   if (is_extended) lock.mark_extended();
   link(ref, now);
   notes_.add_change(hash);
@@ -84,7 +83,7 @@ void LockTable::set_deadline(std::string_view key, Instant deadline, Instant now
   INVARIANT(ref != 0, "a deadline for a lock that is not there");
   unlink(ref);
   Lock& lock = arena_.at(ref);
-  lock.deadline = deadline;
+  lock.set_deadline(deadline);
   lock.mark_extended();
   link(ref, now);
   notes_.add_change(hash);
@@ -93,7 +92,8 @@ void LockTable::set_deadline(std::string_view key, Instant deadline, Instant now
 void LockTable::set_token(std::string_view key, std::uint64_t token) {
   const LockRef ref = place_of(key).ref;
   INVARIANT(ref != 0, "a token for a lock that is not there");
-  arena_.at(ref).token = token;
+  INVARIANT(token <= kTokenMax, "a token that no record can hold");
+  arena_.at(ref).set_token(token);
 }
 
 bool LockTable::erase(std::string_view key, Instant now) {
@@ -140,8 +140,8 @@ LockTable::Reclaimed LockTable::reclaim(Instant now, std::size_t budget) {
     }
     for (const auto [ref, hash] : std::span(due).first(count)) {
       const Lock& lock = arena_.at(ref);
-      reclaimed.last_deadline = lock.deadline;
-      latest_deadline_.remove(lock.deadline);
+      reclaimed.last_deadline = lock.deadline();
+      latest_deadline_.remove(lock.deadline());
       count_expired(lock);
       note_end(hash);
       index_.erase(hash, ref);
@@ -167,18 +167,20 @@ void LockLookup::forget(LockRef ref, std::uint32_t hash) {
 }
 
 void LockLookup::unlink(LockRef ref) {
-  if (arena_.at(ref).has_deadline()) {
+  const Instant deadline = arena_.at(ref).deadline();
+  if (deadline != kNever) {
     wheel_.unlink(ref);
-    latest_deadline_.remove(arena_.at(ref).deadline);
+    latest_deadline_.remove(deadline);
   } else {
     --without_deadline_;
   }
 }
 
 void LockTable::link(LockRef ref, Instant now) {
-  if (arena_.at(ref).has_deadline()) {
+  const Instant deadline = arena_.at(ref).deadline();
+  if (deadline != kNever) {
     wheel_.link(ref, now);
-    latest_deadline_.add(arena_.at(ref).deadline, now);
+    latest_deadline_.add(deadline, now);
   } else {
     ++without_deadline_;
   }

@@ -2,6 +2,7 @@
 
 #include "base/byte_order.h"
 #include "base/invariant.h"
+#include "base/token.h"
 #include "server/locks/packed_hash.h"
 
 #include <algorithm>
@@ -141,6 +142,10 @@ void read_lock(Reader& reader, LockKind kind, const ReadLabel& label, SnapshotCo
   const std::string_view value = texts.substr(key_bytes);
   if (kind == LockKind::hash && !is_packed_hash(value)) {
     reader.fail("it holds a hash that is none");
+    return;
+  }
+  if (token > kTokenMax) {
+    reader.fail("it holds a token that is none");
     return;
   }
   visit({texts.substr(0, key_bytes), value, deadline, token, kind, label.view()});

@@ -58,7 +58,7 @@ def memory_rows(arguments):
         for how, command in (("SET", FILL), ("LOCK.ACQUIRE", FILL_BY_ACQUIRE)):
             node = bytes_per_lock(arguments, "node", command, count * MILLION)
             rows.append(Row(f"memory of a lock, {count} M by {how}", "bytes", node, redis, "redis",
-                            node / redis, node / redis, node / redis, "at most", 0.55, 0.45))
+                            node / redis, node / redis, node / redis, "at most", 0.53, 0.45))
     return rows
 
 

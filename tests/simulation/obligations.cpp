@@ -21,7 +21,7 @@ constexpr std::int64_t kMillion = 1'000'000;
 void Obligations::note_turn(const server::Node& node, Instant now) {
   Instant latest{};
   node.locks().for_each([&](const server::Lock& lock) {
-    if (lock.has_deadline() && !lock.is_over(now)) latest = std::max(latest, lock.deadline);
+    if (lock.has_deadline() && !lock.is_over(now)) latest = std::max(latest, lock.deadline());
   });
   latest_ = latest;
   // A node that joins a group waits once more (rule G2).
@@ -42,13 +42,13 @@ Instant Obligations::latest_to_wait_for() const {
 // the drift bound, and its validity is less than the TTL by as much (rule Q2).
 void Obligations::note_end(End end, const server::Node& node, Instant now, bool is_told) {
   node.locks().for_each([&](const server::Lock& lock) {
-    const bool is_covered = lock.deadline <= node.ledger().recorded_deadline();
+    const bool is_covered = lock.deadline() <= node.ledger().recorded_deadline();
     if (!lock.has_deadline() || lock.is_over(now) || !(is_told || is_covered)) return;
-    const std::int64_t left = (lock.deadline - now).count();
+    const std::int64_t left = (lock.deadline() - now).count();
     const std::int64_t rate = kMillion + scenario_.drift_millionths;
     owed_.push_back({.key = std::string(lock.key()),
                      .value = std::string(lock.value()),
-                     .deadline = lock.deadline,
+                     .deadline = lock.deadline(),
                      .is_same_boot = true,
                      .until = agenda_.now() +
                               Duration(left / rate * kMillion + left % rate * kMillion / rate)});
@@ -113,7 +113,7 @@ void Obligations::check_owed(const server::Decision& decision, server::Node& nod
   // A lock that is there again is the table's from here on.
   std::erase_if(owed_, [&](const Owed& owed) {
     const server::Lock* lock = node.locks().find(owed.key, start);
-    return lock != nullptr && lock->value() == owed.value && covers(owed, lock->deadline, clock);
+    return lock != nullptr && lock->value() == owed.value && covers(owed, lock->deadline(), clock);
   });
   for (const Owed& owed : owed_) {
     if (covers(owed, decision.grant_from, clock)) continue;

@@ -35,7 +35,7 @@ bool was_ended(const Reply& reply) {
 
 // A record without a deadline would be outside every promise; nodes keep none (rule L2).
 SeenRecord seen(const server::Lock& lock) {
-  return {lock.kind(), std::string(lock.value()), lock.deadline};
+  return {lock.kind(), std::string(lock.value()), lock.deadline()};
 }
 
 }  // namespace

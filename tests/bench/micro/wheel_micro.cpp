@@ -8,7 +8,7 @@
 namespace redlock::server {
 namespace {
 
-constexpr std::size_t kRecordBytes = 88;
+constexpr std::size_t kRecordBytes = 81;
 constexpr Instant kNow(1h);
 
 std::vector<LockRef> records_of(LockArena& arena, std::int64_t count) {
@@ -16,8 +16,8 @@ std::vector<LockRef> records_of(LockArena& arena, std::int64_t count) {
   std::vector<LockRef> refs;
   for (std::int64_t i = 0; i < count; ++i) {
     refs.push_back(arena.allocate(kRecordBytes));
-    arena.at(refs.back()).deadline =
-        kNow + Duration(static_cast<std::int64_t>(random.below(30'000'000'000)));
+    arena.at(refs.back())
+        .set_deadline(kNow + Duration(static_cast<std::int64_t>(random.below(30'000'000'000))));
   }
   return refs;
 }
@@ -30,7 +30,8 @@ void relink_record(benchmark::State& state) {
   std::size_t next = 0;
   for (auto _ : state) {
     wheel.unlink(refs[next]);
-    arena.at(refs[next]).deadline += 1ms;
+    Lock& lock = arena.at(refs[next]);
+    lock.set_deadline(lock.deadline() + 1ms);
     wheel.link(refs[next], kNow);
     next = next + 1 < refs.size() ? next + 1 : 0;
   }

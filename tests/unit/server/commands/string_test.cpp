@@ -25,7 +25,7 @@ NodeStart recovering_for(Duration delay) {
 }
 
 std::uint64_t token_of(NodeFixture& node, std::string_view key) {
-  return node.node().locks().find(key, node.now().monotonic)->token;
+  return node.node().locks().find(key, node.now().monotonic)->token();
 }
 
 bool begins_with(const std::string& text, std::string_view beginning) {

@@ -21,7 +21,7 @@ struct Wheel {
 
   LockRef add(Instant deadline) {
     const LockRef ref = arena.allocate(32);
-    arena.at(ref).deadline = deadline;
+    arena.at(ref).set_deadline(deadline);
     wheel.link(ref, now);
     return ref;
   }
@@ -75,7 +75,7 @@ TEST_CASE("the wheel agrees with a multimap under random links, unlinks and leap
       if (next) REQUIRE(*next <= model.begin()->first + kTick);
       const auto popped = wheel.pop_all(wheel.now + Duration(random() >> (20 + random.below(40))));
       for (const LockRef ref : popped) {
-        const Instant deadline = wheel.arena.at(ref).deadline;
+        const Instant deadline = wheel.arena.at(ref).deadline();
         REQUIRE(deadline <= wheel.now);
         auto it = model.lower_bound(deadline);
         while (it->second != ref) ++it;
@@ -100,7 +100,7 @@ TEST_CASE("a small budget hands out the same locks in more calls, also amid a ca
     CHECK(*wheel.wheel.next_work() <= wheel.now);
     std::size_t budget = 7;
     while (const LockRef ref = wheel.wheel.pop_due(wheel.now, budget)) {
-      CHECK(wheel.arena.at(ref).deadline <= wheel.now);
+      CHECK(wheel.arena.at(ref).deadline() <= wheel.now);
       ++popped;
     }
   }

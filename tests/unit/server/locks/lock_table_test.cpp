@@ -39,7 +39,7 @@ TEST_CASE("a lock that is put again has the new value and deadline, whatever the
     const Lock* lock = table.find("key", kStart);
     REQUIRE(lock != nullptr);
     CHECK(lock->value() == value);
-    CHECK(lock->token == size);
+    CHECK(lock->token() == size);
     CHECK(table.size() == 1);
   }
   CHECK(table.erase("key", kStart));
@@ -176,7 +176,7 @@ TEST_CASE("a lock is a text or a hash, and a hash is held by no value") {
   const Lock* hash = table.find("hash", kStart);
   CHECK(hash->is_hash());
   CHECK(hash->value() == "alice");
-  CHECK(hash->bytes() == table.find("text", kStart)->bytes());
+  CHECK(hash->bytes() == Lock::bytes_for(LockKind::hash, 4, 5));
   CHECK_FALSE(hash->holds("alice"));
 
   table.put("hash", "alice", kStart + 10s, 3, kStart);
@@ -228,4 +228,55 @@ TEST_CASE("what was found last is found again only while it is there, and under 
   CHECK(value_of(table.find(word, kStart)) == "bob");
   word = "plotter";
   CHECK(value_of(table.find(word, kStart)) == "(nil)");
+}
+
+// A record's head is short or long by the lengths of what it holds.
+TEST_CASE("keys, values, labels and tokens of all sizes are told as they were given") {
+  LockTable table(1);
+  const Token token = GENERATE(Token{0}, Token{1}, kTokenMax);
+  for (const std::size_t key_bytes : {0u, 1u, 17u, 31u, 32u, 255u, 65'535u}) {
+    for (const std::size_t value_bytes : {0u, 1u, 40u, 63u, 64u, 100u, 70'000u}) {
+      const std::string key(key_bytes, 'k');
+      const std::string value(value_bytes, 'v');
+      for (const LockKind kind : {LockKind::text, LockKind::hash}) {
+        for (const LockLabel label : {LockLabel{}, LockLabel{"host:7", kStart + 1ns}}) {
+          const Lock* lock = table.put(key, value, kStart + 10s, token, kStart, kind, label);
+          REQUIRE(lock == table.find(key, kStart));
+          REQUIRE(lock->key() == key);
+          REQUIRE(lock->value() == value);
+          REQUIRE(lock->kind() == kind);
+          REQUIRE(lock->label().text == label.text);
+          REQUIRE(lock->label().since == label.since);
+          REQUIRE(lock->token() == token);
+          REQUIRE(lock->deadline() == kStart + 10s);
+          table.set_token(key, kTokenMax - token);
+          table.set_deadline(key, kStart + 20s + 1ns, kStart);
+          lock = table.find(key, kStart);
+          REQUIRE(lock->token() == kTokenMax - token);
+          REQUIRE(lock->deadline() == kStart + 20s + 1ns);
+          REQUIRE(lock->is_extended());
+          REQUIRE(lock->key() == key);
+          REQUIRE(lock->value() == value);
+          REQUIRE(table.erase(key, kStart));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a deadline beyond 146 years of the clock ends then, and is not taken for none") {
+  LockTable table(1);
+  const Instant last(Duration((std::int64_t{1} << 62) - 2));
+  table.put("late", "v", kNever - 1ns, 0, kStart);
+  CHECK(table.without_deadline() == 0);
+  CHECK(table.find("late", kStart)->deadline() == last);
+  CHECK(table.find("late", last - 1ns) != nullptr);
+  CHECK(table.find("late", last) == nullptr);
+  table.put("eternal", "v", kNever, 0, kStart);
+  CHECK(table.find("eternal", kNever - 1ns) != nullptr);
+}
+
+TEST_CASE("a lock of 17 and 40 bytes takes 81, and no other memory") {
+  CHECK(Lock::bytes_for(LockKind::text, 17, 40) == 81);
+  CHECK(LockArena::room(81) == 81);
 }

@@ -1,5 +1,6 @@
 #include "server/recovery/snapshot.h"
 
+#include "base/token.h"
 #include "server/locks/packed_hash.h"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ const std::vector<Lock> kLocks{
     {"printer", "alice", Instant(130s), 12},
     {"", "", Instant(101s), 0},
     {"scanner", "bob", Instant(129s), 14, LockKind::text, "backup@web3:4711", Instant(99s)},
-    {"eternal", std::string(3, '\0'), kNever, ~std::uint64_t{0}}};
+    {"eternal", std::string(3, '\0'), kNever, kTokenMax}};
 
 const std::vector<SavedMark> kMarks{{3, 17, Instant(160s)}, {3, ~std::uint64_t{0}, kNever}};
 
@@ -206,4 +207,13 @@ TEST_CASE("a hash comes back as one, and bytes that are none are damage") {
   const SnapshotContent content = read(written(kHeader, wrong));
   CHECK(content.state == kDamaged);
   CHECK(content.trouble == "it holds a hash that is none");
+}
+
+TEST_CASE("a token that no node gives is damage (rule F1)") {
+  std::vector<Lock> locks;
+  const SnapshotContent content =
+      read(written(kHeader, {{"printer", "alice", Instant(130s), kTokenMax + 1}}), &locks);
+  CHECK(content.state == kDamaged);
+  CHECK(content.trouble == "it holds a token that is none");
+  CHECK(locks.empty());
 }

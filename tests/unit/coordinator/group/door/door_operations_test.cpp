@@ -254,7 +254,7 @@ TEST_CASE("nodes that lack an extended lock are topped up, with its token, once 
   CHECK(extended.outcome == ExtensionOutcome::extended);
   world.pass(10ms);
   CHECK(world.value_at(5) == value);
-  CHECK(world.lock_at(5)->token == 1);
+  CHECK(world.lock_at(5)->token() == 1);
   CHECK(world.left_at(5) <= world.left_at(1) + 1ms);  // it ends with the deadline that was voted
   CHECK(world.left_at(5) > 19s);
 
@@ -348,7 +348,7 @@ TEST_CASE("an extension never brings a deadline forward, a shortening does") {
   for (const unsigned number : {1u, 2u, 3u, 4u}) {
     CHECK(world.left_at(number) < 2s);
     CHECK(world.value_at(number) == value);
-    CHECK(world.lock_at(number)->token == 1);  // the same holder
+    CHECK(world.lock_at(number)->token() == 1);  // the same holder
   }
   CHECK(world.value_at(5).empty());  // nothing is topped up
   CHECK(world.extend(door, value + "?", 1s, true).outcome == ExtensionOutcome::lost);

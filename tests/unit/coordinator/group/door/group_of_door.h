@@ -79,7 +79,7 @@ struct DoorWorld : RosterWorld {
   }
   Duration left_at(unsigned number) {
     const server::Lock* lock = lock_at(number);
-    return lock == nullptr ? 0ns : lock->deadline - now();
+    return lock == nullptr ? 0ns : lock->deadline() - now();
   }
 };
 

@@ -16,7 +16,7 @@ TEST_CASE("a replacement gives the lock another value, token and deadline stay")
   world.pass(10ms);
   for (unsigned number = 1; number <= 5; ++number) {
     CHECK(world.value_at(number) == "X1");
-    CHECK(world.lock_at(number)->token == 1);
+    CHECK(world.lock_at(number)->token() == 1);
     CHECK(world.left_at(number) > 6s);
     CHECK(world.left_at(number) < 7s);
   }
