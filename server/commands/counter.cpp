@@ -39,7 +39,7 @@ Reply change_by(Call& call, std::int64_t increment) {
     return Reply::error_view("ERR increment or decrement would overflow");
   }
   if (Refusal no = call.node.grants().refuse(key, call.instant())) return no;
-  if (Refusal no = old != nullptr ? refuse_kept_deadline(call, old->deadline) : Refusal())
+  if (Refusal no = old != nullptr ? refuse_kept_deadline(call, old->deadline()) : Refusal())
     return no;
   if (Refusal no = refuse_break(call, key, Break::overwrites)) return no;
   if (store(call, old, changed) == nullptr) return Reply::error_view(kNoMemory);

@@ -92,7 +92,7 @@ Reply no_ttl(const Call& call) {
 // KEEPTTL over another's lock.
 Refusal refuse_kept(const Call& call, const SetOptions& options, const Lock* old) {
   if (!options.keep_ttl || old == nullptr || old->holds(call.word(2))) return {};
-  return refuse_kept_deadline(call, old->deadline);
+  return refuse_kept_deadline(call, old->deadline());
 }
 
 Reply set(Call& call) {

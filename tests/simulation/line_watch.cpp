@@ -120,7 +120,7 @@ void LineWatch::end_turn(const server::Node& node, Instant now) {
   std::erase_if(lines_, [](const auto& entry) { return entry.second.waits.empty(); });
   if (lines_.empty()) return;
   std::map<std::string_view, Instant> deadlines;
-  node.locks().for_each([&](const server::Lock& lock) { deadlines[lock.key()] = lock.deadline; });
+  node.locks().for_each([&](const server::Lock& lock) { deadlines[lock.key()] = lock.deadline(); });
   for (auto& [key, line] : lines_) {
     const auto lock = deadlines.find(key);
     if (lock != deadlines.end() && lock->second > now) {

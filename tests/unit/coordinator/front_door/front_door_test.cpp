@@ -29,7 +29,7 @@ const std::string kAddTtl =
 
 Duration left_at(DoorWorld& world, unsigned node, std::string_view key) {
   const server::Lock* lock = world.nodes().node(node).locks().find(key, world.nodes().now());
-  return lock == nullptr ? Duration::zero() : lock->deadline - world.nodes().now();
+  return lock == nullptr ? Duration::zero() : lock->deadline() - world.nodes().now();
 }
 
 }  // namespace

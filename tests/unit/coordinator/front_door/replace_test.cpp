@@ -28,7 +28,7 @@ const std::string kUnlock =
 
 Duration left_at(DoorWorld& world, unsigned node, std::string_view key) {
   const server::Lock* lock = world.nodes().node(node).locks().find(key, world.nodes().now());
-  return lock == nullptr ? Duration::zero() : lock->deadline - world.nodes().now();
+  return lock == nullptr ? Duration::zero() : lock->deadline() - world.nodes().now();
 }
 
 std::string value_at(DoorWorld& world, unsigned node, std::string_view key) {
