@@ -61,6 +61,11 @@ std::string name_of(const FiveNodes& nodes, std::size_t nth) {
   return nodes.options().nodes[nth].substr(std::string("redis://").size());
 }
 
+// A node that is still dialled when the others agree is asked no more, and gives no vote.
+bool is_connected_to_all(const Client& client) {
+  return comes([&] { return client.figures().connected() == 5; });
+}
+
 ClientOptions nobody() {
   return {.nodes = {"127.0.0.1:1"}, .node_timeout = 50ms};
 }
@@ -70,6 +75,7 @@ ClientOptions nobody() {
 TEST_CASE("the figures count what a client did") {
   const FiveNodes nodes;
   Client client = nodes.client();
+  REQUIRE(is_connected_to_all(client));
   const Lock lock = client.acquire("printer").value();
   Figures now = client.figures();
   CHECK(now.attempts == 1);
@@ -120,8 +126,8 @@ TEST_CASE("the figures tell of releases for which little of the TTL was left") {
 TEST_CASE("the figures tell what is under way, what is kept, and which nodes are connected") {
   FiveNodes nodes;
   Client client = nodes.client();
+  REQUIRE(is_connected_to_all(client));
   REQUIRE(client.acquire("printer"));
-  CHECK(comes([&] { return client.figures().connected() == 5; }));
   CHECK(client.figures().nodes[0].connections == 1);
   std::optional<Guard> guard = client.guard("scanner", {}).value();
   CHECK(comes([&] { return client.figures().kept == 1; }));
@@ -132,7 +138,8 @@ TEST_CASE("the figures tell what is under way, what is kept, and which nodes are
   CHECK(comes([&] { return client.figures().under_way == 0 && client.figures().kept == 0; }));
   nodes.crash({0});
   CHECK(client.acquire("plotter"));
-  CHECK(comes([&] { return client.figures().nodes[0].votes_none == 1; }));
+  // Of more than one, where it had not answered all before: a quorum of the others had agreed.
+  CHECK(comes([&] { return client.figures().nodes[0].votes_none >= 1; }));
   CHECK(comes([&] { return client.figures().connected() == 4; }));
   CHECK_FALSE(client.figures().nodes[0].is_connected);
 }
