@@ -49,10 +49,13 @@ class Waiting(GroupTest):
     def assertNobodyPolled(self, asked, rounds):
         """A round is three attempts: the holder's, the waiter's in vain, the one that got it. One
         wake is armed in it at each node, and cancelled at those that had not told yet. Fewer where
-        the machine stood still for as long as a lock lasts: then none was in vain."""
+        the machine stood still for as long as a lock lasts: then none was in vain. One more where
+        most nodes are late by a millisecond, as one node's call counts then (rule Q7): the machine
+        is not so busy in more than a quarter of the rounds."""
+        late = rounds // 4
         for counts in asked:
-            self.assertLessEqual(counts["lock.acquire"], 3 * rounds)
-            self.assertLessEqual(counts["lock.wait"], 2 * rounds)
+            self.assertLessEqual(counts["lock.acquire"], 3 * rounds + late)
+            self.assertLessEqual(counts["lock.wait"], 2 * rounds + 2 * late)
             self.assertGreaterEqual(counts["lock.wait"], rounds)
 
     def wait_for_waiters(self, count):

@@ -211,8 +211,10 @@ TEST_CASE("with wait_for_all the end comes when all has ended, with the command'
 TEST_CASE("with wait_for_all signals reach what was left behind, and so does a stop") {
   Folder folder;
   Lines lines(folder);
-  TestCommand test(shell("setsid sh -c 'trap \"echo told > $SAY\" USR1; echo up > \"$SAY\"; "
-                         "while :; do sleep 0.01; done' & exit 3",
+  // It says so when the command has ended: until then signals are the command's.
+  TestCommand test(shell("COMMAND=$$ setsid sh -c 'trap \"echo told > $SAY\" USR1; "
+                         "while kill -0 $COMMAND; do sleep 0.01; done; echo up > \"$SAY\"; "
+                         "while :; do sleep 0.01; done' 2>/dev/null & exit 3",
                          {lines.variable()}),
                    {.wait_for_all = true});
   CHECK(test.hear(lines) == "up");
