@@ -32,8 +32,9 @@ void Host::wake_machine() {
   suspended_since_.reset();
 }
 
+// At the very instant at which it goes on it may not have done so yet.
 void Host::look_at_lines() {
-  if (!process_ || process_->stops || agenda_.now() < paused_until_) return;
+  if (!process_ || process_->stops || agenda_.now() <= paused_until_) return;
   lines_.check(read_clocks().monotonic);
 }
 
