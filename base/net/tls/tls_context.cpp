@@ -32,12 +32,13 @@ int hand_over_pass(char* buffer, int size, int, void* pass) {
 // nobody is served.
 Status try_to_read(const std::string& name, const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  struct stat found {};
-  if (descriptor < 0 || fstat(descriptor, &found) != 0) {
+  if (descriptor < 0) {
     return Failure{fmt::format("{}: {} cannot be read: {}", name, path, std::strerror(errno))};
   }
+  struct stat found {};
+  const bool is_known = fstat(descriptor, &found) == 0;
   close(descriptor);
-  if (S_ISREG(found.st_mode) || S_ISDIR(found.st_mode)) return Done{};
+  if (is_known && (S_ISREG(found.st_mode) || S_ISDIR(found.st_mode))) return Done{};
   return Failure{fmt::format("{}: {} is a pipe or a device, and no file", name, path)};
 }
 
