@@ -151,6 +151,28 @@ TEST_CASE("a group that asks for no votes goes by what another one tells of the 
   CHECK(listener.group().roster().roster.epoch == 2);
 }
 
+TEST_CASE("who looks for a newer roster and finds none keeps its connections (G7)") {
+  RosterWorld world;
+  Client& client = world.make_group();
+  const std::uint64_t before = client.group().link(0).connection();
+  client.group().look_for_newer_roster(world.now());
+  world.pass(1s);
+  CHECK(client.group().link(0).connection() == before);
+  CHECK(client.group().link(0).is_ready());
+}
+
+TEST_CASE(
+    "a group that has no roster takes none from another group: its nodes tell the first (G1)") {
+  RosterWorld world;
+  Client& founder = world.make_group();
+  Client& stranger = world.new_client({6, 7});
+  world.pass(20ms);
+  stranger.group().follow(founder.group().roster());
+  world.pass(1s);
+  CHECK(stranger.group().roster().roster.epoch == 0);
+  CHECK(names(stranger) == std::vector{RosterWorld::name_of(6), RosterWorld::name_of(7)});
+}
+
 TEST_CASE("an address of the list is tried again where the one that the roster tells fails (G7)") {
   RosterWorld world;
   Client& founder = world.new_client({1, 2, 3, 4, 5});

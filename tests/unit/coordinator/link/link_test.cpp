@@ -346,6 +346,7 @@ TEST_CASE("a request that was not written yet can be withdrawn, a written one ca
   const auto first = wire.set(1, "v");
   const auto second = wire.set(2, "w");
   CHECK(wire.link.withdraw(second));
+  CHECK(wire.link.votes().none == 1);
   wire.connect().greet();
   CHECK(wire.taken() == kSet);
   CHECK_FALSE(wire.link.withdraw(first));
