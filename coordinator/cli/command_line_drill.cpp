@@ -123,6 +123,7 @@ void add_client(CLI::App& subcommand, Flags& flags, Options& options) {
   add_setting(client, flags, "--wait", "wait", "", "D");
   client.add_option("--seed", options.drill.seed);
   client.add_option("--locks", options.drill.locks);
+  client.add_flag("--in-line", options.drill.in_line);
   client.add_option("--store", options.drill.store);
   client.add_option("--history", options.drill.history_file);
   client.add_flag("--no-fence", flags.no_fence);

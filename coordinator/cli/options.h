@@ -69,6 +69,7 @@ struct DrillOptions {
   // client, command
   std::string store;
   std::string history_file;  // client
+  bool in_line = false;      // client
   Duration reply_time{0};    // client: of the front doors that it is at; 0: it is at nodes
   // command
   std::string kind;

@@ -43,6 +43,7 @@ int be_client(const Options& options) {
                                                   .fence = options.fence,
                                                   .reply_time = options.drill.reply_time,
                                                   .locks = options.drill.locks,
+                                                  .in_line = options.drill.in_line,
                                                   .store = options.drill.store,
                                                   .history_file = options.drill.history_file});
   if (ended) return exit_code::kDone;

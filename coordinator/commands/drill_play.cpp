@@ -44,6 +44,7 @@ struct PlayedDrill {
   drill::Shown (*look)(const drill::History& history, const Options& options);
   decltype(drill::PlannedDrillSettings::make_clients) make_clients =
       drill::make_workers<drill::ClientsAtWork>;
+  bool has_line = false;     // of clients that wait: where nothing is done to wall clocks
   bool has_changes = false;  // of the group: --replace
 };
 
@@ -123,7 +124,8 @@ constexpr std::array kPlayedDrills = {
                 .plan = drill::plan_faults,
                 .enter = nullptr,
                 .surround = surround_with_relays,
-                .look = nullptr},
+                .look = nullptr,
+                .has_line = true},
     PlayedDrill{.which = Drill::chaos,
                 .name = "chaos with changes of the group",
                 .needs = "With fewer --clients it needs fewer.",
@@ -175,6 +177,7 @@ drill::PlannedDrillSettings settings_of(const PlayedDrill& drill, const Options&
           .locks = options.drill.locks,
           .ttl = options.ttl,
           .client = options.client,
+          .has_line = drill.has_line,
           .has_changes = drill.has_changes,
           .doors = static_cast<std::size_t>(options.drill.doors),
           .naive = options.drill.naive};

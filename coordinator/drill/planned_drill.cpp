@@ -103,6 +103,7 @@ Status PlannedDrill::start_clients() {
   settings.fence = has_tokens();
   if (doors_) settings.reply_time = door_times(settings_.client).reply_time;
   settings.locks = settings_.locks;
+  settings.in_line = settings_.has_line && !doors_;
   settings.store = folder_ + "/store";
   store_.emplace(stage_.loop(),
                  [this](const StoreWrite& write, bool accepted) { on_write(write, accepted); });

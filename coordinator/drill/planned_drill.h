@@ -53,6 +53,7 @@ struct PlannedDrillSettings {
   int locks = 8;
   Duration ttl = 2s;
   ClientOptions client = {};  // of each client, but for the nodes
+  bool has_line = false;      // some clients stand in line (client_process.h), where no doors are
   // The nodes are a group, which changes meanwhile (changes_at_work.h). The plan's faults befall
   // whoever is a member by then.
   bool has_changes = false;

@@ -6,6 +6,7 @@
 #include <redlock/guard.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -32,15 +33,25 @@ class ClientProcess final : public WorkingProcess {
   void hold_under_guard(Duration length);
   void hold_without_extension();
   void refused_by(const Error& why);
+  // Tells once that the lock is another's: the library has taken its place in the line by then, and
+  // keeps it across attempts.
+  std::function<void(const Error&)> on_wait();
 
   Client client_;
 };
 
 void ClientProcess::hold() {
+  if (settings_.in_line) return hold_under_guard(between(1ms, 40ms));
   if (chance(kWithoutExtension)) return hold_without_extension();
   // The first one is long, so that the locks are held when the first faults come.
   const bool is_long = is_first() || chance(kLong);
   hold_under_guard(is_long ? ttls(0.6, 1.6) : between(1ms, 40ms));
+}
+
+std::function<void(const Error&)> ClientProcess::on_wait() {
+  return [this, is_told = false](const Error& why) mutable {
+    if (why.code == ErrorCode::held && !std::exchange(is_told, true)) waits();
+  };
 }
 
 void ClientProcess::refused_by(const Error& why) {
@@ -55,6 +66,7 @@ void ClientProcess::hold_under_guard(Duration length) {
       {.ttl = settings_.ttl,
        .wait = settings_.wait,
        .fence = settings_.fence,
+       .on_wait = on_wait(),
        .notice = notice_,
        .on_loss = [belief = belief_](const Error& why) { belief->lose(why.text); },
        .on_extended = [belief = belief_](Duration until) { belief->extend(Instant(until)); }});
@@ -70,8 +82,10 @@ void ClientProcess::hold_under_guard(Duration length) {
 // To the end, and not beyond: it stops in good time and lets the lock run out, as a careful program
 // without a guard would.
 void ClientProcess::hold_without_extension() {
-  const auto got = client_.acquire(
-      lock_, {.ttl = settings_.ttl, .wait = settings_.wait, .fence = settings_.fence});
+  const auto got = client_.acquire(lock_, {.ttl = settings_.ttl,
+                                           .wait = settings_.wait,
+                                           .fence = settings_.fence,
+                                           .on_wait = on_wait()});
   if (!got) return refused_by(got.error());
   const Lock& lock = got.value();
   belief_->begin(asked_, told_of(lock));

@@ -4,6 +4,9 @@
 //     asks -> acquired -> works: [ valid? -> thinks -> writes to the store ] … -> releases
 //                            \-> lost: told by the guard, by the clock, or by the store
 //
+// A lock that another holds it waits for, by the nodes' word (rule Q7), and writes down since when.
+// One client in four (in_line) does nothing else: again and again it stands in line for "lock 1".
+//
 // It writes down what it believes, and when, in a history of its own. It holds in three ways, drawn
 // from its seed: briefly; for long, under a guard that extends; and without extension, until the
 // validity is nearly over. Between the look at valid() and the write it thinks for a while, as

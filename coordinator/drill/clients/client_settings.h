@@ -20,6 +20,7 @@ struct ClientProcessSettings {
   // library, but of one Redis (door_user.h).
   Duration reply_time{0};
   int locks = 8;             // "lock 1" and so on
+  bool in_line = false;      // it works under "lock 1" alone, briefly, and waits for it for long
   std::string store;         // the path of its socket
   std::string history_file;  // is added to
 };

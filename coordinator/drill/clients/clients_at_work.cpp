@@ -11,6 +11,10 @@
 namespace redlock::drill {
 namespace {
 
+// Of so many clients one stands in line. It has time for some sixty holdings of those before it.
+constexpr std::size_t kPerLine = 4;
+constexpr int kTtlsInLine = 2;
+
 constexpr Duration kEndedWithin = 5s;  // after its attempt; then SIGKILL
 
 std::vector<std::string> command_of(const ClientProcessSettings& settings) {
@@ -29,6 +33,7 @@ std::vector<std::string> command_of(const ClientProcessSettings& settings) {
   option("--locks", std::to_string(settings.locks));
   option("--store", settings.store);
   option("--history", settings.history_file);
+  if (settings.in_line) words.emplace_back("--in-line");
   if (!settings.fence) words.emplace_back("--no-fence");
   if (settings.reply_time > 0s)
     words.insert(words.end(), {"--reply-time", duration_text(settings.reply_time)});
@@ -62,6 +67,8 @@ Status ClientsAtWork::add(std::string nodes, Place place) {
   ClientProcessSettings its = settings_;
   its.name = client_name(clients_.size());
   its.client.nodes = {std::move(nodes)};
+  its.in_line = settings_.in_line && clients_.size() % kPerLine == kPerLine - 1;
+  if (its.in_line) its.wait = kTtlsInLine * settings_.ttl;
   clients_.push_back(
       std::make_unique<OneClient>(stage_, recorder_, std::move(its), std::move(place)));
   return launch(*clients_.back());
@@ -106,7 +113,9 @@ Status ClientsAtWork::look() {
 Status ClientsAtWork::end() {
   std::vector<ProcessAtWork*> processes;
   for (const auto& client : clients_) processes.push_back(&client->process);
-  ProcessAtWork::end(stage_, processes, settings_.ttl / 2 + kEndedWithin);
+  Duration attempt_max = settings_.wait;
+  for (const auto& client : clients_) attempt_max = std::max(attempt_max, client->settings.wait);
+  ProcessAtWork::end(stage_, processes, attempt_max + kEndedWithin);
   return Done{};
 }
 

@@ -16,8 +16,8 @@ namespace redlock::drill {
 
 class ClientsAtWork final : public Workers {
  public:
-  // Settings of all of them; name, seed, nodes and history file are each one's own. Histories, and
-  // the log of what clients complain of, go to the folder.
+  // Settings of all of them; name, seed, nodes and history file are each one's own. in_line: of
+  // every fourth. Histories, and the log of what clients complain of, go to the folder.
   ClientsAtWork(Stage& stage, Recorder& recorder, std::string folder,
                 ClientProcessSettings settings);
   ~ClientsAtWork() override;

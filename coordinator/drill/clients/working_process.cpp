@@ -65,7 +65,8 @@ void WorkingProcess::watch() {
 }
 
 void WorkingProcess::next_lock() {
-  lock_ = fmt::format("lock {}", random_.below(static_cast<std::uint64_t>(settings_.locks)) + 1);
+  const auto locks = static_cast<std::uint64_t>(settings_.in_line ? 1 : settings_.locks);
+  lock_ = fmt::format("lock {}", random_.below(locks) + 1);
   // Another process of this client's name may have held before: the number of the process tells
   // their holdings apart.
   hold_ = fmt::format("{}/{}.{}", settings_.name, getpid(), ++holds_);
@@ -82,6 +83,15 @@ void WorkingProcess::refused(std::string why) {
                     .lock = lock_,
                     .why = std::move(why)};
   if (auto written = history_.write(event); !written) problem_ = written;
+}
+
+void WorkingProcess::waits() {
+  const Event event{.at = net::holder_now(),
+                    .who = settings_.name,
+                    .what = What::waits,
+                    .lock = lock_,
+                    .until = later(asked_, settings_.wait)};
+  if (!history_.write(event)) _exit(1);  // as Belief does
 }
 
 void WorkingProcess::work(std::uint64_t token, Instant until,

@@ -40,6 +40,8 @@ class WorkingProcess {
   virtual void hold() = 0;
 
   void refused(std::string why);
+  // The attempt under way waits, for settings_.wait since it began. Any thread.
+  void waits();
   // Writes to the store until then, while both this and the belief say that the lock is held.
   void work(std::uint64_t token, Instant until, const std::function<bool()>& is_valid);
 

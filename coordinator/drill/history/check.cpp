@@ -11,7 +11,8 @@ namespace redlock::drill {
 namespace {
 
 constexpr std::array<std::string_view, kFindingKinds> kNames = {
-    "overlap", "token_order", "token_twice", "old_write", "late_loss", "revived", "long_validity"};
+    "overlap",   "token_order", "token_twice",   "old_write",
+    "late_loss", "revived",     "long_validity", "starved"};
 
 using Numbers = std::vector<std::size_t>;
 
@@ -41,6 +42,8 @@ class Checker {
   void check_claims();
   void check_revival(std::size_t number, const Claim& before, Duration ttl);
   void check_length(std::size_t number, const Claim& before, Duration ttl);
+  void check_wait(const Wait& wait);
+  void check_patience(const Attempt& attempt);
 
   void found_overlap(const Belief& a, const Belief& b);
   void found_smaller_token(const Hold& later, const Hold& earlier);
@@ -52,6 +55,7 @@ class Checker {
   const Event& acquired(const Hold& hold) const { return event(hold.acquired); }
   std::string at(Instant time) const { return clock_text(story_, time); }
   std::string holder_text(const Hold& hold) const;
+  std::string waiter_text(const Attempt& attempt) const;
 
   const History& history_;
   const Story& story_;
@@ -79,9 +83,12 @@ Report Checker::check() {
   check_writes();
   check_losses();
   check_claims();
+  const std::vector<Wait> waits = waits_of(history_, story_);
+  for (const Wait& wait : waits) check_wait(wait);
   std::stable_sort(report_.findings.begin(), report_.findings.end(),
                    [](const Finding& a, const Finding& b) { return a.time.from < b.time.from; });
   report_.summary = summarize(history_, story_, settings_.notice_time);
+  report_.summary.waits = sum_of(waits, story_);
   return std::move(report_);
 }
 
@@ -96,6 +103,12 @@ void Checker::found(FindingKind kind, TimeRange time, std::size_t lock, Numbers 
 std::string Checker::holder_text(const Hold& hold) const {
   const Event& told = acquired(hold);
   return fmt::format("{} (acquired at {}, {})", told.who, at(told.at), place_of(history_, told));
+}
+
+std::string Checker::waiter_text(const Attempt& attempt) const {
+  const Event& told = event(*attempt.waits);
+  return fmt::format("lock \"{}\": {} waited from {} on ({})", told.lock, told.who, at(told.at),
+                     place_of(history_, told));
 }
 
 // Beliefs by their beginning; each is compared with those that last when it begins.
@@ -301,6 +314,40 @@ void Checker::check_length(std::size_t number, const Claim& before, Duration ttl
         told.lock, holder_text(hold), precise_duration(told.valid_until - told.at), at(told.at),
         place_of(history_, told), precise_duration(ttl),
         precise_duration(TimeRange{told.at, latest}.length()));
+  });
+}
+
+// Rule Q7, as far as lines.h can tell it from a history.
+void Checker::check_wait(const Wait& wait) {
+  const Attempt& attempt = story_.attempts[wait.attempt];
+  const TimeRange time{event(*attempt.waits).at, attempt.time.to};
+  if (wait.later.size() > settings_.overtaken_max) {
+    const Hold& last = story_.holds[wait.later.back()];
+    found(FindingKind::starved, time, attempt.lock, {*attempt.waits, last.acquired}, [&] {
+      return fmt::format("{}; {} that came later got it before, the last of them {}",
+                         waiter_text(attempt), wait.later.size(), holder_text(last));
+    });
+  }
+  if (wait.idle.length() > settings_.idle_max) {
+    found(FindingKind::starved, wait.idle, attempt.lock, {*attempt.waits}, [&] {
+      return fmt::format("{}; from {} on nobody had it for {}", waiter_text(attempt),
+                         at(wait.idle.from), precise_duration(wait.idle.length()));
+    });
+  }
+  check_patience(attempt);
+}
+
+// Whoever waits in vain is told so when its own patience is over: there is no other reason.
+void Checker::check_patience(const Attempt& attempt) {
+  const Instant until = event(*attempt.waits).until;
+  if (attempt.hold || !attempt.answer || attempt.time.to >= until) return;
+  const TimeRange left{attempt.time.to, until};
+  found(FindingKind::starved, left, attempt.lock, {*attempt.waits, *attempt.answer}, [&] {
+    const Event& answer = event(*attempt.answer);
+    return fmt::format("{}, for {}; it was refused {} before that was over ({}, {})",
+                       waiter_text(attempt), precise_duration(until - event(*attempt.waits).at),
+                       precise_duration(left.length()),
+                       answer.why.empty() ? "no reason" : answer.why, place_of(history_, answer));
   });
 }
 

@@ -10,6 +10,8 @@
 //   late_loss     a client that ran saw its validity end without having told of it by then
 //   revived       a hold was extended after its validity had ended (rule Q4)
 //   long_validity a validity is longer than the TTL allows (rule Q2)
+//   starved       a waiter was overtaken by more than faults explain, stood at a lock that nobody
+//                 had, or was sent away before its time (rule Q7; lines.h)
 //
 // A client that was stopped over the end of its validity is not late: it cannot notice. Nor does it
 // hold any longer than the validity, as it asks its clock before it relies on the lock again; what
@@ -18,6 +20,7 @@
 #pragma once
 
 #include "coordinator/drill/history/figures.h"
+#include "coordinator/drill/history/lines.h"
 #include "coordinator/drill/history/story.h"
 
 #include <array>
@@ -32,8 +35,9 @@ enum class FindingKind {
   late_loss,
   revived,
   long_validity,
+  starved,
 };
-inline constexpr std::size_t kFindingKinds = 7;
+inline constexpr std::size_t kFindingKinds = 8;
 
 struct Finding {
   FindingKind kind = FindingKind::overlap;
@@ -53,6 +57,12 @@ struct CheckSettings {
   // what is late is late by a nanosecond. But the history has the extension's telling, not its
   // deciding reply, and the way from one to the other takes the time that the client is given.
   Duration telling_time = 100ms;
+  // By so many that came later a waiter may be overtaken where no fault explains it (lines.h).
+  std::size_t overtaken_max = 16;
+  // For so long it may stand at a lock that nobody has. Each call that is in vain costs
+  // wake-next-after (10 ms), a split vote a random time, an attempt that a node does not answer the
+  // node timeout (500 ms).
+  Duration idle_max = 1s;
   // So many findings of a kind are listed; all are counted. An experiment without locks has as many
   // as there are pairs of holds.
   std::size_t listed_max = 1000;

@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::string_view, kFindingKinds> kTitles = {
     "two holders at once", "tokens out of order",     "tokens given twice",
     "old writes accepted", "losses noticed too late", "locks revived after their validity",
-    "validities too long"};
+    "validities too long", "waiters starved"};
 
 // 1234567 as "1,234,567".
 std::string grouped(std::size_t count) {
@@ -121,6 +121,14 @@ Figure writes_figure(const Writes& writes) {
               writes.late_refused, writes.late_accepted, writes.late_after_next)};
 }
 
+Figure waits_figure(const Waits& waits) {
+  return {"waits in line",
+          fmt::format("{} of {} served", grouped(waits.served), grouped(waits.count)),
+          fmt::format("the longest {}; overtaken by {} at most; nobody had the lock for {} at most",
+                      precise_duration(waits.longest), waits.overtaken,
+                      precise_duration(waits.longest_idle))};
+}
+
 std::string findings_text(const Report& report) {
   std::string text;
   for (std::size_t i = 0; i < kFindingKinds; ++i) {
@@ -197,6 +205,11 @@ JsonObject figures_json(const Summary& summary) {
                                 {"late_accepted", writes.late_accepted},
                                 {"late_refused", writes.late_refused},
                                 {"late_after_next", writes.late_after_next}});
+  json.add("waits", JsonObject{{"count", summary.waits.count},
+                               {"served", summary.waits.served},
+                               {"longest_ms", ms(summary.waits.longest)},
+                               {"overtaken", summary.waits.overtaken},
+                               {"longest_idle_ms", ms(summary.waits.longest_idle)}});
   const GroupChanges& changes = summary.changes;
   json.add("changes",
            JsonObject{{"replaced", changes.replaced},
@@ -231,8 +244,9 @@ std::string verdict_text(const Report& report) {
     const bool is_all_judged = report.summary.without_ttl == 0;
     return fmt::format(
         "Nothing found: no two holders at once, no token out of order, no old write accepted, "
-        "every loss noticed in time, no lock revived{}.",
-        is_all_judged ? ", no validity too long" : "");
+        "every loss noticed in time, no lock revived{}{}.",
+        is_all_judged ? ", no validity too long" : "",
+        report.summary.waits.count > 0 ? ", nobody starved" : "");
   }
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < kFindingKinds; ++i) {
@@ -259,6 +273,7 @@ std::vector<Figure> figures_of(const History& history, const Story& story, const
                                  writes_figure(summary.writes),
                                  faults_figure("faults of nodes", summary.faults_of_nodes),
                                  client_faults_figure(summary)};
+  if (summary.waits.count > 0) figures.push_back(waits_figure(summary.waits));
   if (summary.changes.count() > 0) figures.push_back(changes_figure(story, summary.changes));
   if (summary.fenced < summary.acquired) {
     figures.push_back({"fencing tokens",

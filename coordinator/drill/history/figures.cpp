@@ -285,6 +285,12 @@ Summary summarize(const History& history, const Story& story, Duration notice_ti
   return summary;
 }
 
+Duration longest_ttl(const History& history) {
+  std::int64_t longest_ms = 0;
+  for (const Event& event : history.events) longest_ms = std::max(longest_ms, event.ttl_ms);
+  return std::chrono::milliseconds(longest_ms);
+}
+
 std::string precise_duration(Duration d) {
   const auto ns = static_cast<double>(d.count());
   if (d < 1us) return fmt::format("{} ns", d.count());

@@ -48,6 +48,15 @@ struct Writes {
   std::size_t late_after_next = 0;  // of those accepted: another had acquired the lock by then
 };
 
+// Of those who told that they wait for a lock (lines.h).
+struct Waits {
+  std::size_t count = 0;
+  std::size_t served = 0;
+  Duration longest{0};        // of those
+  std::size_t overtaken = 0;  // by so many at most that came later
+  Duration longest_idle{0};   // that nobody had the lock meanwhile
+};
+
 // Of a group that changed while its clients worked. A change goes on from the start of whoever
 // makes it (an event `started` of a client, with a text of the change) until it is done (`killed`,
 // with "replaced", "added" or "removed").
@@ -83,6 +92,7 @@ struct Summary {
   Availability availability;
   Losses losses;
   Writes writes;
+  Waits waits;
   GroupChanges changes;
   std::array<std::size_t, kWhats> faults_of_nodes = {};    // by What
   std::array<std::size_t, kWhats> faults_of_clients = {};  // by What
@@ -132,6 +142,9 @@ struct Gap {
 std::vector<Gap> gaps_of(const Story& story, const RunningTimes& running);
 
 GroupChanges changes_of(const History& history, const Story& story, const RunningTimes& running);
+
+// The longest TTL that a lock was asked for; 0: none was told.
+Duration longest_ttl(const History& history);
 
 // "1.2 ms", "340 µs", "12.35 s", "1 min", "2 min 5 s".
 std::string precise_duration(Duration d);

@@ -16,12 +16,6 @@ bool meet_any(TimeRange time, const std::vector<TimeRange>& others) {
   });
 }
 
-Duration longest_ttl(const History& history) {
-  std::int64_t longest_ms = 0;
-  for (const Event& event : history.events) longest_ms = std::max(longest_ms, event.ttl_ms);
-  return std::chrono::milliseconds(longest_ms);
-}
-
 // Counts the changes, and says when they went on.
 std::vector<TimeRange> count_changes(const History& history, const Story& story,
                                      GroupChanges& changes) {

@@ -25,6 +25,7 @@ namespace redlock::drill {
 // client or a node, told by whoever did it.
 enum class What {
   asks,      // before the first byte of an attempt
+  waits,     // another has the lock: the client stands in its line from here on
   acquired,  // the client believes from here on
   refused,   // the attempt is over, without the lock
   extended,  // the client believes until the new end of validity
@@ -45,7 +46,7 @@ enum class What {
   unslowed,
   clock_jumped,
 };
-inline constexpr std::size_t kWhats = 19;
+inline constexpr std::size_t kWhats = 20;
 
 // Which messages of its party a cut stops.
 enum class Direction { both, in, out };
@@ -64,7 +65,7 @@ struct Event {
   std::int64_t ttl_ms = 0;  // acquired, extended: what the lock was asked for; 0: not told
   std::string why = {};     // refused: "held", "no_quorum"; lost: what it was told; killed
   bool accepted = false;    // wrote: as the store answered
-  Instant until{};          // recovering
+  Instant until{};          // recovering; waits: its patience; zero: not told
   std::vector<std::string> from = {};  // cut: off from whom; empty: from everybody
   Direction direction = Direction::both;
   std::int64_t ms = 0;     // slowed, stalled

@@ -30,6 +30,7 @@ enum : unsigned {
 // In the order of What.
 constexpr std::array kKinds = {
     KindOfEvent{What::asks, "asks", true, kLock, 0},
+    KindOfEvent{What::waits, "waits", true, kLock, kUntil},
     KindOfEvent{What::acquired, "acquired", true, kLock | kHold | kAsked | kValidUntil,
                 kToken | kTtlMs},
     KindOfEvent{What::refused, "refused", true, kLock, kWhy},
@@ -127,7 +128,7 @@ constexpr std::array kFields = {
                [](In v, Event& e) { return read_bool(v, e.accepted); },
                [](Of e) -> Json { return e.accepted; }, always},
     EventField{kUntil, "until", kTimeIs, [](In v, Event& e) { return read_time(v, e.until); },
-               [](Of e) { return time_json(e.until); }, always},
+               [](Of e) { return time_json(e.until); }, [](Of e) { return e.until != Instant(); }},
     EventField{kFrom, "from", "a list of names",
                [](In v, Event& e) { return read_names(v, e.from); },
                [](Of e) -> Json { return e.from; }, [](Of e) { return !e.from.empty(); }},

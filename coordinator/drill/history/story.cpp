@@ -67,6 +67,7 @@ class Teller {
   void end_hold(std::size_t number);
   void extend(std::size_t number);
   void ask(std::size_t number);
+  void wait(std::size_t number);
   void answer(std::size_t number, std::optional<std::size_t> hold);
   void end_spell(Spell spell, Instant at);
   void close_attempts(std::size_t client, Instant at);
@@ -135,6 +136,7 @@ void Teller::name_locks() {
 void Teller::tell_of_client(std::size_t number) {
   const What what = event(number).what;
   if (what == What::asks) return ask(number);
+  if (what == What::waits) return wait(number);
   if (what == What::refused) return answer(number, {});
   if (what == What::acquired) return acquire(number);
   story_.hold_of[number] = hold_of_.at(event(number).hold);
@@ -184,6 +186,15 @@ void Teller::ask(std::size_t number) {
   const std::size_t lock = lock_of_.at(told.lock);
   open_attempts_[{client, lock}].push_back(
       {.client = client, .lock = lock, .time = {told.at, told.at}, .asks = number});
+}
+
+// Of several open attempts the oldest that was not known to wait.
+void Teller::wait(std::size_t number) {
+  const Event& told = event(number);
+  auto& open = open_attempts_[{party_of_.at(told.who), lock_of_.at(told.lock)}];
+  const auto waiting =
+      std::find_if(open.begin(), open.end(), [](const Attempt& one) { return !one.waits; });
+  if (waiting != open.end()) waiting->waits = number;
 }
 
 // Of several open attempts of one client at one lock, which only threads have, it answers the one

@@ -45,6 +45,7 @@ struct Attempt {
   TimeRange time;
   std::optional<std::size_t> hold = {};    // when it succeeded
   std::optional<std::size_t> asks = {};    // the events
+  std::optional<std::size_t> waits = {};   // the first: since when it stands in the lock's line
   std::optional<std::size_t> answer = {};  // none: its client was killed, or the history ended
 };
 

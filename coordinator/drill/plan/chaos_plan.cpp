@@ -33,6 +33,7 @@ class ChaosPlan : private Planner {
   Duration cut_node(Duration at);
   Duration slow_one(Duration at) { return slow(at, pick(terms_.nodes)); }
   Duration slow_two(Duration at);
+  Duration slow_kill_and_stop(Duration at);
 
   static Duration leave_alone(Duration at) { return at + kCalm; }
 
@@ -69,7 +70,8 @@ std::vector<PlannedFault> ChaosPlan::make(bool with_calm) {
                              card(&ChaosPlan::cut_node, a_little),
                              card(&ChaosPlan::cut_client, a_little),
                              card(&ChaosPlan::slow_one, a_little),
-                             card(&ChaosPlan::slow_two, a_little)};
+                             card(&ChaosPlan::slow_two, a_little),
+                             card(&ChaosPlan::slow_kill_and_stop, half)};
   const std::array<Card, 5> clients = {
       card(&ChaosPlan::pause_long, a_little), card(&ChaosPlan::pause_long, a_little),
       card(&ChaosPlan::pause_long, a_little), card(&ChaosPlan::pause_short, a_little),
@@ -145,6 +147,14 @@ Duration ChaosPlan::slow_two(Duration at) {
   const auto victims = pick_several(2, terms_.nodes);
   const Duration first = slow(at, victims[0]);
   return std::max(first, slow(at, victims[1]));
+}
+
+// One of each, at a time: the two that are left need the slow one for a quorum.
+Duration ChaosPlan::slow_kill_and_stop(Duration at) {
+  const auto victims = pick_several(3, terms_.nodes);
+  const Duration slowed = slow(at, victims[0]);
+  const Duration stopped = stop_node(at, victims[1]);
+  return std::max({slowed, stopped, kill_node(at, victims[2])});
 }
 
 // Longer than whatever it holds lives: others hold it when the client goes on.

@@ -15,7 +15,8 @@ from edit import Edit  # noqa: E402
 
 # What a checker that knows of no changes accepts (docs/history.md), but for names with x_.
 FIELDS = {
-    "asks": {"lock"}, "acquired": {"lock", "hold", "asked", "valid_until", "token", "ttl_ms"},
+    "asks": {"lock"}, "waits": {"lock", "until"},
+    "acquired": {"lock", "hold", "asked", "valid_until", "token", "ttl_ms"},
     "refused": {"lock", "why"}, "extended": {"lock", "hold", "valid_until", "ttl_ms"},
     "releases": {"lock", "hold"}, "lost": {"lock", "hold", "why"},
     "wrote": {"lock", "hold", "accepted", "token"}, "killed": {"why"}, "started": set(),
@@ -73,6 +74,8 @@ class Broken(DrillTest):
 
     def test_each_broken_rule_is_found(self):
         for path in sorted(BROKEN.glob("*.edit")):
+            if Edit(path).options:  # of another drill
+                continue
             with self.subTest(path.stem):
                 self.assertFound(path)
 

@@ -1,17 +1,25 @@
 """redlock drill chaos: lock nodes keep their promises in it, and what does not is caught."""
 
 import os
+import pathlib
 import pty
+import re
 import shutil
 import signal
 import subprocess
+import sys
 import unittest
 
 from drills import DrillTest
-from group import (PATIENCE_S, REDIS, REDLOCK, is_alive, programs_of, read_terminal,
-                   wait_until)
+from group import (BUILD, PATIENCE_S, REDIS, REDLOCK, ROOT, SANITIZED, is_alive, programs_of,
+                   read_terminal, wait_until)
+
+sys.path.append(os.path.join(ROOT, "tests/simulation/broken"))
+
+from edit import Edit  # noqa: E402
 
 CLIENTS = 16
+BROKEN = pathlib.Path(__file__).parent / "broken/nodes"
 
 
 class Chaos(DrillTest):
@@ -26,6 +34,11 @@ class Chaos(DrillTest):
                             ("client", "wrote", 100), ("client", "extended", 1))
         self.assertTrue(all(event["token"] and event["ttl_ms"] for event in events
                             if event["what"] == "acquired"))
+        # Nobody who waited in line starved, and many did wait, four clients all the time.
+        self.assertHappened(counts, ("client", "waits", 50))
+        self.assertGreaterEqual(report["figures"]["waits"]["served"], 25)
+        in_line = [event for event in events if event["who"] == "client 4" and "lock" in event]
+        self.assertEqual({event["lock"] for event in in_line}, {"lock 1"})
         # The checker says the same of the file that stays.
         path = os.path.join(self.out, "history.jsonl")
         self.assertEqual(subprocess.run([REDLOCK, "drill", "check", path], check=False,
@@ -47,6 +60,29 @@ class Chaos(DrillTest):
         self.assertEqual(report["counts"]["old_write"], 0)
         self.assertEqual(report["counts"]["revived"], 0)
         self.assertEqual(report["counts"]["long_validity"], 0)
+
+
+@unittest.skipIf(SANITIZED, "programs that are broken on purpose are not instrumented")
+class Broken(DrillTest):
+    """The drill over nodes that break a rule, by the options that their edit names."""
+
+    def assertFound(self, path):
+        edit = Edit(path)
+        first, last = (int(seed) for seed in edit.seeds.split(".."))
+        program = os.path.join(BUILD, "broken", f"redlock-node-{path.stem}")
+        for seed in range(first, last + 1):
+            drill = self.start(*edit.options.split(), "--seed", str(seed), "--node-binary", program)
+            status, output, errors = self.result(drill, 60)
+            if re.search(edit.found, output):
+                self.assertEqual(status, 1, output + errors)
+                return
+        self.fail(f"{path.stem}: nothing found with seeds {edit.seeds}")
+
+    def test_each_broken_rule_is_found(self):
+        for path in sorted(BROKEN.glob("*.edit")):
+            if Edit(path).options:
+                with self.subTest(path.stem):
+                    self.assertFound(path)
 
 
 class Ends(DrillTest):

@@ -43,6 +43,15 @@ REVIVED = history(
     releases(19000, "anna", "1"), clock_drift=0.01)
 TOO_LONG = history(
     acquired(10, "anna", "1", 900000, token=1, ttl_ms=10000), releases(50, "anna", "1"))
+STARVED = history(
+    acquired(10, "anna", "1", 9000, token=1, ttl_ms=10000),
+    (20, "bert", "asks", {"lock": "printer"}),
+    (21, "bert", "waits", {"lock": "printer", "until": 9000 * MS}),
+    releases(40, "anna", "1"),
+    *(event for i in range(17) for event in (
+        acquired(50 + i, "anna", f"a{i}", 9000, token=2 + i, ttl_ms=10000),
+        releases(50.5 + i, "anna", f"a{i}"))),
+    acquired(70, "bert", "b", 9000, token=20, ttl_ms=10000), releases(80, "bert", "b"))
 TWO_HOLDERS = history(
     acquired(10, "anna", "1", 100), (20, "node 1", "killed", {}), (30, "node 1", "started", {}),
     acquired(40, "bert", "2", 150), releases(90, "anna", "1"), releases(95, "bert", "2"),
@@ -87,9 +96,10 @@ class Judging(CheckTest):
                       "at 0.001000 s, line 2) and bert (acquired at 0.031000 s, line 5)",
                       done.stdout)
 
-    def test_a_revived_hold_and_a_validity_beyond_its_ttl_are_found(self):
+    def test_a_revived_hold_a_validity_beyond_its_ttl_and_a_starved_waiter_are_found(self):
         for text, kind, places in ((REVIVED, "revived", ["line 2", "line 5"]),
-                                   (TOO_LONG, "long_validity", ["line 2"])):
+                                   (TOO_LONG, "long_validity", ["line 2"]),
+                                   (STARVED, "starved", ["line 4", "line 38"])):
             done = self.check(self.file(text), "--json")
             report = json.loads(done.stdout)
             self.assertEqual((done.returncode, report["counts"][kind]), (1, 1), done.stdout)

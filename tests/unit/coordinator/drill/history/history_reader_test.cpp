@@ -182,7 +182,7 @@ TEST_CASE("each mistake in an event is told with its line and what to do") {
              Catch::Contains(R"(needs "who")"));
   CHECK_THAT(mistake(R"("lock":"l")"), Catch::Contains(R"(needs "what")"));
   CHECK_THAT(mistake(R"("what":"aquired")"),
-             Catch::Contains(R"(there is no event "aquired"; there are asks, acquired, refused)"));
+             Catch::Contains(R"(there is no event "aquired"; there are asks, waits, acquired)"));
   CHECK_THAT(mistake(R"("what":"asks")"), Catch::Contains(R"("asks" needs "lock": a text of)"));
   CHECK_THAT(mistake(R"("what":"asks","lock":"")"), Catch::Contains(R"("lock" must be a text of)"));
   CHECK_THAT(mistake(R"("what":"asks","lock":"l","token":1)"),
