@@ -80,8 +80,8 @@ redis_clients() {
   show_reply "ERR*" redis-cli -p "${ports[3]}" SET lock alice
 }
 
-# Alice's lock is node 3's for sure. The quorum of the other one may be without it, where the machine
-# is busy: then it has nothing to wait for.
+# Alice's lock is node 3's for sure. The quorum of the other one may be without it, where the
+# machine is busy: then it has nothing to wait for.
 a_crash() {
   local port=${ports[3]}
   heading "Node 3 holds locks, is killed with -9 and started again: it remembers none of them."
