@@ -88,6 +88,8 @@ TEST_CASE("a slip in a subcommand or an option is answered with what may have be
         std::string::npos);
   CHECK(said("run -job true").find("a name that begins with - stands behind --") !=
         std::string::npos);
+  CHECK(said("run -w job -- true").starts_with("redlock: --wait: 'job' is not a duration"));
+  CHECK(said("run -w 5s -- true").find("NAME is required") != std::string::npos);
   CHECK(said("up --count 4").find("an odd number from 1 to 63") != std::string::npos);
   CHECK(said("up --count 65").find("an odd number from 1 to 63") != std::string::npos);
   CHECK(said("drill chas").find("chaos") != std::string::npos);
