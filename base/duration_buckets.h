@@ -5,7 +5,8 @@
 //   times.add(took);
 //   for (const DurationBuckets::Bucket& bucket : times.buckets()) …
 //
-// For what goes over a network to disks: the edges are from a tenth of a millisecond to a second.
+// For what goes over a network to disks, and for locks: the edges are from a tenth of a millisecond
+// to a minute.
 #pragma once
 
 #include "base/time.h"
@@ -19,8 +20,9 @@ namespace redlock {
 
 class DurationBuckets {
  public:
-  static constexpr std::array<Duration, 13> kEdges = {100us, 250us, 500us, 1ms,   2500us, 5ms, 10ms,
-                                                      25ms,  50ms,  100ms, 250ms, 500ms,  1s};
+  static constexpr std::array<Duration, 18> kEdges = {100us, 250us,  500us, 1ms,   2500us, 5ms,
+                                                      10ms,  25ms,   50ms,  100ms, 250ms,  500ms,
+                                                      1s,    2500ms, 5s,    10s,   30s,    1min};
 
   struct Bucket {
     Duration up_to{0};  // kEndless: of the last
@@ -28,9 +30,17 @@ class DurationBuckets {
   };
   static constexpr Duration kEndless = Duration::max();
 
-  void add(Duration took) {
+  // Its place among the buckets.
+  static std::size_t bucket_of(Duration took) {
     const auto* const edge = std::lower_bound(kEdges.begin(), kEdges.end(), took);
-    ++counts_[static_cast<std::size_t>(edge - kEdges.begin())];
+    return static_cast<std::size_t>(edge - kEdges.begin());
+  }
+  static constexpr Duration edge_of(std::size_t bucket) {
+    return bucket < kEdges.size() ? kEdges[bucket] : kEndless;
+  }
+
+  void add(Duration took) {
+    ++counts_[bucket_of(took)];
     sum_ += took;
   }
 
@@ -38,7 +48,7 @@ class DurationBuckets {
   std::array<Bucket, kEdges.size() + 1> buckets() const {
     std::array<Bucket, kEdges.size() + 1> buckets;
     for (std::size_t i = 0; i < buckets.size(); ++i) {
-      buckets[i] = {i < kEdges.size() ? kEdges[i] : kEndless, counts_[i]};
+      buckets[i] = {edge_of(i), counts_[i]};
     }
     return buckets;
   }

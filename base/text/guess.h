@@ -7,7 +7,8 @@
 
 namespace redlock {
 
-// How many letters to change, add or take away to make one word of the other.
+// How many letters to change, add, take away or swap with the next to make one word of the other
+// (optimal string alignment, the restricted Damerau-Levenshtein distance).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // The one of the words that is at most two slips from this one, and not half another; empty: none

@@ -18,6 +18,15 @@ std::string escaped(std::string_view value) {
   return text;
 }
 
+// As they stand between the braces.
+std::string joined(MetricsText::Labels labels) {
+  std::string text;
+  for (const auto& [name, value] : labels) {
+    text += fmt::format("{}{}=\"{}\"", text.empty() ? "" : ",", name, escaped(value));
+  }
+  return text;
+}
+
 std::string number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
@@ -50,33 +59,40 @@ void MetricsText::counter(std::string_view name, std::string_view help, MetricsV
   sample({}, value);
 }
 
-// Each bucket is told with all that are below it.
+void MetricsText::histogram(std::string_view name, std::string_view help) {
+  begin("histogram", name, help);
+}
+
 void MetricsText::histogram(std::string_view name, std::string_view help,
                             const DurationBuckets& times) {
-  begin("histogram", name, help);
-  const auto add = [this](std::string_view suffix, MetricsValue value) {
-    fmt::format_to(std::back_inserter(text_), "{}_{}_{} {}\n", prefix_, name_, suffix,
-                   number(value.number()));
-  };
+  histogram(name, help);
+  sample({}, times);
+}
+
+void MetricsText::sample(Labels labels, MetricsValue value) {
+  add("", joined(labels), value);
+}
+
+// Each bucket is told with all that are below it.
+void MetricsText::sample(Labels labels, const DurationBuckets& times) {
+  const std::string told = joined(labels);
+  const std::string_view comma = told.empty() ? "" : ",";
   std::uint64_t count = 0;
   for (const DurationBuckets::Bucket& bucket : times.buckets()) {
     count += bucket.count;
     const bool is_last = bucket.up_to == DurationBuckets::kEndless;
     const std::string edge = is_last ? "+Inf" : number(MetricsValue(bucket.up_to).number());
-    add(fmt::format("bucket{{le=\"{}\"}}", edge), count);
+    add("_bucket", fmt::format("{}{}le=\"{}\"", told, comma, edge), count);
   }
-  add("sum", times.sum());
-  add("count", count);
+  add("_sum", told, times.sum());
+  add("_count", told, count);
 }
 
-void MetricsText::sample(Labels labels, MetricsValue value) {
-  std::string told;
-  for (const auto& [name, text] : labels) {
-    told += fmt::format("{}{}=\"{}\"", told.empty() ? "{" : ",", name, escaped(text));
-  }
-  if (!told.empty()) told += "}";
-  fmt::format_to(std::back_inserter(text_), "{}_{}{} {}\n", prefix_, name_, told,
-                 number(value.number()));
+void MetricsText::add(std::string_view suffix, std::string_view labels, MetricsValue value) {
+  const std::string_view opened = labels.empty() ? "" : "{";
+  const std::string_view closed = labels.empty() ? "" : "}";
+  fmt::format_to(std::back_inserter(text_), "{}_{}{}{}{}{} {}\n", prefix_, name_, suffix, opened,
+                 labels, closed, number(value.number()));
 }
 
 }  // namespace redlock

@@ -50,17 +50,20 @@ class MetricsText {
   // One number of its own.
   void gauge(std::string_view name, std::string_view help, MetricsValue value);
   void counter(std::string_view name, std::string_view help, MetricsValue value);
+  // Name: ends in "_seconds".
+  void histogram(std::string_view name, std::string_view help, const DurationBuckets& times);
   // Several, told apart by their labels: each is a sample that follows.
   void gauge(std::string_view name, std::string_view help);
   void counter(std::string_view name, std::string_view help);
+  void histogram(std::string_view name, std::string_view help);
   void sample(Labels labels, MetricsValue value);
-  // Name: ends in "_seconds".
-  void histogram(std::string_view name, std::string_view help, const DurationBuckets& times);
+  void sample(Labels labels, const DurationBuckets& times);
 
   std::string str() && { return std::move(text_); }
 
  private:
   void begin(std::string_view type, std::string_view name, std::string_view help);
+  void add(std::string_view suffix, std::string_view labels, MetricsValue value);
 
   std::string_view prefix_;
   std::string_view name_;  // that the samples are of

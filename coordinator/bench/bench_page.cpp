@@ -62,14 +62,15 @@ std::string latency_table(const BenchFigures& figures) {
       "<h2>How long it took</h2>\n<table class=\"figures\" id=\"latencies\">\n"
       "<thead><tr><th></th><th class=\"number extra\">count</th><th class=\"number\">p50</th>"
       "<th class=\"number extra\">p90</th><th class=\"number\">p99</th>"
-      "<th class=\"number\">p99.9</th><th class=\"number\">max</th></tr></thead>\n<tbody>\n";
+      "<th class=\"number extra\">p99.9</th><th class=\"number\">max</th></tr></thead>\n<tbody>\n";
   for (const auto& [name, latency] :
        {std::pair{"acquire", &figures.acquire.latency},
         std::pair{"release", &figures.release.latency}, std::pair{"both", &figures.pair}}) {
     text += fmt::format("<tr><td>{}</td><td class=\"number extra\">{}</td>", name,
                         grouped(latency->count()));
     for (const double share : kToldShares) {
-      text += fmt::format("<td class=\"number{}\">{}</td>", share == 0.9 ? " extra" : "",
+      const bool is_extra = share == 0.9 || share == 0.999;
+      text += fmt::format("<td class=\"number{}\">{}</td>", is_extra ? " extra" : "",
                           time_cell(*latency, share));
     }
     text += "</tr>\n";

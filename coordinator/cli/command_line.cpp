@@ -86,6 +86,18 @@ CommandLine resolve(const CLI::App& app, const Flags& flags, CommandLine line) {
   return line;
 }
 
+// Where a word is missing, an option may have taken it for its duration: `run -w job -- make`.
+std::string word_taken_for_duration(const Flags& flags) {
+  for (const char* name : {"wait", "ttl", "max-hold", "kill-after", "node-timeout"}) {
+    if (!flags.is_given(name)) continue;
+    GivenSettings settings;
+    settings.set(name, {flags.values.at(name), fmt::format("--{}", name), true});
+    Duration ignored{};
+    if (const Problem problem = read_duration(settings, name, ignored)) return problem->text;
+  }
+  return {};
+}
+
 CommandLine parse(const std::vector<std::string>& words, CommandLine line) {
   Flags flags;
   CLI::App app("Redlock: one lock over several nodes", "redlock");
@@ -107,6 +119,7 @@ CommandLine parse(const std::vector<std::string>& words, CommandLine line) {
   } catch (const CLI::ParseError& error) {
     std::string why = no_drill_named(app);
     if (why.empty()) why = slip_in(app, ours);
+    if (why.empty()) why = word_taken_for_duration(flags);
     if (why.empty()) why = error.what();
     return failed({exit_code::kUsage, fmt::format("{} (redlock --help)", why)});
   }

@@ -100,6 +100,22 @@ std::string wrapped(std::string_view text, std::size_t indent) {
   return out;
 }
 
+// What an option does begins at this column, and goes on below it where a line is full.
+std::string fitted(const std::string& help) {
+  constexpr std::size_t kIndent = 30;
+  std::string text;
+  for (std::size_t at = 0; at < help.size();) {
+    const std::size_t end = std::min(help.find('\n', at), help.size());
+    const std::string_view line(help.data() + at, end - at);
+    const bool is_too_wide = line.size() > kColumns && line.starts_with("  ");
+    text += line.substr(0, is_too_wide ? kIndent : line.size());
+    if (is_too_wide) text += wrapped(line.substr(kIndent), kIndent);
+    text += '\n';
+    at = end + 1;
+  }
+  return text;
+}
+
 // " run hold " → "run, hold: "
 std::string prefix_of(std::string_view subcommands) {
   std::string names;
@@ -160,17 +176,18 @@ std::string options_of_all(const CLI::App& app) {
 std::string help_text(const CLI::App& app) {
   const CLI::App* const subcommand = deepest(app);
   if (subcommand == &app) {
-    return app.help() + "redlock help SUBCOMMAND: its options and exit codes\n\n" + exit_codes("") +
-           "\n" + std::string(kForms);
+    return fitted(app.help()) + "redlock help SUBCOMMAND: its options and exit codes\n\n" +
+           exit_codes("") + "\n" + std::string(kForms);
   }
   const CLI::Formatter form;
   std::string usage = form.make_usage(subcommand, path_of(subcommand));
   if (path_of(subcommand) == "redlock run") {
     usage.insert(usage.find_last_not_of('\n') + 1, " -- COMMAND [ARG…]");
   }
-  return form.make_description(subcommand) + usage + form.make_positionals(subcommand) +
-         form.make_groups(subcommand, CLI::AppFormatMode::Normal) +
-         form.make_subcommands(subcommand, CLI::AppFormatMode::Normal) + options_of_all(app) +
+  return fitted(form.make_description(subcommand) + usage + form.make_positionals(subcommand) +
+                form.make_groups(subcommand, CLI::AppFormatMode::Normal) +
+                form.make_subcommands(subcommand, CLI::AppFormatMode::Normal) +
+                options_of_all(app)) +
          "\n" + exit_codes(word_of(subcommand)) + "\n" + std::string(kForms);
 }
 

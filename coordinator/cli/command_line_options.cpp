@@ -1,5 +1,6 @@
 // The options of the subcommands, but for those of serve and drill.
 #include "base/text/duration_text.h"
+#include "base/text/number.h"
 #include "base/token.h"
 #include "base/version.h"
 #include "coordinator/cli/command_line_parts.h"
@@ -157,7 +158,12 @@ void add_subcommands(CLI::App& app, Flags& flags, Options& options) {
   add_group(app, options);
   CLI::App& up =
       *app.add_subcommand("up", "start nodes and a front door on this machine, for development");
-  up.add_option("--count", options.up.count, "how many (5)")->check(CLI::Range(1, 64));
+  up.add_option("--count", options.up.count, "how many (5)")->check([](const std::string& text) {
+    const auto count = parse_int64(text);
+    const bool is_good = count && *count >= 1 && *count <= 63 && *count % 2 == 1;
+    return is_good ? std::string()
+                   : "an odd number from 1 to 63 is wanted, as a quorum is more than half of them";
+  });
   up.add_option("--port", options.up.first_port, "the first one's port (7001)");
   up.add_option("--dir", options.up.folder, "where they keep their state (redlock-up)");
   up.add_option("--node-binary", options.up.node_program, "the redlock-node program");

@@ -158,7 +158,7 @@ Problem read_clients_password(const GivenSettings& settings, ServeOptions& serve
 
 void add_serve(CLI::App& app, Flags& flags, Options& options) {
   CLI::App& subcommand = *app.add_subcommand(
-      "serve", "a front door: one address that looks like one Redis, and every lock is a quorum's");
+      "serve", "a front door: one address that looks like one Redis; each lock is a quorum's");
   subcommand
       .add_option("--listen", flags.listen,
                   "where: host:port or the path of a unix socket; may be given again "

@@ -4,6 +4,7 @@
 #include "coordinator/cli/command_line_parts.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -65,10 +66,29 @@ std::string did_you_mean(std::string_view kind, std::string_view word,
   return fmt::format("there is no {} '{}'{}", kind, printable(word.substr(0, 64)), guess);
 }
 
+// What other programs call it.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOtherNames = {
+    {{"lock", "acquire"},
+     {"unlock", "release"},
+     {"exec", "run"},
+     {"ls", "list"},
+     {"version", "--version"}}};
+
 std::string unknown_subcommand(const CLI::App& app, const std::string& word) {
-  std::vector<std::string> names;
+  for (const auto& [other, ours] : kOtherNames) {
+    if (word != other) continue;
+    return fmt::format("there is no subcommand '{}'; did you mean '{}'?", word, ours);
+  }
+  std::vector<std::string> names = {"help"};
   for (const CLI::App* one : subcommands_of(app)) names.push_back(one->get_name());
   return did_you_mean("subcommand", word, {names.begin(), names.end()});
+}
+
+std::string unknown_word(const CLI::App& subcommand, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* one : subcommands_of(subcommand)) names.push_back(one->get_name());
+  const std::string kind = fmt::format("word of {}", subcommand.get_name());
+  return did_you_mean(kind, word, {names.begin(), names.end()});
 }
 
 std::string unknown_option(const CLI::App& app, const CLI::App* subcommand,
@@ -164,13 +184,22 @@ std::string slip_in(const CLI::App& app, const std::vector<std::string>& words) 
   const CLI::App* const subcommand =
       plain.empty() ? nullptr : subcommand_named(app, words[plain.front()]);
   const bool has_own = subcommand != nullptr && !subcommands_of(*subcommand).empty();
+  if (has_own && plain.size() > 1 && subcommand_named(*subcommand, words[plain[1]]) == nullptr) {
+    return unknown_word(*subcommand, words[plain[1]]);
+  }
   for (std::size_t i = 0; i < words.size() && words[i] != "--" && !has_own; ++i) {
     const bool is_long = words[i].size() > 2 && words[i].starts_with("--");
     if (is_long && option_of(app, subcommand, words[i]) == nullptr) {
       return unknown_option(app, subcommand, words[i]);
     }
+    const bool is_short = is_option(words[i]) && !words[i].starts_with("--");
+    if (is_short && option_of(app, subcommand, words[i].substr(0, 2)) == nullptr) {
+      return fmt::format("there is no option '{}'; a name that begins with - stands behind --",
+                         printable(words[i].substr(0, 2)));
+    }
     const bool is_subcommand = !plain.empty() && i == plain.front();
     if (is_subcommand && subcommand == nullptr) return unknown_subcommand(app, words[i]);
+    if (is_option(words[i]) && takes_next_word(app, subcommand, words[i])) ++i;  // its value
   }
   return {};
 }

@@ -27,20 +27,20 @@ Duration rounded_up(Duration d) {
 }  // namespace
 
 WaitReason held_reason(const std::optional<Holder>& holder, Duration holder_age) {
-  if (!holder) return {"held by another", "held"};
-  std::string who = "held by another";
-  if (!holder->label.empty()) {
-    who =
-        fmt::format("held by {} for {}", holder->label, rough_duration(holder->held + holder_age));
+  if (!holder) return {"held by another", "held", "held"};
+  std::string who = "held by " + (holder->label.empty() ? "another" : holder->label);
+  const std::string shorter = who;
+  if (!holder->label.empty()) who += " for " + rough_duration(holder->held + holder_age);
+  if (holder->left == Duration::max()) {
+    return {who + ", without an end", shorter + ", without an end", "held without an end"};
   }
-  if (holder->left == Duration::max()) return {who + ", without an end", "held without an end"};
   const Duration left = std::max<Duration>(holder->left - holder_age, 0ns);
-  const std::string most = "at most " + rough_duration(rounded_up(left));
-  return {fmt::format("{}, {} more", who, most), fmt::format("held, {}", most)};
+  const std::string most = ", at most " + rough_duration(rounded_up(left));
+  return {who + most + " more", shorter + most, "held" + most};
 }
 
 WaitReason reason_of(const Error& why) {
-  if (why.code != ErrorCode::no_quorum || why.nodes.empty()) return {why.text, why.text};
+  if (why.code != ErrorCode::no_quorum || why.nodes.empty()) return {why.text, why.text, why.text};
   std::map<std::string_view, std::size_t> others;
   std::size_t voted = 0;
   for (const NodeAnswer& answer : why.nodes) {
@@ -49,7 +49,7 @@ WaitReason reason_of(const Error& why) {
   std::string text = fmt::format("no quorum: {} of {} voted", voted, why.nodes.size());
   const std::string brief = text;
   for (const auto& [what, count] : others) text += fmt::format(", {} {}", count, what);
-  return {text, brief};
+  return {text, brief, brief};
 }
 
 std::string waiting_text(const WaitView& view, std::size_t columns) {
@@ -61,10 +61,13 @@ std::string waiting_text(const WaitView& view, std::size_t columns) {
                                                      rough_duration(rounded_up(*view.wait)))
                                        : fmt::format("waited {}", rough_duration(view.waited));
   const std::string head = fmt::format("{} {}: ", kSpinner[view.turn % kSpinner.size()], name);
-  const std::array<std::string, 4> forms = {
+  const std::string briefly = rough_duration(view.waited);
+  const std::array<std::string, 6> forms = {
       fmt::format("{}{} ({})", head, view.why.text, waited),
       fmt::format("{}{}", head, view.why.text),
-      fmt::format("{}{} ({})", head, view.why.brief, rough_duration(view.waited)),
+      fmt::format("{}{} ({})", head, view.why.shorter, briefly),
+      fmt::format("{}{}", head, view.why.shorter),
+      fmt::format("{}{} ({})", head, view.why.brief, briefly),
       fmt::format("{}{}", head, view.why.brief)};
   for (const std::string& form : forms) {
     if (cut_to_columns(form, columns) == form) return form;

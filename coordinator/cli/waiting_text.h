@@ -11,9 +11,11 @@
 
 namespace redlock::coordinator {
 
-// Why a lock is waited for: for a line that has room, and for one that has not.
+// Why a lock is waited for: for a line that has room, for one that has less, and for one that has
+// not even that for who holds it.
 struct WaitReason {
   std::string text;
+  std::string shorter;
   std::string brief;
 };
 

@@ -211,14 +211,14 @@ Client::Core::Undo Client::Core::acquire(
     std::function<void(const coordinator::AcquireResult&)> on_end) {
   const auto wait = std::make_shared<Wait>(*this, request.name, std::move(on_wait));
   request.on_retry = [wait](const coordinator::AcquireResult& result) { wait->on_retry(result); };
-  const auto tell = [this, wait,
+  const Instant asked = holder_now();
+  const auto tell = [this, wait, asked,
                      on_end = std::move(on_end)](const coordinator::AcquireResult& result) {
     wait->end();
-    report_.on_acquisition(result.outcome);
+    report_.on_acquisition(result.outcome, holder_now() - asked);
     on_end(result);
   };
-  const coordinator::OperationId operation =
-      group().acquire(std::move(request), holder_now(), tell);
+  const coordinator::OperationId operation = group().acquire(std::move(request), asked, tell);
   return [this, wait, operation] {
     wait->end();
     group().cancel(operation, holder_now());

@@ -133,6 +133,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   protocol::Reply lock_wait(server::Call& call);
   protocol::Reply lock_status(server::Call& call);
   protocol::Reply info(server::Call& call);
+  protocol::Reply forget_figures(server::Call& call);
   std::string door_section(Now now) const;
   std::string locks_section() const;
   std::string nodes_section(Now now) const;

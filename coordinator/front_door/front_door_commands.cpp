@@ -99,6 +99,7 @@ Reply FrontDoor::execute(Call& call) {
   if (call.command.spec.group == "pubsub") return publish(call);
   if (name == "info") return info(call);
   if (name == "config|set") return set_config(call);
+  if (name == "config|resetstat") return forget_figures(call);
   if (name == "reset") {
     watched_.forget(call.session.id());
     waiting_.forget(call.session.id());
@@ -115,6 +116,15 @@ Reply FrontDoor::serve(Call& call, std::unique_ptr<CommandBody> body) {
   keep_request(call.session, call.words);
   begin(call.session.id(), std::move(body), may_take_long(call));
   return Reply::later();
+}
+
+// What the door and its groups count begins anew, as what its sessions' node counts.
+Reply FrontDoor::forget_figures(Call& call) {
+  stats_ = {};
+  group_.forget_figures();
+  message_group_.forget_figures();
+  relay_.forget_figures();
+  return node_command("config|resetstat").run(call);
 }
 
 // Without a stopwatch nothing gives way.

@@ -350,6 +350,11 @@ std::optional<Instant> Group::next_deadline() const {
   return next;
 }
 
+void Group::forget_figures() {
+  parts_.figures = {};
+  for (Link& link : parts_.links) link.forget_figures();
+}
+
 std::size_t Group::releases_pending() const {
   std::size_t pending = 0;
   for (const Link& link : parts_.links) pending += link.releases_pending();

@@ -115,6 +115,8 @@ class Group {
   std::uint64_t node_changes() const { return parts_.rosters.changes(); }
   const ChosenRoster& roster() const { return *parts_.rosters.chosen(); }
   const GroupFigures& figures() const { return parts_.figures; }
+  // Of the links, too.
+  void forget_figures();
   Link& link(NodeIndex node) { return parts_.links[node]; }
   const Link& link(NodeIndex node) const { return parts_.links[node]; }
   // How many lead to a node that is known, and answers.

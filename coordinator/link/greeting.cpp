@@ -95,7 +95,10 @@ std::optional<Answer> Greeting::on_status(const Reply& reply) {
   }
   auto status = read_node_status(reply);
   if (!status) {
-    return Answer{.kind = AnswerKind::error, .text = "its LOCK.STATUS is not that of a node"};
+    return Answer{.kind = AnswerKind::error,
+                  .text = is_status_of_front_door(reply)
+                              ? "it is a front door: name the nodes that it stands before"
+                              : "its LOCK.STATUS is not that of a node"};
   }
   facts_ = {NodeKind::redlock_node, status->node_id, std::move(*status)};
   return std::nullopt;

@@ -145,6 +145,12 @@ void Link::note_vote(AnswerKind answer) {
   ++(answer == AnswerKind::yes ? votes_.yes : answer == AnswerKind::no ? votes_.no : votes_.none);
 }
 
+void Link::forget_figures() {
+  votes_ = {};
+  pulse_.forget_round_trips();
+  relay_.forget_unsent();
+}
+
 // A release that failed is owed to the node; whoever waited for it is told at once.
 void Link::fail(NodeRequest request, Answer answer) {
   complete(request, std::move(answer));

@@ -195,9 +195,12 @@ class Link {
     return state_ == State::ready && !recovers;
   }
   Duration round_trip() const { return pulse_.round_trip(); }
+  const DurationBuckets& round_trips() const { return pulse_.round_trips(); }
   // For how long an answer is due with nothing heard.
   Duration silence(Instant now) const { return in_flight_.empty() ? 0ns : now - pulse_.heard(); }
   const VoteFigures& votes() const { return votes_; }
+  // What was counted so far: round trips, votes, and messages that the node did not take.
+  void forget_figures();
   // Releases that are not answered yet, sent or not.
   std::size_t releases_pending() const { return releases_pending_; }
 

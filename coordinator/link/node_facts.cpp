@@ -88,6 +88,11 @@ std::optional<NodeStatus> read_node_status(const Reply& reply) {
   return status;
 }
 
+bool is_status_of_front_door(const Reply& reply) {
+  const bool has_fields = reply.is(Reply::Kind::map) || reply.is(Reply::Kind::array);
+  return has_fields && Fields(reply.items()).number("quorum") > 0;
+}
+
 Duration admissible_in(const NodeStatus& status) {
   const bool is_recovering = status.state == "recovering";
   return is_recovering ? std::max(status.admit_in, status.delay_left) : status.admit_in;

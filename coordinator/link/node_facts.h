@@ -48,6 +48,8 @@ struct NodeStatus {
 // Out of a map, or a flat array of keys and values; nullopt if it is neither, names no node id, or
 // tells a counter or a roster that no node can have.
 std::optional<NodeStatus> read_node_status(const protocol::Reply& reply);
+// Whether it is what a front door answers to the same question.
+bool is_status_of_front_door(const protocol::Reply& reply);
 
 // Until an unfenced node with this LOCK.STATUS can be admitted; 0: now. While it is recovering it
 // takes no floor (rule R10).

@@ -48,6 +48,7 @@ class RelayLine {
   // The first of those, if it may be written now: then it counts as written.
   std::optional<NodeRequest> next_publication();
   void note_unsent() { ++unsent_; }
+  void forget_unsent() { unsent_ = 0; }
 
   // Whether a push answers a subscription().
   bool is_confirmation(const protocol::Reply& push) const;

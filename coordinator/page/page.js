@@ -162,10 +162,10 @@
   function edge(us) {
     return us < 1e6 ? `${us / 1000} ms` : `${us / 1e6} s`;
   }
-  const within = (bucket) =>
-    bucket.up_to_us === null ? "longer than 1 s" : `within ${edge(bucket.up_to_us)}`;
 
   function showAcquisitions(buckets) {
+    const within = (bucket) => bucket.up_to_us === null ?
+      `longer than ${edge(buckets.at(-2).up_to_us)}` : `within ${edge(bucket.up_to_us)}`;
     const all = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
     byId("acquisitions").hidden = all === 0;
     if (all === 0) {

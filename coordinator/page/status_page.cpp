@@ -67,7 +67,9 @@ std::optional<net::HttpResponse> StatusPage::answer(std::string_view path) {
   looked_at_until_ = later(now(), kLookedAtTime);
   if (!is_asking_ && !was_looked_at) again_.set(std::max(now(), later(looked_at_, kInterval)));
   if (is_events) return net::HttpResponse::listen_to(events_);
-  if (!was_looked_at || last_.empty()) return net::HttpResponse::failure(503);  // in a moment
+  if (!was_looked_at || last_.empty()) {
+    return net::HttpResponse{.status = 503, .body = "the nodes are asked now: look again in 1 s\n"};
+  }
   return file("application/json", last_ + "\n");
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kCountMax = 99;
+constexpr int kCountMax = 63;  // an odd number, and at most as many as a group may have
 constexpr int kPortMax = 65535;
 
 bool is_executable(const fs::path& path) {

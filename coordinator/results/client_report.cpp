@@ -1,14 +1,31 @@
 #include "coordinator/results/client_report.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace redlock::coordinator {
 
-void ClientReport::on_acquisition(AcquisitionOutcome outcome) {
+void ClientReport::Times::add(Duration took) {
+  ++counts_[DurationBuckets::bucket_of(took)];
+  sum_ += took.count();
+}
+
+Figures::Times ClientReport::Times::read() const {
+  Figures::Times times{.sum = Duration(sum_)};
+  times.buckets.reserve(counts_.size());
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    times.buckets.push_back({DurationBuckets::edge_of(i), counts_[i]});
+  }
+  return times;
+}
+
+void ClientReport::on_acquisition(AcquisitionOutcome outcome, Duration took) {
   ++attempts_;
   switch (outcome) {
     case AcquisitionOutcome::acquired:
       ++acquired_;
+      acquisition_times_.add(took);
       return;
     case AcquisitionOutcome::held:
       ++refused_;
@@ -24,6 +41,8 @@ void ClientReport::on_extension(ExtensionOutcome outcome) {
 
 void ClientReport::on_release(const HeldLock& lock, Instant asked) {
   ++released_;
+  if (lock.valid_until == kNever) return;
+  left_at_release_.add(std::max<Duration>(lock.valid_until - asked, 0ns));
   if (is_late_release(lock.valid_until, lock.ttl, asked)) ++released_late_;
 }
 
@@ -62,6 +81,7 @@ void ClientReport::look_at(Node& node, const Link& link, const Say& say) {
   const bool was_connected = node.is_connected;
   node.is_connected = is_connected;
   node.connections = link.connection();
+  node.round_trip = link.round_trip().count();
   node.votes_yes = link.votes().yes;
   node.votes_no = link.votes().no;
   node.votes_none = link.votes().none;
@@ -84,11 +104,13 @@ Figures ClientReport::figures() const {
                   .failed = failed_,
                   .split_votes = split_votes_,
                   .second_rounds = second_rounds_,
+                  .acquisition_times = acquisition_times_.read(),
                   .extended = extended_,
                   .not_extended = not_extended_,
                   .lost = lost_,
                   .released = released_,
                   .released_late = released_late_,
+                  .validity_left_at_release = left_at_release_.read(),
                   .under_way = under_way_,
                   .kept = kept_};
   std::unique_lock lock(nodes_mutex_);
@@ -99,6 +121,7 @@ Figures ClientReport::figures() const {
     figures.nodes.push_back({.address = node.name,
                              .is_connected = node.is_connected,
                              .connections = node.connections,
+                             .round_trip = Duration(node.round_trip),
                              .votes_yes = node.votes_yes,
                              .votes_no = node.votes_no,
                              .votes_none = node.votes_none});

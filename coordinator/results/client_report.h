@@ -4,9 +4,11 @@
 // Thread safety: figures() from any thread; all else on the client's thread.
 #pragma once
 
+#include "base/duration_buckets.h"
 #include "coordinator/group/group.h"
 #include <redlock/client.h>
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -26,7 +28,7 @@ class ClientReport {
   explicit ClientReport(const std::vector<Group::Node>& nodes) { name_nodes(nodes); }
 
   void on_attempt_failed() { ++attempts_; }
-  void on_acquisition(AcquisitionOutcome outcome);
+  void on_acquisition(AcquisitionOutcome outcome, Duration took);
   void on_extension(ExtensionOutcome outcome);
   void on_loss() { ++lost_; }
   void on_release(const HeldLock& lock, Instant asked);
@@ -40,10 +42,21 @@ class ClientReport {
 
  private:
   using Counter = std::atomic<std::uint64_t>;
+  // As DurationBuckets, for any thread.
+  class Times {
+   public:
+    void add(Duration took);
+    Figures::Times read() const;
+
+   private:
+    std::array<Counter, DurationBuckets::kEdges.size() + 1> counts_{};
+    std::atomic<Duration::rep> sum_ = 0;
+  };
   struct Node {
     std::string name = {};
     std::atomic<bool> is_connected = false;
     Counter connections = 0;
+    std::atomic<Duration::rep> round_trip = 0;
     Counter votes_yes = 0;
     Counter votes_no = 0;
     Counter votes_none = 0;
@@ -66,6 +79,8 @@ class ClientReport {
   Counter lost_ = 0;
   Counter released_ = 0;
   Counter released_late_ = 0;
+  Times acquisition_times_;
+  Times left_at_release_;
   std::atomic<std::size_t> under_way_ = 0;
   std::atomic<std::size_t> kept_ = 0;
   mutable std::mutex nodes_mutex_;  // of the pointer

@@ -28,8 +28,7 @@ class Nodes {
           [](const Link& link) { return link.is_ready() ? 1 : 0; });
     gauge("node_granting", "1 while the node grants locks: it is up, and does not recover.",
           [now](const Link& link) { return link.is_granting(now) ? 1 : 0; });
-    gauge("node_round_trip_seconds", "Of the last question that did not wait behind another.",
-          [](const Link& link) { return link.round_trip(); });
+    tell_round_trips();
     gauge("node_silent_seconds", "For how long an answer is due of which nothing was heard.",
           [now](const Link& link) { return link.silence(now); });
     gauge("node_releases_owed", "Releases that the node has not answered, sent or not.",
@@ -38,6 +37,13 @@ class Nodes {
   }
 
  private:
+  void tell_round_trips() {
+    text_.histogram("node_round_trip_seconds", "Of questions that did not wait behind another.");
+    for (NodeIndex node = 0; node < group_.size(); ++node) {
+      const std::string address = printable(group_.nodes()[node].name);
+      text_.sample({{"node", address}}, group_.link(node).round_trips());
+    }
+  }
   void tell_votes() {
     text_.counter("votes_total", "The node's answers to those who wanted a lock; none: no vote.");
     for (NodeIndex node = 0; node < group_.size(); ++node) {
@@ -80,6 +86,9 @@ void tell_locks(MetricsText& text, const DoorStats& stats, const GroupFigures& f
   text.counter("released_late_total",
                "Of them, those with less than a fifth of their TTL left, as far as it is known.",
                stats.released_late);
+  text.histogram("validity_left_at_release_seconds",
+                 "Of released locks, as far as it is known: what was left of their TTL.",
+                 stats.left_at_release);
   text.counter("no_quorum_total", "Commands that failed, as too few nodes answered.",
                stats.no_quorum);
   text.counter("possible_total", "Commands that failed, as no quorum tells who holds the lock.",

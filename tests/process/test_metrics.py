@@ -202,7 +202,7 @@ class DoorsPage(WithMetrics):
             self.assertEqual(told("clients"), 1)
         self.assertEqual((told("nodes"), told("quorum")), (3, 2))
         self.assertEqual([told("node_granting", node=node) for node in addresses], [1, 1, 0])
-        self.assertLess(0, told("node_round_trip_seconds", node=addresses[0]))
+        self.assertLess(0, told("node_round_trip_seconds_sum", node=addresses[0]))
         self.assertEqual({name: told("acquisitions_total", outcome=name) for name in (
             "granted", "held", "late", "client_gone")},
             {"granted": 1, "held": 1, "late": 0, "client_gone": 0})
@@ -227,6 +227,28 @@ class DoorsPage(WithMetrics):
             self.assertEqual(client("LOCK.ACQUIRE", "printer", "a", "PX", 10000)[0], 1)
             self.assertEqual(client.info()["second_rounds"], "1")
         self.assertEqual(told("second_rounds_total"), 1)
+
+    def test_its_histograms_and_that_resetstat_sets_what_is_counted_to_zero(self):
+        node = self.node()
+        port, metrics = self.door([node])
+
+        def told(pattern):
+            return {name: value for name, value in samples_of(page(metrics)).items()
+                    if re.match(f"redlock_door_{pattern}", name)}
+        with Client(port) as client:
+            self.assertTrue(eventually(lambda: client("SET", "a", "v", "NX", "PX", 10000) == "OK"))
+            self.assertEqual(client("PEXPIRE", "a", 20000), 1)
+            self.assertEqual(client("DEL", "a"), 1)
+            for name in ("validity_left_at_release_seconds", "node_round_trip_seconds"):
+                [count] = told(f"{name}_count").values()
+                self.assertLess(0, count)
+                self.assertEqual(list(told(rf'{name}_bucket.*le="\+Inf"').values()), [count])
+            [left] = told("validity_left_at_release_seconds_sum").values()
+            self.assertTrue(10 < left <= 20)
+            counted = "(acquisition|votes|released|extended|validity_left|queue_wait)"
+            self.assertNotEqual(set(told(counted).values()), {0})
+            self.assertEqual(client("CONFIG", "RESETSTAT"), "OK")
+            self.assertEqual(set(told(counted).values()), {0})
 
     def test_its_place_is_told_where_it_is_taken_or_none(self):
         node = self.node()

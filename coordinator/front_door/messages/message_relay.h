@@ -71,6 +71,7 @@ class MessageRelay {
   std::optional<Instant> next_work() const;
 
   const RelayFigures& figures() const { return figures_; }
+  void forget_figures() { figures_ = {}; }
   // Nodes that pass on to this door what other doors tell.
   std::size_t subscribed_nodes() const;
   // Of all links: messages that a node did not take.

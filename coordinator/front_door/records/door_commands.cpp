@@ -45,7 +45,8 @@ Place place_of(const CommandSpec& spec) {
   if (is_keyspace(name)) return Place::refused_list;
   if (is_one_of(name, {"publish", "spublish"})) return Place::message;
   if (spec.group == "lock") return Place::refused;
-  if (is_one_of(name, {"exec", "watch", "unwatch", "discard", "reset", "info", "config|set"})) {
+  if (is_one_of(name, {"exec", "watch", "unwatch", "discard", "reset", "info", "config|set",
+                       "config|resetstat"})) {
     return Place::door;
   }
   if (is_one_of(name, {"script|kill", "script|debug", "script|help", "object|help", "memory|help",

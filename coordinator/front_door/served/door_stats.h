@@ -16,6 +16,7 @@ struct DoorStats {
   std::uint64_t shortened = 0;
   std::uint64_t replaced = 0;  // got another value
   std::uint64_t released = 0;
+  DurationBuckets left_at_release;  // of them, as far as it is known: until the TTL is over
   std::uint64_t released_late = 0;  // of them, with less than a fifth of their TTL left
   std::uint64_t undone_late = 0;    // creations, decided or handed on too late (rule D2)
   std::uint64_t undone_gone = 0;    // whose clients had gone (rule D5)

@@ -200,9 +200,10 @@ void ServedCommand::keep_done(Done done, Now now) {
 void ServedCommand::note_released(const Done& done, Now now) {
   ++parts_.stats.released;
   const KeyState& state = *find(done.key);
-  const bool is_known = state.deadline != Instant{};
-  if (is_known && is_late_release(state.deadline, state.ttl, ran_at_.monotonic)) {
-    ++parts_.stats.released_late;
+  if (state.deadline != Instant{}) {
+    const Instant asked = ran_at_.monotonic;
+    parts_.stats.left_at_release.add(std::max<Duration>(state.deadline - asked, 0ns));
+    if (is_late_release(state.deadline, state.ttl, asked)) ++parts_.stats.released_late;
   }
   if (state.value && (done.is_elsewhere || held_by(*state.value).number > 0)) {
     parts_.group.release_prefix(

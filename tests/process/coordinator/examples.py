@@ -97,7 +97,7 @@ def alike(line):
     line = re.sub(r"^\d+:M .*?\d\d\.\d{3} ", "", line)
     line = re.sub(r"^  127\.0\.0\.1:\d+  .*", "  NODE", line)
     line = re.sub(r"[\w.-]+@[\w-]+:\d+ [\w-]+", "LABEL", line)
-    line = re.sub(r"\b(?=\S*[A-Z0-9])[\w-]{24}(?!\S)|\b[0-9a-f]{40}\b", "VALUE", line)
+    line = re.sub(r"(?<![\w-])(?=\S*[A-Z0-9])[\w-]{24}(?!\S)|\b[0-9a-f]{40}\b", "VALUE", line)
     line = re.sub(r"\d+(\.\d+)?", "N", line)
     return re.sub(r"\s+", " ", line).strip()
 

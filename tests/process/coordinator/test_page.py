@@ -225,6 +225,7 @@ class Status(PageTest):
                 return json.loads(get(self.port, "/status.json")[1])
             except urllib.error.HTTPError as error:
                 self.assertEqual(error.code, 503)
+                self.assertIn("look again in 1 s", error.read().decode())
                 return None
         wait_until(told, "the nodes were asked")
         self.assertEqual(told()["status"]["verdict"],

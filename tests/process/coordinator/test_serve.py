@@ -378,6 +378,12 @@ class Settings(DoorTest):
         done = self.run_to_its_end(REDLOCK_NODES="")
         self.assertEqual(done.returncode, 78, done.stderr)
 
+    def test_a_door_that_is_named_as_a_node_is_told_for_what_it_is(self):
+        door = self.door()
+        done = self.redlock("holder", "printer", "--nodes", f"redis://127.0.0.1:{door.port}")
+        self.assertExit(69, done)
+        self.assertIn("it is a front door: name the nodes that it stands before", done.stderr)
+
     def test_without_a_quorum(self):
         nowhere = ",".join(f"redis://127.0.0.1:{port}" for port in reserve_ports(3))
         port = reserve_ports(1)[0]

@@ -38,7 +38,15 @@ class Line(GroupTest):
             "acquire", "a lock with a name that fills lines", "--wait", "3s", columns=40)
         terminal.wait_for(r"a lock wi.*\.\.: held, at most 2\d s")
         self.assertEqual(len(terminal.lines()), 1)
-        terminal.wait_for("waited 3.0 s")
+        terminal.wait_for(r"waited 3\.\d s")
+        self.assertEqual(job.wait(PATIENCE_S), 75)
+
+    def test_80_columns_have_room_for_who_holds_it(self):
+        name = "another with a name that fills lines"
+        self.acquire(name, "--ttl", "25s", "--label", "backup@web3:4711 rsync")
+        terminal, job = self.wait_at_terminal("acquire", name, "--wait", "3s", columns=80)
+        terminal.wait_for(r"\.\.: held by backup@web3:4711 rsync, at most")
+        self.assertEqual(len(terminal.lines()), 1)
         self.assertEqual(job.wait(PATIENCE_S), 75)
 
     def test_a_short_wait_shows_nothing_but_its_end(self):

@@ -44,8 +44,29 @@ TEST_CASE("a histogram's buckets count all that are below their edges") {
         "x_wait_seconds_bucket{le=\"0.01\"} 2\nx_wait_seconds_bucket{le=\"0.025\"} 2\n"
         "x_wait_seconds_bucket{le=\"0.05\"} 2\nx_wait_seconds_bucket{le=\"0.1\"} 2\n"
         "x_wait_seconds_bucket{le=\"0.25\"} 2\nx_wait_seconds_bucket{le=\"0.5\"} 2\n"
-        "x_wait_seconds_bucket{le=\"1\"} 2\nx_wait_seconds_bucket{le=\"+Inf\"} 3\n"
+        "x_wait_seconds_bucket{le=\"1\"} 2\nx_wait_seconds_bucket{le=\"2.5\"} 2\n"
+        "x_wait_seconds_bucket{le=\"5\"} 3\nx_wait_seconds_bucket{le=\"10\"} 3\n"
+        "x_wait_seconds_bucket{le=\"30\"} 3\nx_wait_seconds_bucket{le=\"60\"} 3\n"
+        "x_wait_seconds_bucket{le=\"+Inf\"} 3\n"
         "x_wait_seconds_sum 3.00208\nx_wait_seconds_count 3\n");
+}
+
+TEST_CASE("histograms of one name are told apart by labels, too") {
+  MetricsText text("x");
+  text.histogram("trip_seconds", "By node.");
+  DurationBuckets times;
+  text.sample({{"node", "a"}}, times);
+  times.add(45s);
+  text.sample({{"node", "b"}}, times);
+  const std::string all = std::move(text).str();
+  CHECK(all.find("# TYPE x_trip_seconds histogram\n"
+                 "x_trip_seconds_bucket{node=\"a\",le=\"0.0001\"} 0\n") != std::string::npos);
+  CHECK(all.find("x_trip_seconds_count{node=\"a\"} 0\n") != std::string::npos);
+  CHECK(all.find("x_trip_seconds_bucket{node=\"b\",le=\"30\"} 0\n"
+                 "x_trip_seconds_bucket{node=\"b\",le=\"60\"} 1\n"
+                 "x_trip_seconds_bucket{node=\"b\",le=\"+Inf\"} 1\n"
+                 "x_trip_seconds_sum{node=\"b\"} 45\nx_trip_seconds_count{node=\"b\"} 1\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("what is no number has the format's words") {

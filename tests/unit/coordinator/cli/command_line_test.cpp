@@ -81,7 +81,31 @@ TEST_CASE("a slip in a subcommand or an option is answered with what may have be
   CHECK(said("acquire --no-fense job").find("did you mean '--no-fence'?") != std::string::npos);
   CHECK(said("acquire --nods=a:1 job").find("'--nods'; did you mean '--nodes'?") !=
         std::string::npos);
+  CHECK(said("rnu job true").find("did you mean 'run'?") != std::string::npos);
+  CHECK(said("hlep").find("did you mean 'help'?") != std::string::npos);
+  CHECK(said("unlock job").find("did you mean 'release'?") != std::string::npos);
+  CHECK(said("group crate").find("no word of group 'crate'; did you mean 'create'?") !=
+        std::string::npos);
+  CHECK(said("run -job true").find("a name that begins with - stands behind --") !=
+        std::string::npos);
+  CHECK(said("run -w job -- true").starts_with("redlock: --wait: 'job' is not a duration"));
+  CHECK(said("run -w 5s -- true").find("NAME is required") != std::string::npos);
+  CHECK(said("up --count 4").find("an odd number from 1 to 63") != std::string::npos);
+  CHECK(said("up --count 65").find("an odd number from 1 to 63") != std::string::npos);
   CHECK(said("drill chas").find("chaos") != std::string::npos);
+}
+
+TEST_CASE("no line of a help is wider than a terminal") {
+  for (const std::string word :
+       {"",      "run",    "hold",  "acquire",       "extend",        "release",      "holder",
+        "list",  "status", "admit", "group",         "group replace", "group rescue", "up",
+        "serve", "bench",  "drill", "drill restart", "drill chaos",   "drill check"}) {
+    std::istringstream help(parsed("help " + word).text);
+    for (std::string line; std::getline(help, line);) {
+      INFO(word << ": " << line);
+      CHECK(line.size() <= 80 + std::string_view("…").size() - 1);
+    }
+  }
 }
 
 TEST_CASE("help WORD is WORD --help") {

@@ -66,6 +66,20 @@ bool is_connected_to_all(const Client& client) {
   return comes([&] { return client.figures().connected() == 5; });
 }
 
+std::uint64_t count_of(const Figures::Times& times) {
+  std::uint64_t count = 0;
+  for (const Figures::Times::Bucket& bucket : times.buckets) count += bucket.count;
+  return count;
+}
+
+// In the bucket that a time of this length is in.
+std::uint64_t count_at(const Figures::Times& times, std::chrono::nanoseconds took) {
+  for (const Figures::Times::Bucket& bucket : times.buckets) {
+    if (took <= bucket.up_to) return bucket.count;
+  }
+  return 0;
+}
+
 ClientOptions nobody() {
   return {.nodes = {"127.0.0.1:1"}, .node_timeout = 50ms};
 }
@@ -98,7 +112,11 @@ TEST_CASE("the figures count what a client did") {
   CHECK(now.released_late == 0);
   REQUIRE(now.nodes.size() == 5);
   CHECK(now.nodes[0].address == name_of(nodes, 0));
+  CHECK(now.nodes[0].round_trip > 0ns);
   CHECK(now.split_votes == 0);
+  CHECK(count_of(now.acquisition_times) == 1);
+  CHECK(now.acquisition_times.sum > 0ns);
+  CHECK(now.acquisition_times.buckets.back().up_to == Figures::Times::kEndless);
   CHECK(comes([&] {  // the last of the five answers, too
     std::uint64_t yes = 0;
     std::uint64_t no = 0;
@@ -121,6 +139,19 @@ TEST_CASE("the figures tell of releases for which little of the TTL was left") {
   CHECK(client.release(late));
   CHECK(client.figures().released == 2);
   CHECK(client.figures().released_late == 1);
+  Lock over = client.acquire("over", {.ttl = 10s}).value();
+  over.valid_until -= 11s;
+  CHECK(client.release(over));
+  Lock unknown = client.acquire("unknown", {.ttl = 10s}).value();
+  unknown.valid_until = std::chrono::nanoseconds::max();
+  CHECK(client.release(unknown));
+  const Figures::Times left = client.figures().validity_left_at_release;
+  CHECK(count_of(left) == 3);
+  CHECK(count_at(left, 9s) == 1);
+  CHECK(count_at(left, 800ms) == 1);
+  CHECK(count_at(left, 0s) == 1);
+  CHECK(left.sum > 10s);
+  CHECK(left.sum < 11s);
 }
 
 TEST_CASE("the figures tell what is under way, what is kept, and which nodes are connected") {

@@ -268,3 +268,24 @@ TEST_CASE("options of LOCK.ACQUIRE that are none, or too long, are refused and t
   CHECK(alice("LOCK.ACQUIRE printer a PX 10000 WAIT soon").starts_with("-ERR "));
   CHECK(world.held_at("printer") == 0);
 }
+
+TEST_CASE("CONFIG RESETSTAT sets what a door counts to zero, its nodes' answers among it") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  REQUIRE(alice("SET printer 1 NX PX 10000") == "+OK");
+  REQUIRE(alice("SET printer 2 NX PX 10000") == "(nil)");
+  REQUIRE(alice("DEL printer") == "(integer) 1");
+  const auto& stats = world.door().stats();
+  const auto& link = world.host().group().link(0);
+  REQUIRE(stats.granted + stats.refused_held + stats.released == 3);
+  REQUIRE(link.votes().yes == 1);
+  REQUIRE(link.round_trips().sum() > 0ns);
+  CHECK(alice("CONFIG RESETSTAT") == "+OK");
+  CHECK(stats.granted + stats.refused_held + stats.released == 0);
+  CHECK(stats.grant_times.sum() == 0ns);
+  CHECK(stats.left_at_release.sum() == 0ns);
+  CHECK(link.votes().yes == 0);
+  CHECK(link.round_trips().sum() == 0ns);
+  REQUIRE(alice("SET printer 1 NX PX 10000") == "+OK");
+  CHECK(stats.granted == 1);
+}

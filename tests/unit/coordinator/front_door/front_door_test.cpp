@@ -280,6 +280,11 @@ TEST_CASE("releases for which little of the TTL was left are counted apart") {
   CHECK(alice("DEL printer") == "(integer) 1");
   CHECK(world.door().stats().released == 3);
   CHECK(world.door().stats().released_late == 1);
+  const auto left = world.door().stats().left_at_release;
+  CHECK(left.buckets()[DurationBuckets::bucket_of(2100ms)].count == 2);
+  CHECK(left.buckets()[DurationBuckets::bucket_of(2600ms)].count == 1);
+  CHECK(left.sum() > 6900ms);
+  CHECK(left.sum() < 7s);
 }
 
 TEST_CASE("a late release is counted, whoever has looked at the lock meanwhile") {
