@@ -16,6 +16,9 @@ namespace {
 // Less is no wait that people notice: an attempt that ended, as waiting would not have helped.
 constexpr Duration kWaitMin = 100ms;
 
+// Of a label where there is less room: beside a third of 80 columns for the lock's name.
+constexpr std::size_t kLabelColumns = 24;
+
 bool votes(const NodeAnswer& answer) {
   return answer.kind == AnswerKind::yes || answer.kind == AnswerKind::no;
 }
@@ -28,8 +31,9 @@ Duration rounded_up(Duration d) {
 
 WaitReason held_reason(const std::optional<Holder>& holder, Duration holder_age) {
   if (!holder) return {"held by another", "held", "held"};
-  std::string who = "held by " + (holder->label.empty() ? "another" : holder->label);
-  const std::string shorter = who;
+  const std::string label = holder->label.empty() ? "another" : holder->label;
+  std::string who = "held by " + label;
+  const std::string shorter = "held by " + cut_to_columns(label, kLabelColumns);
   if (!holder->label.empty()) who += " for " + rough_duration(holder->held + holder_age);
   if (holder->left == Duration::max()) {
     return {who + ", without an end", shorter + ", without an end", "held without an end"};

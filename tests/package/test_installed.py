@@ -65,6 +65,14 @@ class Installed(unittest.TestCase):
                      "share/bash-completion/completions/redlock-node"):
             self.assertTrue((self.prefix / name).is_file(), name)
 
+    def test_every_document_that_the_readme_names_is_there(self):
+        readme = (programs.ROOT / "README.md").read_text(encoding="utf-8")
+        named = {pathlib.Path(path).name for path in re.findall(r"\]\(([^)#:]+)", readme)}
+        self.assertGreater(len(named), 15)
+        there = {each.name for each in self.prefix.rglob("*")}
+        self.assertEqual(named - {"LICENSE"} - there, set())  # that is Debian's copyright
+        self.assertIn("copyright", there)
+
     def test_examples_that_are_programs_can_be_executed(self):
         files = [each for each in (self.prefix / "share/doc/redlock/examples").rglob("*")
                  if each.is_file()]

@@ -44,14 +44,23 @@ TEST_CASE("a holder that says who it is, is named with how long it has held the 
                       .held = 9s};
   CHECK(held_reason(holder, 3s).text == "held by backup@web3:4711 for 12 s, at most 17 s more");
   CHECK(held_reason(holder, 3s).brief == "held, at most 17 s");
-  const WaitView view{.name = "nightly-backup-of-everything",
-                      .why = held_reason(holder, 3s),
-                      .waited = 3s,
-                      .wait = std::nullopt,
-                      .turn = 0};
+  WaitView view{.name = "nightly-backup-of-everything",
+                .why = held_reason(holder, 3s),
+                .waited = 3s,
+                .wait = std::nullopt,
+                .turn = 0};
   CHECK(waiting_text(view, 80) ==
         "| nightly-backup-of-everyt..: held by backup@web3:4711, at most 17 s (3 s)");
   CHECK(waiting_text(view, 40) == "| nightly-bac..: held, at most 17 s");
+  view.why = held_reason({{.value = "v",
+                           .left = 19500ms,
+                           .nodes = 5,
+                           .token = 7,
+                           .label = "backup@web3.eu-central-1.example.com:4711 rsync",
+                           .held = 9s}},
+                         3s);
+  CHECK(waiting_text(view, 80) ==
+        "| nightly-backup-of-everyt..: held by backup@web3.eu-central.., at most 17 s");
 }
 
 TEST_CASE("a name's control characters do not reach the terminal") {
