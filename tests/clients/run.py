@@ -140,7 +140,8 @@ def verdict(results, missing, must_all):
 
 def settle_page(results, write, door):
     """Writes the page, or says where it differs."""
-    told = {title: result for title, result in results.items() if result["status"] != "skipped"}
+    # Of one that could not be tried the page keeps what it says.
+    told = {title: result for title, result in results.items() if "scenarios" in result}
     text = page.PAGE.read_text()
     if write:
         updated = page.updated(text, libraries(), told, door)

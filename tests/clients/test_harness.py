@@ -293,6 +293,13 @@ class Page(unittest.TestCase):
         self.assertIn("| What | Why |\n| --- | --- |\n| a \\| b | text |\n", text)
         self.assertEqual(page.with_tables(text, [suite]), text)
 
+    def test_a_library_that_cannot_be_installed_changes_nothing_on_the_page(self):
+        title = run.libraries()[0].title
+        for status in ("failed", "skipped"):
+            results = {title: {"status": status, "why": "cannot be installed: sh: exit 1"}}
+            for door in (False, True):
+                self.assertEqual(list(run.settle_page(results, False, door)), [])
+
     def test_the_written_page_has_the_tables_of_all_languages(self):
         text = page.PAGE.read_text()
         self.assertEqual(page.with_tables(text, library.suites()), text)
