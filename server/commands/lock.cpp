@@ -24,19 +24,20 @@ struct SetOptions {
   bool only_if_present = false;
   bool answer_old_value = false;
   bool keep_ttl = false;
-  std::optional<std::string_view> only_if_equals;
-  std::optional<std::string_view> only_if_differs;  // so also if there is none
-  std::optional<std::string_view> ttl_word;
+  // Of the request; nullptr: none.
+  const std::string_view* only_if_equals = nullptr;
+  const std::string_view* only_if_differs = nullptr;  // so also if there is none
+  const std::string_view* ttl_word = nullptr;
   TtlForm ttl_form = TtlForm::seconds;
 };
 
 bool compares_value(const SetOptions& options) {
-  return options.only_if_equals || options.only_if_differs;
+  return options.only_if_equals != nullptr || options.only_if_differs != nullptr;
 }
 
 // One TTL at most; the same form again replaces it, as in Redis.
 bool may_read(const SetOptions& options, TtlForm form) {
-  return !options.keep_ttl && (!options.ttl_word || options.ttl_form == form);
+  return !options.keep_ttl && (options.ttl_word == nullptr || options.ttl_form == form);
 }
 
 // False on anything that Redis answers with a syntax error.
@@ -52,16 +53,16 @@ bool read_set_options(Request words, SetOptions& options) {
       options.only_if_present = true;
     } else if (equals_ignoring_case(option, "GET")) {
       options.answer_old_value = true;
-    } else if (equals_ignoring_case(option, "KEEPTTL") && !options.ttl_word) {
+    } else if (equals_ignoring_case(option, "KEEPTTL") && options.ttl_word == nullptr) {
       options.keep_ttl = true;
     } else if (equals_ignoring_case(option, "IFEQ") && has_next && !has_condition) {
-      options.only_if_equals = words[++i];
+      options.only_if_equals = &words[++i];
     } else if (equals_ignoring_case(option, "IFNE") && has_next && !has_condition) {
-      options.only_if_differs = words[++i];
+      options.only_if_differs = &words[++i];
     } else if (const auto form = ttl_form_of(option);
                form && has_next && may_read(options, *form)) {
       options.ttl_form = *form;
-      options.ttl_word = words[++i];
+      options.ttl_word = &words[++i];
     } else {
       return false;
     }
@@ -79,8 +80,10 @@ Refusal put(Call& call, std::string_view value, Instant deadline) {
 bool holds(const SetOptions& options, const Lock* old) {
   if (options.only_if_absent) return old == nullptr;
   if (options.only_if_present) return old != nullptr;
-  if (options.only_if_equals) return old != nullptr && old->holds(*options.only_if_equals);
-  if (options.only_if_differs) return old == nullptr || !old->holds(*options.only_if_differs);
+  if (options.only_if_equals != nullptr)
+    return old != nullptr && old->holds(*options.only_if_equals);
+  if (options.only_if_differs != nullptr)
+    return old == nullptr || !old->holds(*options.only_if_differs);
   return true;
 }
 
@@ -100,7 +103,7 @@ Reply set(Call& call) {
   if (!read_set_options(call.words, options)) return Reply::error_view(kSyntaxError);
   if (Refusal no = call.node.grants().refuse_size(call.word(1), call.word(2))) return no;
   Duration remaining{};
-  if (options.ttl_word) {
+  if (options.ttl_word != nullptr) {
     TtlReading ttl = read_ttl(call, *options.ttl_word, options.ttl_form, NonPositive::refused);
     if (ttl.refusal) return std::move(ttl.refusal);
     remaining = ttl.remaining;
@@ -116,11 +119,11 @@ Reply set(Call& call) {
     if (options.only_if_absent) ++node.stats().refused_held;
     // Coordinators set a deadline by SET … IFEQ: a nil would be a vote (rules R10, D8).
     const bool is_recovering = node.grants().is_recovering(call.instant());
-    if (options.only_if_equals && is_recovering) return node.grants().refuse(call.instant());
+    if (options.only_if_equals != nullptr && is_recovering)
+      return node.grants().refuse(call.instant());
     return old_value;
   }
-  Instant deadline = kNever;
-  if (options.ttl_word) deadline = later(call.instant(), remaining);
+  Instant deadline = options.ttl_word != nullptr ? later(call.instant(), remaining) : kNever;
   if (options.keep_ttl && old != nullptr) deadline = old->deadline();
   if (deadline == kNever && node.grants().requires_ttl()) return no_ttl(call);
   if (Refusal no = refuse_kept(call, options, old)) return no;
@@ -130,10 +133,10 @@ Reply set(Call& call) {
     if (is_plain_try && grants.answers_held(call.instant())) return Reply::null();
     return no;
   }
-  if (old != nullptr && !options.only_if_equals) {
+  if (old != nullptr && options.only_if_equals == nullptr) {
     if (Refusal no = refuse_break(call, call.word(1), Break::overwrites)) return no;
   }
-  if (options.ttl_word) grants.note_own_ttl(call.word(1));
+  if (options.ttl_word != nullptr) grants.note_own_ttl(call.word(1));
   const bool is_over_at_once = deadline <= call.instant();
   if (is_over_at_once) {
     grants.grant_in_the_past(call.word(1), call.instant());
@@ -141,7 +144,7 @@ Reply set(Call& call) {
     return no;
   }
   node.notify(kStringEvent, "set", call.word(1));
-  if (options.ttl_word) node.notify(kGenericEvent, "expire", call.word(1));
+  if (options.ttl_word != nullptr) node.notify(kGenericEvent, "expire", call.word(1));
   if (is_over_at_once) node.notify(kExpiredEvent, "expired", call.word(1));
   return options.answer_old_value ? std::move(old_value) : Reply::ok();
 }

@@ -27,12 +27,12 @@ std::uint32_t LockIndex::position(const Entry& entry, std::uint32_t hash, LockRe
 bool LockIndex::insert(std::uint32_t hash, LockRef ref) {
   // A split may leave all on one side: then once more.
   // At the greatest depth the segment just fills.
-  while (segment_of(hash).is_full() && (grow(hash) || split(hash))) {
+  while (is_full(entry_of(hash)) && (grow(hash) || split(hash))) {
   }
-  const Segment& segment = segment_of(hash);
-  if (segment.used + 1 >= segment.capacity)
-    return false;  // an empty slot must stay, or a search would not end
-  put(entry_of(hash).segment, {ref, hash});
+  const Entry& entry = entry_of(hash);
+  // An empty slot must stay, or a search would not end.
+  if (used_[entry.segment] + 1U >= entry.capacity) return false;
+  put(entry, {ref, hash});
   ++size_;
   return true;
 }
@@ -55,7 +55,7 @@ void LockIndex::erase(std::uint32_t hash, LockRef ref) {
   }
   entry.slots[hole] = {};
   --size_;
-  if (--segments_[entry.segment].used <= kMergeAt) merge(hash);
+  if (--used_[entry.segment] <= kMergeAt) merge(hash);
 }
 
 void LockIndex::replace(std::uint32_t hash, LockRef from, LockRef to) {
@@ -65,10 +65,11 @@ void LockIndex::replace(std::uint32_t hash, LockRef from, LockRef to) {
 
 // Directory and free list know a segment by its number: numbers of dropped ones are used again.
 std::uint32_t LockIndex::add_segment(unsigned depth, std::uint32_t capacity) {
-  Segment segment{std::make_unique<Slot[]>(capacity), capacity, 0, depth};
+  Segment segment{std::make_unique<Slot[]>(capacity), capacity, depth};
   if (unused_segments_.empty()) {
     unused_segments_.push_back(static_cast<std::uint32_t>(segments_.size()));
     segments_.emplace_back();
+    used_.push_back(0);
   }
   const std::uint32_t index = unused_segments_.back();
   unused_segments_.pop_back();
@@ -80,6 +81,7 @@ std::uint32_t LockIndex::add_segment(unsigned depth, std::uint32_t capacity) {
 void LockIndex::drop_segment(std::uint32_t index) {
   slots_ -= segments_[index].capacity;
   segments_[index] = {};
+  used_[index] = 0;
   unused_segments_.push_back(index);
 }
 
@@ -87,12 +89,11 @@ LockIndex::Entry LockIndex::entry_for(std::uint32_t index) const {
   return {segments_[index].slots.get(), segments_[index].capacity, index};
 }
 
-void LockIndex::put(std::uint32_t index, Slot slot) {
-  const Entry entry = entry_for(index);
+void LockIndex::put(const Entry& entry, Slot slot) {
   std::uint32_t at = entry.home(slot.hash);
   while (entry.slots[at].ref != 0) at = entry.next(at);
   entry.slots[at] = slot;
-  ++segments_[index].used;
+  ++used_[entry.segment];
 }
 
 // All directory entries whose top bits, as many as the segment's depth, are those of the hash.
@@ -108,7 +109,8 @@ bool LockIndex::grow(std::uint32_t hash) {
   if (segments_[small].capacity == kSlotsMax) return false;
   const std::uint32_t large =
       add_segment(segments_[small].depth, segments_[small].capacity + kSlotsStep);
-  for_each_slot(segments_[small], [&](Slot slot) { put(large, slot); });
+  const Entry entry = entry_for(large);
+  for_each_slot(segments_[small], [&](Slot slot) { put(entry, slot); });
   point_to(hash, large);
   drop_segment(small);
   return true;
@@ -125,10 +127,13 @@ bool LockIndex::split(std::uint32_t hash) {
   const std::uint32_t bit = 1u << (32 - depth);
   std::uint32_t highs = 0;
   for_each_slot(segments_[full], [&](Slot slot) { highs += (slot.hash & bit) != 0 ? 1 : 0; });
-  const std::uint32_t low = add_segment(depth, capacity_for(segments_[full].used - highs));
+  const std::uint32_t low = add_segment(depth, capacity_for(used_[full] - highs));
   const std::uint32_t high = add_segment(depth, capacity_for(highs));
-  for_each_slot(segments_[full],
-                [&](Slot slot) { put((slot.hash & bit) != 0 ? high : low, slot); });
+  const Entry entry_of_low = entry_for(low);
+  const Entry entry_of_high = entry_for(high);
+  for_each_slot(segments_[full], [&](Slot slot) {
+    put((slot.hash & bit) != 0 ? entry_of_high : entry_of_low, slot);
+  });
   point_to(hash & ~bit, low);
   point_to(hash | bit, high);
   drop_segment(full);
@@ -152,10 +157,11 @@ void LockIndex::merge(std::uint32_t hash) {
   if (segment.depth == 0) return;
   const unsigned depth = segment.depth;
   const std::uint32_t buddy = entry_of(hash ^ (1u << (32 - depth))).segment;
-  if (segments_[buddy].depth != depth || segments_[buddy].used + segment.used > kMergeAt) return;
+  if (segments_[buddy].depth != depth || used_[buddy] + used_[index] > kMergeAt) return;
   const std::uint32_t joined = add_segment(depth - 1, kSlotsMin);
+  const Entry entry = entry_for(joined);
   for (const std::uint32_t part : {index, buddy}) {
-    for_each_slot(segments_[part], [&](Slot slot) { put(joined, slot); });
+    for_each_slot(segments_[part], [&](Slot slot) { put(entry, slot); });
   }
   point_to(hash, joined);
   drop_segment(index);

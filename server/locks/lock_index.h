@@ -23,6 +23,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -63,7 +64,7 @@ class LockIndex {
 
   std::size_t size() const { return size_; }
   std::size_t bytes() const {
-    return slots_ * sizeof(Slot) + segments_.size() * sizeof(Segment) +
+    return slots_ * sizeof(Slot) + segments_.size() * (sizeof(Segment) + sizeof(used_[0])) +
            directory_.size() * sizeof(Entry);
   }
 
@@ -100,10 +101,7 @@ class LockIndex {
   struct Segment {
     std::unique_ptr<Slot[]> slots;  // nullptr: it is not in use
     std::uint32_t capacity = 0;
-    std::uint32_t used = 0;
     unsigned depth = 0;
-
-    bool is_full() const { return used >= full_at(capacity); }
   };
 
   // What a search needs of a segment, so that it waits for memory once less.
@@ -127,7 +125,7 @@ class LockIndex {
     return static_cast<std::size_t>(static_cast<std::uint64_t>(hash) >> (32 - depth_));
   }
   const Entry& entry_of(std::uint32_t hash) const { return directory_[directory_place(hash)]; }
-  Segment& segment_of(std::uint32_t hash) { return segments_[entry_of(hash).segment]; }
+  bool is_full(const Entry& entry) const { return used_[entry.segment] >= full_at(entry.capacity); }
   // Behind the last hash that falls into the segment of this one.
   static std::uint64_t end_of_range(const Segment& segment, std::uint64_t hash) {
     const std::uint64_t range = std::uint64_t{1} << (32 - segment.depth);
@@ -149,7 +147,7 @@ class LockIndex {
   std::uint32_t add_segment(unsigned depth, std::uint32_t capacity);
   void drop_segment(std::uint32_t index);
   Entry entry_for(std::uint32_t index) const;
-  void put(std::uint32_t index, Slot slot);
+  void put(const Entry& entry, Slot slot);
   void point_to(std::uint32_t hash, std::uint32_t index);
   bool grow(std::uint32_t hash);
   bool split(std::uint32_t hash);
@@ -159,6 +157,10 @@ class LockIndex {
   std::vector<Entry> directory_;
   unsigned depth_ = 0;
   std::vector<Segment> segments_;
+  // How many slots of each segment are: apart, as that is all that an insertion and an erasure ask
+  // of a segment, so a million locks keep it in the processor's first cache.
+  std::vector<std::uint16_t> used_;
+  static_assert(kSlotsMax <= std::numeric_limits<std::uint16_t>::max());
   std::vector<std::uint32_t> unused_segments_;
   std::size_t slots_ = 0;  // of all segments
   std::size_t size_ = 0;

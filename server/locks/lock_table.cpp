@@ -11,7 +11,10 @@ const Lock* LockLookup::find(std::string_view key, Instant now) {
   notes_.add_touch(key);
   const Place place = place_of(key);
   const auto [ref, hash] = place;
-  if (ref == 0) return nullptr;
+  if (ref == 0) {
+    missed_.note(key, hash);
+    return nullptr;
+  }
   const Lock& lock = arena_.at(ref);
   if (!lock.is_over(now)) {
     last_found_ = place;
@@ -53,6 +56,7 @@ const Lock* LockTable::put(std::string_view key, std::string_view value, Instant
   INVARIANT(value.size() <= kValueBytesMax, "a value that no record can hold");
   INVARIANT(token <= kTokenMax, "a token that no record can hold");
   const auto [old, hash] = place_of(key);
+  missed_.in = nullptr;
   const std::size_t bytes = Lock::bytes_for(kind, key.size(), value.size(), label.bytes());
   is_extended = is_extended || (old != 0 && arena_.at(old).holds(value));
   LockRef ref = old;

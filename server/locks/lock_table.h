@@ -23,6 +23,7 @@
 #include "server/locks/lock_arena.h"
 #include "server/locks/lock_index.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -86,7 +87,8 @@ class LockLookup {
   ~LockLookup() = default;
 
   // Where a key's lock is, or would be (ref 0). Most commands look at a lock more than once, a
-  // script does so command by command: the last that was found is found again by its name.
+  // script does so command by command: the last that was found is found again by its name, and the
+  // last that was not, by a copy of it, until it is made.
   struct Place {
     LockRef ref = 0;
     std::uint32_t hash = 0;
@@ -94,6 +96,9 @@ class LockLookup {
   Place place_of(std::string_view key) const {
     const bool is_same_word = last_found_.ref != 0 && key.data() == last_found_in_;
     if (is_same_word && arena_.at(last_found_.ref).key() == key) return last_found_;
+    if (missed_.in != nullptr && missed_.in == key.data() && missed_.key() == key) {
+      return {0, missed_.hash};
+    }
     const std::uint32_t hash = hash_of(key);
     return {index_.find(hash, [&](LockRef ref) { return arena_.at(ref).key() == key; }), hash};
   }
@@ -118,6 +123,23 @@ class LockLookup {
   std::uint64_t expired_ = 0;
   Place last_found_;                     // by find()
   const char* last_found_in_ = nullptr;  // the bytes of the word by which it was; only compared
+  // The last key that find() looked for in vain, if it is no longer than most; in: as above,
+  // nullptr when there is none.
+  struct Missed {
+    const char* in = nullptr;
+    std::uint32_t hash = 0;
+    std::uint32_t size = 0;
+    std::array<char, 32> bytes = {};
+
+    std::string_view key() const { return {bytes.data(), size}; }
+    void note(std::string_view key, std::uint32_t its_hash) {
+      if (key.size() > bytes.size()) return;
+      in = key.data();
+      hash = its_hash;
+      size = static_cast<std::uint32_t>(key.copy(bytes.data(), bytes.size()));
+    }
+  };
+  Missed missed_;
   KeyNotes notes_;
 
  private:

@@ -22,6 +22,28 @@ std::string value_of(const Lock* lock) {
 
 }  // namespace
 
+TEST_CASE("what was looked for in vain is found once it is made, and is told by its bytes") {
+  LockTable table(1);
+  const Instant now = kStart;
+  std::string word = "printer";
+  CHECK(table.find(word, now) == nullptr);
+  CHECK(table.find(word, now) == nullptr);
+  REQUIRE(table.put(word, "alice", now + 10s, 1, now) != nullptr);
+  REQUIRE(table.find(word, now) != nullptr);
+  CHECK(table.erase(word, now));
+  CHECK(table.find(word, now) == nullptr);
+  word = "scanner";  // in the same place
+  REQUIRE(table.put(word, "bob", now + 10s, 2, now) != nullptr);
+  CHECK(table.find("scanner", now) != nullptr);
+  CHECK(table.find("printer", now) == nullptr);
+  CHECK(table.size() == 1);
+  word = "printer";
+  CHECK(table.find(word, now) == nullptr);
+  REQUIRE(table.put("printer", "carl", now + 10s, 3, now) != nullptr);  // from another place
+  CHECK(table.find(word, now)->value() == "carl");
+  CHECK(table.size() == 2);
+}
+
 TEST_CASE("a lock is there until its deadline and gone at it, to the nanosecond (rule C5)") {
   LockTable table(1);
   table.put("printer", "alice", kStart + 10s, 0, kStart);
