@@ -22,7 +22,7 @@ constexpr std::string_view kMaxLocks = "max-locks:";
 // Most words stand in a line as they are, and so do brackets, in which there are blanks.
 std::string in_line(std::string_view word, char least = '!') {
   const bool is_plain = !word.empty() && std::all_of(word.begin(), word.end(), [least](char c) {
-    return c >= least && c <= '~' && c != '"' && c != '\'' && c != '\\';
+    return c >= least && c <= '~' && c != '"' && c != '\'';
   });
   return is_plain ? std::string(word) : quoted_word(word);
 }
@@ -222,13 +222,14 @@ std::string user_line(const User& user) {
 MergedRules merge_selector_rules(std::span<const std::string_view> words) {
   MergedRules merged;
   std::string open;
+  std::string_view begin;
   bool is_open = false;
   for (const std::string_view word : words) {
     if (is_open) {
       open += ' ';
       open += word;
     } else if (word.starts_with('(') && !word.ends_with(')')) {
-      open = word;
+      open = begin = word;
       is_open = true;
     } else {
       merged.rules.emplace_back(word);
@@ -238,7 +239,7 @@ MergedRules merge_selector_rules(std::span<const std::string_view> words) {
       is_open = false;
     }
   }
-  if (is_open) merged.broken = std::move(open);
+  if (is_open) merged.broken = begin;
   return merged;
 }
 

@@ -102,7 +102,7 @@ class User {
 std::string user_line(const User& user);
 
 // Rules with what stands between "(" and ")" as one word, also where the request has it as several.
-// nullopt: a bracket is not closed; `broken` begins with it.
+// broken: the word whose bracket is not closed.
 struct MergedRules {
   std::vector<std::string> rules;
   std::string broken;

@@ -24,6 +24,9 @@ constexpr LooseRule kRules[] = {
     {"config|get", Rule::unordered_fields},
     {"pubsub|channels", Rule::unordered},
     {"pubsub|shardchannels", Rule::unordered},
+    {"acl|log", Rule::same_but_for_age},
+    {"acl|cat", Rule::same_kind},
+    {"acl|genpass", Rule::same_kind},
     {"time", Rule::same_shape},
     {"scan", Rule::same_kind},
     {"randomkey", Rule::same_kind},
@@ -103,6 +106,24 @@ bool have_same_kind(const Reply& a, const Reply& b) {
   return a.is_error() || b.is_error() ? a == b : a.kind() == b.kind();
 }
 
+// Pairs of name and value, in which some values are the moment's or the server's own.
+bool is_same_entry(const Reply& a, const Reply& b) {
+  if (a.kind() != b.kind() || a.items().size() != b.items().size()) return false;
+  for (std::size_t i = 0; i < a.items().size(); ++i) {
+    const std::string_view of = i % 2 == 1 ? a.items()[i - 1].text() : "";
+    const bool is_its_own = of == "age-seconds" || of == "client-info";
+    const bool same =
+        is_its_own ? a.items()[i].kind() == b.items()[i].kind() : a.items()[i] == b.items()[i];
+    if (!same) return false;
+  }
+  return true;
+}
+
+bool are_same_entries(const Reply& a, const Reply& b) {
+  if (!a.is_aggregate() || !b.is_aggregate()) return a == b;
+  return a.items().size() == b.items().size() && agree_each(a, b, is_same_entry);
+}
+
 std::vector<std::string> sorted_texts(const Reply& reply, std::size_t step) {
   std::vector<std::string> texts;
   const auto& items = reply.items();
@@ -160,6 +181,8 @@ std::string_view rule_text(Rule rule) {
     case Rule::unordered_fields:
     case Rule::unordered_deep:
       return "the same elements in any order";
+    case Rule::same_but_for_age:
+      return "the same but for age and client";
     case Rule::same_shape:
       return "the same types and lengths, other contents";
     case Rule::same_kind:
@@ -197,6 +220,8 @@ bool agree(Rule rule, const Reply& node, const Reply& redis, std::int64_t apart_
       return agree_unordered(node, redis, 2);
     case Rule::unordered_deep:
       return unordered_text(node) == unordered_text(redis);
+    case Rule::same_but_for_age:
+      return are_same_entries(node, redis);
     case Rule::same_shape:
       return have_same_shape(node, redis);
     case Rule::same_kind:

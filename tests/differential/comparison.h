@@ -20,6 +20,7 @@ enum class Rule {
   unordered,         // elements in any order
   unordered_fields,  // pairs of field and value in any order
   unordered_deep,    // a script's reply in which such are
+  same_but_for_age,  // ACL LOG's entries, but for how old they are and the client's line
   same_shape,        // the same types and lengths all the way down; other contents
   same_kind,         // the same type; other contents
 };

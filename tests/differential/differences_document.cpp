@@ -47,6 +47,7 @@ Clocks, hash orders and a server's own person are in these replies.
 
 | command | the two replies are |
 | --- | --- |
+| ACL CAT category | the same commands, of those that both have |
 | SCAN | the same names from the first cursor to the last |
 | MONITOR | the same lines but for moment and address; a refused HELLO's password is never shown |
 | messages that a client's own request brings it | the same, before or behind the reply |
@@ -60,7 +61,9 @@ constexpr std::string_view kNot = R"(
 | --- | --- |
 )";
 
+// Of a command; what stands in brackets is none.
 std::string upper(std::string_view name) {
+  if (name.starts_with('(')) return std::string(name);
   std::string text;
   for (const char c : name) {
     text += c == '|' ? ' ' : c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;

@@ -35,8 +35,9 @@ class Generator {
 
  private:
   std::vector<KnownCommand> commands_;
-  std::vector<std::string> tokens_;  // options of all commands
-  std::set<std::string> names_;      // lower case, "client|list"
+  std::vector<std::string> tokens_;          // options of all commands
+  std::set<std::string> names_;              // lower case, "client|list"
+  std::vector<std::string> names_in_rules_;  // of them those that Redis 7.0 has, too
 };
 
 // Not compared, and why: a name, or a family by its beginning.

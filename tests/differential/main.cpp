@@ -5,6 +5,7 @@
 #include "base/text/number.h"
 #include "server/commands/families.h"
 #include "server/node/command_table.h"
+#include "tests/differential/categories.h"
 #include "tests/differential/differences_document.h"
 #include "tests/differential/generator.h"
 #include "tests/differential/match.h"
@@ -77,6 +78,11 @@ class Arena {
   }
 
   Match& match() { return match_; }
+  std::string differing_categories() {
+    Link node(node_.socket_path());
+    Link redis(redis_.socket_path());
+    return differential::differing_categories(node, redis);
+  }
   const Generator& generator() const { return generator_; }
 
  private:
@@ -244,8 +250,13 @@ Sequence steps_of(std::string_view example) {
 }
 
 // Each differs still, and just as it stands there.
-int play_wanted(Match& match) {
+int play_wanted(Arena& arena) {
+  Match& match = arena.match();
   int status = kSame;
+  if (const std::string differing = arena.differing_categories(); !differing.empty()) {
+    fmt::print("{}", differing);
+    status = kDiffers;
+  }
   for (const WantedDifference& wanted : wanted_differences()) {
     std::string transcript;
     match.play(steps_of(wanted.example), transcript);
@@ -316,7 +327,7 @@ int start(const Options& options) {
   }
   Arena arena;
   if (const Status started = arena.start(options); !started) return complain(started.error().text);
-  if (options.wanted) return play_wanted(arena.match());
+  if (options.wanted) return play_wanted(arena);
   if (!options.replay.empty()) return replay(arena, options);
   if (options.seed) {
     return play_one(arena, options, arena.generator().make(*options.seed, options.commands));

@@ -56,14 +56,11 @@ constexpr std::string_view kBytesOfNoRequest[] = {
     "POST / HTTP/1.1\r\nHost: x\r\n\r\n"sv,
     "Host: x\r\nPING\r\n"sv};
 
-bool any_command(const KnownCommand&) {
-  return true;
-}
-
 }  // namespace
 
 Scenes::Scenes(Random& random, const std::vector<KnownCommand>& commands,
-               const std::vector<std::string>& tokens, const std::set<std::string>& names)
+               const std::vector<std::string>& tokens, const std::set<std::string>& names,
+               const std::vector<std::string>& names_in_rules)
     : words_(random),
       scripts_(words_,
                [this] {
@@ -76,6 +73,7 @@ Scenes::Scenes(Random& random, const std::vector<KnownCommand>& commands,
                  }
                  return words;
                }),
+      acl_(words_, names_in_rules),
       commands_(commands),
       tokens_(tokens),
       names_(names) {}
@@ -437,6 +435,7 @@ void Scenes::play_one(Sequence& sequence) {
                                   Scene{30, &Scenes::bytes},
                                   Scene{40, &Scenes::leave},
                                   Scene{30, &Scenes::monitoring},
+                                  Scene{150, &Scenes::users},
                                   Scene{3, &Scenes::pause}};
   std::size_t total = 0;
   for (const Scene& scene : kScenes) total += scene.weight;

@@ -2,6 +2,7 @@
 // or some that belong together.
 #pragma once
 
+#include "tests/differential/acl_grammar.h"
 #include "tests/differential/generator.h"
 #include "tests/differential/script_grammar.h"
 #include "tests/differential/vocabulary.h"
@@ -11,7 +12,8 @@ namespace redlock::differential {
 class Scenes {
  public:
   Scenes(Random& random, const std::vector<KnownCommand>& commands,
-         const std::vector<std::string>& tokens, const std::set<std::string>& names);
+         const std::vector<std::string>& tokens, const std::set<std::string>& names,
+         const std::vector<std::string>& names_in_rules);
 
   // Adds one scene.
   void play_one(Sequence& sequence);
@@ -20,6 +22,7 @@ class Scenes {
   enum class Damage { none, some };
   using Filter = bool (*)(const KnownCommand&);
 
+  static bool any_command(const KnownCommand&) { return true; }
   Words request(Filter filter, Damage damage);
   const KnownCommand& draw(Filter filter);
   void write_argument(const protocol::SyntaxArgument& argument, Words& words);
@@ -41,11 +44,15 @@ class Scenes {
   void leave(Sequence& sequence);
   void pause(Sequence& sequence);
   void monitoring(Sequence& sequence);
+  void users(Sequence& sequence);
+  Words question_about_users();
+  void request_of_user(Sequence& sequence, const std::string& who);
   std::string client();
   bool serves(std::string_view name) const { return names_.contains(std::string(name)); }
 
   Vocabulary words_;
   ScriptGrammar scripts_;
+  AclGrammar acl_;
   const std::vector<KnownCommand>& commands_;
   const std::vector<std::string>& tokens_;
   const std::set<std::string>& names_;

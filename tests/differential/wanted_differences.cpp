@@ -85,6 +85,57 @@ bool agree_but_for_long_numbers(const Reply& node, const Reply& redis) {
                     redis.items().end(), agree_but_for_long_numbers);
 }
 
+// A user's line without its rules about commands, and what he is told to be of RESTORE.
+std::string without_command_rules(std::string_view line) {
+  std::string kept;
+  while (!line.empty()) {
+    const std::size_t end = std::min(line.find(' '), line.size());
+    std::string_view word = line.substr(0, end);
+    line.remove_prefix(std::min(end + 1, line.size()));
+    const bool is_left_out =
+        word.starts_with('+') || word.starts_with('-') || word == "sanitize-payload";
+    if (is_left_out) word = word.ends_with(')') ? ")" : "";
+    if (!word.empty()) kept += fmt::format("{} ", word);
+  }
+  return kept;
+}
+
+bool agree_but_for_command_rules(const Reply& node, const Reply& redis) {
+  if (node.kind() != redis.kind()) return false;
+  if (!node.is_aggregate()) {
+    return without_command_rules(node.text()) == without_command_rules(redis.text());
+  }
+  return std::equal(node.items().begin(), node.items().end(), redis.items().begin(),
+                    redis.items().end(), agree_but_for_command_rules);
+}
+
+// GETUSER's flags without that of RESTORE.
+bool agree_on_flags(const Reply& node, const Reply& redis) {
+  std::vector<std::string_view> flags;
+  for (const Reply& flag : redis.items()) {
+    if (flag.text() != "sanitize-payload") flags.push_back(flag.text());
+  }
+  return std::equal(node.items().begin(), node.items().end(), flags.begin(), flags.end(),
+                    [](const Reply& a, std::string_view b) { return a.text() == b; });
+}
+
+bool agree_on_user(const Reply& node, const Reply& redis) {
+  if (node.kind() != redis.kind() || node.items().size() != redis.items().size()) return false;
+  for (std::size_t i = 0; i < node.items().size(); ++i) {
+    const Reply& ours = node.items()[i];
+    const Reply& theirs = redis.items()[i];
+    const std::string_view of = i % 2 == 1 ? node.items()[i - 1].text() : "";
+    const bool same = of == "flags"      ? agree_on_flags(ours, theirs)
+                      : of == "commands" ? ours.is(theirs.kind())
+                      : of == "selectors"
+                          ? std::equal(ours.items().begin(), ours.items().end(),
+                                       theirs.items().begin(), theirs.items().end(), agree_on_user)
+                          : ours == theirs;
+    if (!same) return false;
+  }
+  return true;
+}
+
 constexpr WantedDifference kTable[] = {
     {"A TTL above max-ttl", "SET k v; PEXPIRE k 4000000000000",
      "-ERR a TTL of 4000000000000 ms is above this node's max-ttl (3153600000000 ms), and above "
@@ -174,6 +225,31 @@ constexpr WantedDifference kTable[] = {
      "an "
      "AOF: see dir and restart-delay",
      "+OK", "CONFIG GET tells clients what they ask about; what has no meaning here is not set.",
+     [](Request, const Reply&, const Reply&) { return false; }},
+    {"Rules about commands, as they are told",
+     "ACL SETUSER ann -@all +@all -@admin -set +config|get; ACL GETUSER ann",
+     "[\"flags\", [\"off\"], \"passwords\", [], \"commands\", \"+@all -@admin -set +config|get\", "
+     "\"keys\", \"\", \"channels\", \"\", \"selectors\", []]",
+     "[\"flags\", [\"off\"], \"passwords\", [], \"commands\", \"+@all -@admin +config|get -set\", "
+     "\"keys\", \"\", \"channels\", \"\", \"selectors\", []]",
+     "In the order in which they were given, as Redis tells them from 7.2 on; Redis 7.0 looks for "
+     "categories that come to the same. What they allow is compared: by ACL DRYRUN, by what users "
+     "do, and ACL CAT category by category.",
+     [](Request request, const Reply& node, const Reply& redis) {
+       return (is(request, "ACL", "GETUSER") && agree_on_user(node, redis)) ||
+              (is(request, "ACL", "LIST") && agree_but_for_command_rules(node, redis));
+     }},
+    {"A user's flags", "ACL SETUSER ann reset; ACL LIST",
+     "[\"user ann off resetchannels -@all\", \"user default on nopass ~* &* +@all\"]",
+     "[\"user ann off sanitize-payload resetchannels -@all\", \"user default on nopass ~* &* "
+     "+@all\"]",
+     "sanitize-payload is about RESTORE, which a lock node does not have.",
+     [](Request, const Reply&, const Reply&) { return false; }},
+    {"Quotes in a user's line", "ACL SETUSER ann \"~it's\"; ACL LIST",
+     "[\"user ann off \\\"~it's\\\" resetchannels -@all\", \"user default on nopass ~* &* +@all\"]",
+     "[\"user ann off ~it's resetchannels -@all\", \"user default on nopass ~* &* "
+     "+@all\"]",
+     "A line is told as a file of users has it, and is read back as the same.",
      [](Request, const Reply&, const Reply&) { return false; }},
     {"The names of settings", "CONFIG GET TIMEOUT", "[\"timeout\", \"0\"]", "[\"TIMEOUT\", \"0\"]",
      "A setting is told by its own name; Redis repeats the client's.",

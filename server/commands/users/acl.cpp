@@ -88,7 +88,7 @@ Reply setuser(Call& call) {
   const MergedRules merged = merge_selector_rules(call.words.subspan(3));
   if (!merged.is_whole()) {
     return Reply::error(fmt::format("ERR Unmatched parenthesis in acl selector starting at '{}'.",
-                                    echoed(merged.broken.substr(0, merged.broken.find(' ')))));
+                                    echoed(merged.broken)));
   }
   const User::Refused refused = call.node.accounts().change(name, merged.rules);
   if (!refused) {
@@ -100,11 +100,12 @@ Reply setuser(Call& call) {
 }
 
 Reply deluser(Call& call) {
+  const Request names = call.words.subspan(2);
+  if (std::find(names.begin(), names.end(), kDefaultUser) != names.end()) {
+    return Reply::error_view("ERR The 'default' user cannot be removed");
+  }
   std::int64_t removed = 0;
-  for (const std::string_view name : call.words.subspan(2)) {
-    if (name == kDefaultUser) {
-      return Reply::error_view("ERR The 'default' user cannot be removed");
-    }
+  for (const std::string_view name : names) {
     if (!call.node.accounts().remove(name, &call.session)) continue;
     audit_change(call, "deluser", name);
     ++removed;
