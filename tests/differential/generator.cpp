@@ -16,6 +16,9 @@ constexpr NotCompared kNotCompared[] = {
     {"acl|load", "no file of users is named; tests/transcript compares what is said then"},
     {"acl|save", "the same"},
     {"(zero bytes in ACL SETUSER's rules and ACL DRYRUN's words)", "a text of Redis ends at one"},
+    {"(EVAL of a user of some keys, with a count of keys that is no number)",
+     "Redis reads \" 1\" as 1 where it looks for the keys, and refuses it for them; a node refuses "
+     "it for the number"},
     {"(an open bracket within another of ACL SETUSER)",
      "Redis forgets the rules of the first; a node says that the second is no rule"},
     {"(SCAN, KEYS, DBSIZE, RANDOMKEY, FLUSHALL, FLUSHDB, SLOWLOG, PUBSUB of a user of some keys)",
