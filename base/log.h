@@ -3,6 +3,7 @@
 
 #include "base/time.h"
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -15,6 +16,8 @@ class LogSink {
  public:
   virtual ~LogSink() = default;
   virtual void log(LogLevel level, std::string_view text) = 0;
+  // How many lines it could not keep, so far.
+  virtual std::uint64_t lines_lost() const { return 0; }
 };
 
 // One line in the shape of Redis's log, so that tools that read it keep working:

@@ -13,6 +13,7 @@
 #include "server/metrics/node_metrics.h"
 #include "server/settings/command_line.h"
 #include "server/settings/setting_table.h"
+#include "server/shell/audit_file.h"
 #include "server/shell/node_run.h"
 #include "server/shell/state_folder.h"
 #include "server/shell/supervisor.h"
@@ -160,16 +161,6 @@ class Process {
   net::Timer watchdog_;
 };
 
-// The file of the audit, where it has one.
-Result<std::optional<net::LogFile>> open_audit(const Settings& settings) {
-  if (settings.audit == kNoAudit || settings.audit == kAuditInLog) return {std::nullopt};
-  using Form = net::LogFile::Form;
-  const Form form = settings.audit_format == AuditFormat::json ? Form::json : Form::text;
-  auto file = net::LogFile::open(settings.audit, form);
-  if (!file) return file.error();
-  return {std::optional(std::move(file).value())};
-}
-
 int run_node(NodeCommandLine& command) {
   Settings& settings = command.configuration.settings;
   if (const Status usable = check(settings); !usable) return fail(usable.error().text);
@@ -184,7 +175,7 @@ int run_node(NodeCommandLine& command) {
   const auto metrics_places = static_cast<std::uint32_t>(MetricsPort::places(settings).size());
   raise_descriptor_limit(settings, log.value(),
                          kOwnDescriptors + metrics_places * MetricsPort::kDescriptorsOfPlace);
-  auto audit = open_audit(settings);
+  auto audit = open_audit(settings, log.value());
   if (!audit) return fail(audit.error().text);
   std::optional<net::LogFile>& audit_file = audit.value();
   Process process(settings, log.value(), audit_file ? &*audit_file : nullptr, command.config_file);

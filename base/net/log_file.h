@@ -9,8 +9,8 @@
 // all: O_NONBLOCK means nothing to a file, and on a descriptor that was inherited it would change
 // it for every process that has it. So a thread of its own does what may block: it writes, and
 // opens the file anew. log() formats the line and puts it into a queue, under a mutex that is never
-// held across a system call. What the queue has no room for is left out, and counted, and the count
-// stands in the log as soon as that takes lines again.
+// held across a system call. What the queue has no room for, or the disk, is lost and counted, and
+// the count stands in the log as soon as that takes lines again.
 //
 // The end waits for the last lines, a bounded time: see drain().
 //
@@ -22,6 +22,7 @@
 #include <redlock/result.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <thread>
@@ -54,6 +55,10 @@ class LogFile final : public LogSink {
   // Is looked at for each line, so CONFIG SET takes effect.
   void set_level(const LogLevel& level) { level_ = &level; }
   void log(LogLevel level, std::string_view text) override;
+  std::uint64_t lines_lost() const override;
+  // The other log has a line, once, when this one begins to lose lines: why it does. Before the
+  // first line.
+  void tell_losses_in(const LogFile& other);
 
   // Opens the file by its name again, before the next line. If that fails the old one stays, and is
   // told why. Nothing for a descriptor.

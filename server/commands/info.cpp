@@ -149,6 +149,7 @@ void stats_section(Section& s) {
   s.field("acl_access_denied_key", log.refused(protocol::AccessLog::Reason::key));
   s.field("acl_access_denied_channel", log.refused(protocol::AccessLog::Reason::channel));
   s.field("unauthenticated_closed", stats.newcomers_closed);
+  s.field("audit_lines_lost", s.node.audit().lines_lost());
 }
 
 void replication_section(Section& s) {

@@ -90,6 +90,8 @@ void tell_sessions(MetricsText& text, const Node& node) {
   text.counter("commands_total", "Commands executed, those of scripts among them, by family.");
   for (const auto& [family, count] : calls) text.sample({{"family", family}}, count);
   text.counter("error_replies_total", "Replies that were errors.", stats.error_replies);
+  text.counter("audit_lines_lost_total", "Lines that the audit's file did not take.",
+               node.audit().lines_lost());
 }
 
 void tell_certificate(MetricsText& text, const net::TlsServer* tls) {

@@ -167,8 +167,10 @@ class Node final : public protocol::Service, private CommandRunner {
   const LockLookup& locks() const { return grants_.locks(); }
   LockBreaks& breaks() { return breaks_; }
   Audit& audit() { return audit_; }
-  // For the audit: of a script's call, who runs the script.
+  const Audit& audit() const { return audit_; }
+  // For the audit: of a script's call, who runs the script; of one who has gone, his number.
   Audit::Who who_of(const Call& call) const;
+  Audit::Who who_of(protocol::Session::Id client);
   Breaker breaker_of(const Call& call) const;
   Coverage& coverage() { return coverage_; }
   Membership& membership() { return membership_; }

@@ -20,6 +20,14 @@ Observers::Subject subject_of(const Call& call) {
           call.session.name};
 }
 
+// What is told of a client in the audit; nullptr: it is gone.
+Audit::Who who(const Session* client, Session::Id id) {
+  if (client == nullptr) return {"?", id, {}, {}};
+  const std::string_view user = client->user_name();
+  return {client->peer().address, id, client->name,
+          user == protocol::kDefaultUser ? std::string_view() : user};
+}
+
 }  // namespace
 
 // Scripts are shown before what they call, all others when they are done.
@@ -95,12 +103,12 @@ void Node::show_to_monitors(const Call& call, Reply* reply) {
 
 // A client that is gone has left its script behind.
 Audit::Who Node::who_of(const Call& call) const {
-  const Session* const client =
-      call.from_script ? call.sessions.find(script_client_) : &call.session;
-  if (client == nullptr) return {"?", script_client_, {}, {}};
-  const std::string_view user = client->user_name();
-  return {client->peer().address, client->id(), client->name,
-          user == protocol::kDefaultUser ? std::string_view() : user};
+  return call.from_script ? who(call.sessions.find(script_client_), script_client_)
+                          : who(&call.session, call.session.id());
+}
+
+Audit::Who Node::who_of(Session::Id client) {
+  return who(sessions_.find(client), client);
 }
 
 Breaker Node::breaker_of(const Call& call) const {

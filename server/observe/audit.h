@@ -70,6 +70,8 @@ class Audit {
   Audit& operator=(const Audit&) = delete;
 
   bool is_on() const { return sink_ != nullptr; }
+  // Lines that the file did not take, as on a full disk; of `log`, with the log's others.
+  std::uint64_t lines_lost() const { return is_on() ? sink_->lines_lost() : 0; }
 
   // Whether a line of this event may stand in the audit now; if not, it counts as left out. For who
   // has to make its fields first: tell() asks by itself.

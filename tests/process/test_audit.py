@@ -93,6 +93,34 @@ class Audit(ProcessTest):
         node.client()("CONFIG", "SET", "maxclients", 60)
         self.assertTrue(eventually(lambda: "value=60" in self.file.read_text()))
 
+    def test_lines_that_a_full_disk_does_not_take_are_counted_and_told(self):
+        place = pathlib.Path(self.folder()) / "audit.log"
+        place.symlink_to("/dev/full")
+        node = self.node("--audit", str(place), "--audit-format", "json")
+        client = node.client()
+
+        def lost():
+            return int(client.info("stats")["audit_lines_lost"])
+
+        self.assertEqual(lost(), 0)
+        for number in range(3):
+            client("CONFIG", "SET", "maxclients", 50 + number)
+            self.assertTrue(eventually(lambda: lost() == number + 1))
+        self.assertTrue(eventually(lambda: "audit.log loses lines" in node.log()), node.log())
+        self.assertEqual(node.log().count("audit.log loses lines"), 1)
+        self.assertIn("No space left on device", node.log())
+        real = place.with_name("room.log")
+        place.unlink()
+        place.symlink_to(real)
+        node.process.send_signal(signal.SIGHUP)
+        self.assertTrue(eventually(real.exists))
+        client("CONFIG", "SET", "maxclients", 60)
+        self.assertTrue(eventually(lambda: real.read_text().count("\n") == 2), real.read_text())
+        told, line = (json.loads(line) for line in real.read_text().splitlines())
+        self.assertEqual(told["text"], "lines that the log could not take: 3")
+        self.assertEqual((line["setting"], line["value"]), ("maxclients", "60"))
+        self.assertEqual(lost(), 3)
+
     def test_a_file_that_cannot_be_is_no_start(self):
         done = self.new_node("--audit", "/nowhere/audit.log").run_once()
         self.assertEqual(done.returncode, 1)

@@ -14,6 +14,7 @@
 #include <regex>
 #include <sstream>
 #include <string>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
@@ -67,6 +68,23 @@ class SlowPipe {
     end = -1;
   }
   std::array<int, 2> ends_{-1, -1};
+};
+
+// No file of this process grows beyond so many bytes; the disk is full, so to speak. A thread that
+// blocks SIGXFSZ, as the log's does, has an error.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &before_) == 0);
+    const rlimit limit{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  }
+  ~FileSizeLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
 };
 
 std::string content_of(const std::string& path) {
@@ -236,6 +254,61 @@ TEST_CASE("a pipe that nobody reads is refused as a log, and not waited for") {
   const auto log = LogFile::open(path);
   REQUIRE_FALSE(log);
   CHECK_THAT(log.error().text, Contains("cannot open the log file"));
+}
+
+TEST_CASE("what a full disk does not take is counted, told, and leaves no half of a line") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/audit";
+  SlowPipe own;
+  {
+    auto log = LogFile::of_descriptor(own.writer());
+    auto audit = LogFile::open(path, LogFile::Form::text);
+    REQUIRE((log && audit));
+    audit.value().tell_losses_in(log.value());
+    const auto say = [&](std::string_view text) {
+      audit.value().log(LogLevel::warning, text);
+      REQUIRE(audit.value().drain());
+    };
+    say("the first");
+    {
+      const FileSizeLimit limit(14);  // the first line, and four bytes
+      say("the second");
+      say("the third");
+      CHECK(audit.value().lines_lost() == 2);
+    }
+    say("the fourth");
+    say("the fifth");
+    {
+      const FileSizeLimit limit(14);
+      say("the sixth");
+    }
+    CHECK(audit.value().lines_lost() == 3);
+  }
+  CHECK(content_of(path) ==
+        "the first\nthe \nlines that the log could not take: 2\nthe fourth\nthe fifth\n");
+  own.close_writer();
+  const std::string told = own.read_until("more than there is");
+  CHECK(count_of(told, path + " loses lines, and counts them: File too large\n") == 2);
+}
+
+TEST_CASE("lines that have no room to wait count as lost, and the other log hears of it once") {
+  const TemporaryFolder folder;
+  const std::string own_path = folder.path() + "/log";
+  SlowPipe pipe;
+  {
+    auto log = LogFile::open(own_path);
+    auto audit = LogFile::of_descriptor(pipe.writer());
+    REQUIRE((log && audit));
+    audit.value().tell_losses_in(log.value());
+    const std::string text(4'000, 'x');
+    for (int i = 0; i < 400; ++i) audit.value().log(LogLevel::notice, text);
+    CHECK(audit.value().lines_lost() > 100);
+    std::thread reader([&] { pipe.read_until("and it goes on"); });
+    while (!audit.value().drain()) continue;
+    audit.value().log(LogLevel::notice, "and it goes on");
+    reader.join();
+  }
+  CHECK(count_of(content_of(own_path), "loses lines") == 1);
 }
 
 TEST_CASE("a descriptor that somebody else made non-blocking loses nothing") {

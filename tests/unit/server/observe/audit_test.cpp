@@ -215,6 +215,12 @@ TEST_CASE("in JSON a line is one object, whatever a name holds") {
                     "\"command\":\"del\",\"how\":\"ends\",\"key\":\"a\\\"b\\\\x0a\\\\xff\","
                     "\"holder\":\"{}\",\"label\":\"\"}}",
                     Audit::value_hash("v")));
+  node(fmt::format("SET {} v NX PX 30000", std::string(60'000, 'k')));
+  node.log().lines.clear();
+  node.by_mallory(fmt::format("DEL {}", std::string(60'000, 'k')));
+  REQUIRE(node.log().lines.size() == 1);
+  CHECK_THAT(node.log().lines[0],
+             Contains(fmt::format("\"key\":\"{}...\"", std::string(128, 'k'))));
 }
 
 TEST_CASE("of a flood the audit tells fifty lines a second, and how many more there were") {
