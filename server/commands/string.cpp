@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -162,8 +163,10 @@ Refusal refuse_pairs(const Call& call) {
 
 // Before any of them is set, so that they are set all or none.
 Refusal refuse_grants(const Call& call) {
+  std::vector<std::string_view> keys;
+  for (std::size_t i = 1; i < call.words.size(); i += 2) keys.push_back(call.word(i));
+  if (Refusal no = call.node.grants().refuse(keys, call.instant())) return no;
   for (std::size_t i = 1; i < call.words.size(); i += 2) {
-    if (Refusal no = call.node.grants().refuse(call.word(i), call.instant(), i / 2)) return no;
     if (Refusal no = refuse_break(call, call.word(i), Break::overwrites)) return no;
   }
   return std::nullopt;

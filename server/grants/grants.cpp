@@ -3,6 +3,7 @@
 #include "base/invariant.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -36,11 +37,14 @@ Duration Grants::own_max_ttl() const {
   return own > 0ns ? std::min(own, settings_.max_ttl) : settings_.max_ttl;
 }
 
-Refusal Grants::refuse_more(std::string_view key, Instant now, std::size_t more) {
+Refusal Grants::refuse_more(std::span<const std::string_view> keys, Instant now) {
   const std::uint64_t most = holder_->limits().max_locks;
-  if (most == 0 || quotas_.count_but(holder_->name(), key, now) + more < most) return {};
-  return Reply::error(fmt::format(
-      "NOPERM this user has as many locks as it may have at a time (max-locks {})", most));
+  if (most == 0) return {};
+  const std::size_t count = quotas_.count(holder_->name(), now);
+  std::set<std::string_view> added(keys.begin(), keys.end());
+  std::erase_if(added, [&](auto key) { return quotas_.is_of(holder_->name(), key); });
+  if (added.empty() || count + added.size() <= most) return {};
+  return Reply::error(too_many_locks_text(most));
 }
 
 void Grants::change_owner(std::string_view key, Instant deadline) {

@@ -36,6 +36,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -77,11 +78,12 @@ class Grants {
   // Why no lock may be granted or extended at this moment. Every command that makes a key or moves
   // a deadline asks.
   protocol::Refusal refuse(Instant now);
-  // The same before a lock is made, or taken over: its user may have as many as he may
-  // (max-locks), with `more` that are made before it.
-  protocol::Refusal refuse(std::string_view key, Instant now, std::size_t more = 0) {
+  // The same before a lock is made, or taken over, or several together: its user may have as many
+  // as he may (max-locks). What is his already adds none.
+  protocol::Refusal refuse(std::string_view key, Instant now) { return refuse({&key, 1}, now); }
+  protocol::Refusal refuse(std::span<const std::string_view> keys, Instant now) {
     if (protocol::Refusal no = refuse(now)) return no;
-    return holder_ == nullptr ? protocol::Refusal() : refuse_more(key, now, more);
+    return holder_ == nullptr ? protocol::Refusal() : refuse_more(keys, now);
   }
   bool is_recovering(Instant now) const { return now < grant_from_; }
   // It does not recover, and its clock is sound.
@@ -233,7 +235,7 @@ class Grants {
   void note_deadline(std::string_view key, Instant deadline, Instant now);
   void forget_imposed_ttl(std::string_view key);
   Duration own_max_ttl() const;
-  protocol::Refusal refuse_more(std::string_view key, Instant now, std::size_t more);
+  protocol::Refusal refuse_more(std::span<const std::string_view> keys, Instant now);
   // What its user took counts for him, whoever had the key before.
   void note_owner(std::string_view key, Instant deadline) {
     if (holder_ != nullptr || !quotas_.is_empty()) change_owner(key, deadline);

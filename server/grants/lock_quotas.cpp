@@ -2,7 +2,7 @@
 
 namespace redlock::server {
 
-std::size_t LockQuotas::count_but(std::string_view user, std::string_view key, Instant now) {
+std::size_t LockQuotas::count(std::string_view user, Instant now) {
   const auto of_user = keys_.find(user);
   if (of_user == keys_.end()) return 0;
   ByDeadline& keys = of_user->second;
@@ -10,9 +10,12 @@ std::size_t LockQuotas::count_but(std::string_view user, std::string_view key, I
     owners_.erase(keys.begin()->second);
     keys.erase(keys.begin());
   }
-  const auto own = owners_.find(key);
-  const bool has_it = own != owners_.end() && own->second.user == user;
-  return keys.size() - (has_it ? 1 : 0);
+  return keys.size();
+}
+
+bool LockQuotas::is_of(std::string_view user, std::string_view key) const {
+  const auto found = owners_.find(key);
+  return found != owners_.end() && found->second.user == user;
 }
 
 void LockQuotas::take(std::string_view user, std::string_view key, Instant deadline) {

@@ -21,8 +21,10 @@ class LockQuotas {
  public:
   bool is_empty() const { return owners_.empty(); }
 
-  // The live locks of the user, but for `key`, which he is about to take.
-  std::size_t count_but(std::string_view user, std::string_view key, Instant now);
+  // The live locks of the user.
+  std::size_t count(std::string_view user, Instant now);
+  // REQUIRES: he was counted at this instant.
+  bool is_of(std::string_view user, std::string_view key) const;
   void take(std::string_view user, std::string_view key, Instant deadline);
   // The lock has another deadline, or is over. Nothing, if it does not stand here.
   void move(std::string_view key, Instant deadline);

@@ -20,6 +20,11 @@ Reply value_too_large(std::string_view what, std::size_t bytes, std::uint64_t li
       fmt::format("ERR a {} of {} bytes is too large: value-size-limit is {}", what, bytes, limit));
 }
 
+std::string too_many_locks_text(std::uint64_t most) {
+  return fmt::format("NOPERM this user has as many locks as it may have at a time (max-locks {})",
+                     most);
+}
+
 Reply needs_ttl(std::string_view advice) {
   return Reply::error(fmt::format("ERR a lock needs a TTL: {} (require-ttl is yes)", advice));
 }

@@ -19,6 +19,9 @@ protocol::Reply key_too_long(std::string_view key, std::string_view what = "key"
 // what: "value", "hash", "message".
 protocol::Reply value_too_large(std::string_view what, std::size_t bytes, std::uint64_t limit);
 
+// Its user has as many as he may have (max-locks).
+std::string too_many_locks_text(std::uint64_t most);
+
 // Why a key is not left without a deadline where TTLs are required (rule L2). `advice` is what to
 // do instead.
 protocol::Reply needs_ttl(std::string_view advice);

@@ -262,6 +262,12 @@ TEST_CASE_METHOD(TwoTeams, "a user has so many locks at a time, whoever ends the
   CHECK((*this)("FLUSHALL") == "+OK");
   CHECK(a("MSET a:1 x a:2 x a:3 x") == full);
   CHECK(a("MSET a:1 x a:2 x") == "+OK");
+  CHECK(a("MSET a:1 y a:2 y a:1 z") == "+OK");  // adds none
+  CHECK(a("MSET a:1 y a:3 y") == full);
+  CHECK((*this)("ACL SETUSER a max-locks:1") == "+OK");
+  CHECK(a("MSET a:1 y a:2 y") == "+OK");
+  CHECK(a("SET a:3 x NX PX 10000").starts_with("-NOPERM this user has as many locks"));
+  CHECK((*this)("ACL SETUSER a max-locks:2") == "+OK");
   CHECK(a("SET a:2 x PXAT 1") == "+OK");  // over at once
   CHECK(a("SET a:3 x NX PX 10000") == "+OK");
   CHECK(b("SET b:1 x NX PX 10000") == "+OK");
