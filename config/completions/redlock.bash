@@ -21,7 +21,7 @@ _redlock_options_of() {
         "--max-ttl --require-quorum --tls-cert-file --tls-key-file --tls-key-file-pass" \
         "--tls-ca-cert-file --tls-ca-cert-dir --tls-auth-clients" \
         "--tls-auth-clients-user --tls-protocols --tls-ciphers --tls-ciphersuites" \
-        "--requirepass --requirepass-file --aclfile --protected-mode --maxclients --timeout --unixsocketperm --logfile --loglevel"
+        "--requirepass --requirepass-file --aclfile --protected-mode --maxclients --timeout --unixsocketperm --audit --audit-format --logfile --loglevel"
       ;;
     bench) echo "$common --for --in-flight --ttl --no-fence --html" ;;
     "drill restart") echo "$common --ttl --node-binary --kill-command --start-command" ;;
@@ -111,6 +111,15 @@ _redlock() {
       ;;
     --tls-protocols)
       mapfile -t COMPREPLY < <(compgen -W "TLSv1.2 TLSv1.3" -- "$current")
+      return
+      ;;
+    --audit)
+      compopt -o filenames 2>/dev/null
+      mapfile -t COMPREPLY < <(compgen -W "no log" -- "$current"; compgen -f -- "$current")
+      return
+      ;;
+    --audit-format)
+      mapfile -t COMPREPLY < <(compgen -W "text json" -- "$current")
       return
       ;;
     --loglevel)

@@ -36,6 +36,8 @@ constexpr std::array kNodeSettings = {
     NodeSetting{"tls-protocols", "TLSv1.2, TLSv1.3 or both (both)", "WORDS"},
     NodeSetting{"tls-ciphers", "of TLS 1.2, as OpenSSL has them", "LIST"},
     NodeSetting{"tls-ciphersuites", "of TLS 1.3, as OpenSSL has them", "LIST"},
+    NodeSetting{"audit", "who breaks locks, and more: no, log or a path (no)", "PLACE"},
+    NodeSetting{"audit-format", "of its lines: text or json (text)", "WORD"},
     NodeSetting{"logfile", "instead of standard output", "FILE"},
     NodeSetting{"loglevel", "debug, verbose, notice or warning (notice)", "LEVEL"},
 };

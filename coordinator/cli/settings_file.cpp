@@ -11,7 +11,7 @@
 namespace redlock::coordinator {
 namespace {
 
-constexpr std::array<std::string_view, 42> kNamesInFile = {
+constexpr std::array<std::string_view, 44> kNamesInFile = {
     "nodes", "password-file", "tls-ca", "tls-cert", "tls-key", "node-timeout", "clock-drift", "ttl",
     "wait", "max-hold", "signal", "kill-after", "no-fence", "unsafe-members", "label",
     // of a front door
@@ -19,7 +19,8 @@ constexpr std::array<std::string_view, 42> kNamesInFile = {
     "max-ttl", "requirepass", "requirepass-file", "aclfile", "protected-mode", "maxclients",
     "timeout", "unixsocketperm", "tls-cert-file", "tls-key-file", "tls-key-file-pass",
     "tls-ca-cert-file", "tls-ca-cert-dir", "tls-auth-clients", "tls-auth-clients-user",
-    "tls-protocols", "tls-ciphers", "tls-ciphersuites", "logfile", "loglevel"};
+    "tls-protocols", "tls-ciphers", "tls-ciphersuites", "audit", "audit-format", "logfile",
+    "loglevel"};
 
 }  // namespace
 

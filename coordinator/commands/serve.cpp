@@ -9,6 +9,7 @@
 #include "coordinator/commands/commands.h"
 #include "coordinator/serving/door_run.h"
 #include "server/settings/setting_table.h"
+#include "server/shell/audit_file.h"
 #include "server/shell/supervisor.h"
 #include "server/sockets/descriptor_limit.h"
 
@@ -35,11 +36,14 @@ void tell_broken_invariant(const char* text) {
 
 class Serve {
  public:
-  Serve(DoorSettings settings, ParsedOptions nodes, net::LogFile& log, bool require_quorum)
+  // audit: nullptr: it has no file of its own.
+  Serve(DoorSettings settings, ParsedOptions nodes, net::LogFile& log, net::LogFile* audit,
+        bool require_quorum)
       : log_(log),
+        audit_(audit),
         require_quorum_(require_quorum),
         supervisor_(server::Settings::Supervised::automatic),
-        door_(loop_, std::move(settings), std::move(nodes), log),
+        door_(loop_, std::move(settings), std::move(nodes), log, audit),
         watchdog_(loop_, net::ClockKind::monotonic, [this] { feed_watchdog(); }) {}
 
   int run() {
@@ -80,6 +84,7 @@ class Serve {
   // logrotate has renamed the log, or certificates were renewed. No setting is read anew.
   void reload() {
     log_.reopen();
+    if (audit_ != nullptr) audit_->reopen();
     door_.reload();
   }
 
@@ -92,6 +97,7 @@ class Serve {
   }
 
   net::LogFile& log_;
+  net::LogFile* const audit_;
   const bool require_quorum_;
   server::Supervisor supervisor_;
   net::Loop loop_;
@@ -143,8 +149,13 @@ int command_serve(const Options& options) {
   log_of_process = &log.value();
   tell_broken_invariants(tell_broken_invariant);
   server::raise_descriptor_limit(sessions, log.value(), kOwnDescriptors);
+  auto audit = server::open_audit(sessions, log.value());
+  if (!audit) {
+    complain(audit.error().text);
+    return exit_code::kConfiguration;
+  }
   Serve serve(std::move(settings), std::move(nodes).value(), log.value(),
-              options.serve.require_quorum);
+              audit.value() ? &*audit.value() : nullptr, options.serve.require_quorum);
   const int code = serve.run();
   tell_broken_invariants(nullptr);
   return code;

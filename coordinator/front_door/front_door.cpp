@@ -1,5 +1,6 @@
 #include "coordinator/front_door/front_door.h"
 
+#include "base/hash.h"
 #include "base/invariant.h"
 #include "coordinator/front_door/records/door_commands.h"
 #include "coordinator/front_door/served/door_errors.h"
@@ -63,7 +64,8 @@ FrontDoor::FrontDoor(Group& group, Group& message_group, Options options, Enviro
                                       .ttl_bound = &ttl_bound_,
                                       .user_file = environment.user_file,
                                       .system_random = environment.system_random,
-                                      .accept_tls = environment.accept_tls}),
+                                      .accept_tls = environment.accept_tls,
+                                      .audit_file = environment.audit_file}),
       relay_(message_group, node_.pubsub(), random_, stopwatch_),
       scratch_({scratch_settings_, environment.log, environment.script_watch, ttl_bound_,
                 stopwatch_, &node_.pubsub(), &node_.access().log()},
@@ -71,6 +73,7 @@ FrontDoor::FrontDoor(Group& group, Group& message_group, Options options, Enviro
       commands_({.group = group,
                  .known = known_,
                  .stats = stats_,
+                 .quotas = quotas_,
                  .times = times_,
                  .random = random_,
                  .worth = worth_,
@@ -152,7 +155,25 @@ void FrontDoor::end_gone() {
   }
 }
 
+// Whose a lock is that was broken: as at a node, but for what other doors gave (LockBreaks).
+void FrontDoor::audit(const ServedCommands::Answered& answered) {
+  const auto hash_of = [](std::string_view key) {
+    return static_cast<std::uint32_t>(keyed_hash(key, 0));
+  };
+  for (const server::BrokenLock& lock : answered.broken) {
+    if (takers_.is_taken_by(hash_of(lock.key), lock.token, answered.session)) continue;
+    node_.breaks().tell(lock, node_.who_of(answered.session), now_);
+    if (lock.how == server::Break::overwrites) {
+      takers_.note(hash_of(lock.key), lock.token, answered.session);
+    }
+  }
+  for (const Claim& claim : answered.promise.created) {
+    takers_.note(hash_of(claim.name), lock_number(claim.value), answered.session);
+  }
+}
+
 void FrontDoor::deliver(ServedCommands::Answered answered) {
+  if (node_.audit().is_on()) audit(answered);
   Session* session = node_.sessions().find(answered.session);
   const bool is_heard = session != nullptr && !session->is_closing() && !session->client_is_gone;
   if (!is_heard) {
@@ -176,6 +197,7 @@ void FrontDoor::answer(Session& session, const Reply& reply) {
 void FrontDoor::undo(const std::vector<Claim>& created) {
   for (const Claim& claim : created) {
     known_.forget(claim.name);
+    quotas_.end(claim.name);
     waiting_.note_release(claim.name);
     group_.undo(known_lock(claim.name, claim.value, worth_), locks_now_.monotonic);
   }

@@ -66,6 +66,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
     server::UserFile* user_file = nullptr;                            // aclfile
     void (*system_random)(std::span<unsigned char> bytes) = nullptr;  // ACL GENPASS
     server::AcceptTls accept_tls = {};                                // of CONFIG SET
+    LogSink* audit_file = nullptr;  // where the setting `audit` names one
   };
   // The groups were started, or will be. message_group: over the same nodes, for messages alone;
   // each follows the other to newer rosters. They may be one.
@@ -151,6 +152,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   void turn_away(Session& session, const WaitingClients::News& news, protocol::Refusal no);
   void try_again(Session::Id session, WaitingClients::Told told);
   bool waits_on(Session::Id session, const protocol::Reply& reply);
+  void audit(const ServedCommands::Answered& answered);
   void answer(Session& session, const protocol::Reply& reply);
   void undo(const std::vector<Claim>& created);
   void note_change(const WantedChange& change);
@@ -171,10 +173,12 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   ScratchNode scratch_;
   KnownLocks known_;
   DoorStats stats_;
+  DoorQuotas quotas_;
   WatchedRecords watched_;
   ServedCommands commands_;
   std::vector<ServedCommands::Answered> answered_;  // of them, while they are told
   WaitingClients waiting_;
+  server::Takers takers_;  // for the audit
   // By session: replies in its output that the kernel is to have by an instant (rule D2).
   std::unordered_map<Session::Id, Promise> promised_;
   // LOCK.ACQUIRE … WAIT: what its session wants.

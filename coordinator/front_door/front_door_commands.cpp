@@ -127,6 +127,10 @@ bool FrontDoor::may_take_long(const Call& call) {
 }
 
 void FrontDoor::begin(Session::Id session, std::unique_ptr<CommandBody> body, bool may_take_long) {
+  const Session* const of = node_.sessions().find(session);
+  if (of != nullptr && of->is_restricted() && of->user()->limits().max_locks > 0) {
+    body->set_taker(of->shared_user());
+  }
   begun_for_.insert(session);
   (may_take_long ? begun_slow_ : begun_).push_back({session, std::move(body)});
 }
@@ -313,13 +317,19 @@ bool FrontDoor::waits_on(Session::Id session, const Reply& reply) {
   return false;
 }
 
-// Its user may have lost his rights while it waited.
+// Its user may have lost his rights while it waited, or the TTL that it asked for.
 Refusal FrontDoor::refuse_waiter(Session& session, const WaitingClients::News& news) {
   const bool wants_lock = news.form == WaitingClients::Form::acquire;
   if (wants_lock && is_stopping_) return Reply::error_view(kDoorStops);
   const std::array<std::string_view, 5> acquire = {"lock.acquire", news.key, "", "PX", "1"};
   const std::array<std::string_view, 3> wait = {"lock.wait", news.key, "0"};
-  return node_.refuse_late(session, wants_lock ? Request(acquire) : Request(wait), now_);
+  Refusal no = node_.refuse_late(session, wants_lock ? Request(acquire) : Request(wait), now_);
+  if (no || !wants_lock) return no;
+  server::Grants& grants = node_.grants();
+  const protocol::User* const before = grants.set_holder(restricted_user(session).get());
+  no = server::refuse_ttl(node_, wanted_.at(session.id()).ttl);
+  grants.set_holder(before);
+  return no;
 }
 
 void FrontDoor::turn_away(Session& session, const WaitingClients::News& news, Refusal no) {

@@ -56,11 +56,13 @@ JsonArray acquisitions(const DurationBuckets& times) {
 
 }  // namespace
 
-DoorRun::DoorRun(net::Loop& loop, DoorSettings settings, ParsedOptions nodes, LogSink& log)
+DoorRun::DoorRun(net::Loop& loop, DoorSettings settings, ParsedOptions nodes, LogSink& log,
+                 LogSink* audit_file)
     : loop_(loop),
       settings_(std::move(settings)),
       nodes_(std::move(nodes)),
       log_(log),
+      audit_file_(audit_file),
       watchdog_(kScriptTimeMax, kScriptTimeMax) {
   name_unix_socket(settings_);
 }
@@ -182,7 +184,8 @@ Status DoorRun::serve(Hooks hooks) {
           .user_file = acl_file_ ? &*acl_file_ : nullptr,
           .system_random = net::system_random,
           .accept_tls =
-              [this](const server::Settings& to) { return server::renew_tls(tls_.get(), to); }});
+              [this](const server::Settings& to) { return server::renew_tls(tls_.get(), to); },
+          .audit_file = audit_file_});
   if (Status loaded = door_->node().load_users(); !loaded) return loaded;
   const auto ask_nodes = [this] {
     door_->act(net::read_now(), holder_now());

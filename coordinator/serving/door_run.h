@@ -55,8 +55,10 @@ class DoorRun {
     std::function<void()> ended;  // nothing is under way any more, and all answers are out
   };
 
-  // Log lines are the door's own. Loop and log outlive the run.
-  DoorRun(net::Loop& loop, DoorSettings settings, ParsedOptions nodes, LogSink& log);
+  // Log lines are the door's own. Loop and logs outlive the run.
+  // audit_file: where the setting `audit` names one.
+  DoorRun(net::Loop& loop, DoorSettings settings, ParsedOptions nodes, LogSink& log,
+          LogSink* audit_file = nullptr);
   ~DoorRun();
   DoorRun(const DoorRun&) = delete;
   DoorRun& operator=(const DoorRun&) = delete;
@@ -86,6 +88,7 @@ class DoorRun {
   DoorSettings settings_;
   ParsedOptions nodes_;
   LogSink& log_;
+  LogSink* const audit_file_;
   Hooks hooks_;
   server::ScriptWatchdog watchdog_;
   std::unique_ptr<net::TlsServer> tls_;

@@ -27,30 +27,30 @@ TtlReading invalid(const Call& call) {
 }
 
 // The user's own limit, if that is what it is above.
-std::optional<TtlReading> above_own_max_ttl(const Call& call, std::int64_t ms) {
-  const Duration own = call.node.grants().max_ttl();
-  if (own >= call.node.settings().max_ttl) return std::nullopt;
-  return refused(Reply::error(
+std::optional<Reply> above_own_max_ttl(const Node& node, std::int64_t ms) {
+  const Duration own = node.grants().max_ttl();
+  if (own >= node.settings().max_ttl) return std::nullopt;
+  return Reply::error(
       fmt::format("ERR a TTL of {} ms is above the max-ttl of this user ({} ms): ask for less", ms,
-                  ceil_ms(own))));
+                  ceil_ms(own)));
 }
 
 // Advice to raise max-ttl is for a TTL that it can be raised to.
-TtlReading above_max_ttl(const Call& call, std::int64_t ms) {
-  if (auto of_user = above_own_max_ttl(call, ms)) return std::move(*of_user);
-  if (const std::string* bound = call.node.ttl_bound()) {
-    return refused(Reply::error(fmt::format("ERR a TTL of {} ms is above {}", ms, *bound)));
+Reply above_max_ttl(const Node& node, std::int64_t ms) {
+  if (auto of_user = above_own_max_ttl(node, ms)) return std::move(*of_user);
+  if (const std::string* bound = node.ttl_bound()) {
+    return Reply::error(fmt::format("ERR a TTL of {} ms is above {}", ms, *bound));
   }
   if (ms > kDurationTextMax / 1ms) {
-    return refused(Reply::error(fmt::format(
+    return Reply::error(fmt::format(
         "ERR a TTL of {} ms is above this node's max-ttl ({} ms), and above any that a node can "
         "have ({}): ask for less",
-        ms, ceil_ms(call.node.settings().max_ttl), duration_text(kDurationTextMax))));
+        ms, ceil_ms(node.settings().max_ttl), duration_text(kDurationTextMax)));
   }
-  return refused(Reply::error(fmt::format(
+  return Reply::error(fmt::format(
       "ERR a TTL of {} ms is above this node's max-ttl ({} ms): ask for less, or raise max-ttl in "
       "its configuration",
-      ms, ceil_ms(call.node.settings().max_ttl))));
+      ms, ceil_ms(node.settings().max_ttl)));
 }
 
 bool is_absolute(TtlForm form) {
@@ -87,13 +87,13 @@ TtlReading read_ttl(const Call& call, std::string_view word, TtlForm form,
   if (is_absolute(form)) {
     if (ms < 0) return {Duration(-1ms), {}};
     if (ms - wall_ms > ceil_ms(call.node.grants().max_ttl()))
-      return above_max_ttl(call, ms - wall_ms);
+      return refused(above_max_ttl(call.node, ms - wall_ms));
     if (ms <= wall_ms) return {Duration::zero(), {}};
     return {std::chrono::milliseconds(ms) - since_epoch, {}};
   }
   if (ms > kMostMs - wall_ms) return invalid(call);  // as Redis, which keeps the sum
   if (ms <= 0) return {Duration::zero(), {}};
-  if (ms > ceil_ms(call.node.grants().max_ttl())) return above_max_ttl(call, ms);
+  if (ms > ceil_ms(call.node.grants().max_ttl())) return refused(above_max_ttl(call.node, ms));
   return {std::chrono::milliseconds(ms), {}};
 }
 
@@ -106,7 +106,13 @@ protocol::Refusal refuse_kept_deadline(const Call& call, Instant deadline) {
   }
   const std::int64_t ms = ceil_ms(deadline - call.instant());
   if (ms <= ceil_ms(own)) return {};
-  return std::move(above_own_max_ttl(call, ms)->refusal);
+  return std::move(*above_own_max_ttl(call.node, ms));
+}
+
+protocol::Refusal refuse_ttl(const Node& node, Duration ttl) {
+  const std::int64_t ms = ceil_ms(ttl);
+  if (ms <= ceil_ms(node.grants().max_ttl())) return {};
+  return above_max_ttl(node, ms);
 }
 
 }  // namespace redlock::server

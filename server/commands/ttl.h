@@ -38,6 +38,9 @@ void tell_of_grant(const Call& call, std::string_view key);
 TtlReading read_ttl(const Call& call, std::string_view word, TtlForm form,
                     NonPositive non_positive);
 
+// Of a TTL that was read before, and is asked for only now: max-ttl may be less by then.
+protocol::Refusal refuse_ttl(const Node& node, Duration ttl);
+
 // Of a command that makes another's lock the caller's and keeps its deadline: that may be longer
 // than the user's own locks may be (max-ttl), or there is none.
 protocol::Refusal refuse_kept_deadline(const Call& call, Instant deadline);

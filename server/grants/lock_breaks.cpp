@@ -93,7 +93,33 @@ bool LockBreaks::is_own(const Lock& lock, const Breaker& by) const {
   return names_it || takers_.is_taken_by(locks_.hash_of(lock.key()), lock.token(), by.who.id);
 }
 
+// A script may break a lock again and again: it is told once for each way to do it.
+void LockBreaks::keep(const Lock& lock, Break how, const Breaker& by) {
+  const bool is_kept = std::any_of(kept_.begin(), kept_.end(), [&](const BrokenLock& kept) {
+    return kept.how == how && kept.key == lock.key();
+  });
+  if (is_kept) return;
+  kept_.push_back({.key = std::string(lock.key()),
+                   .token = lock.token(),
+                   .how = how,
+                   .command = std::string(by.command),
+                   .holder = Audit::value_hash(name_of_holder(lock)),
+                   .label = std::string(lock.label().text)});
+}
+
+void LockBreaks::tell(const BrokenLock& lock, const Audit::Who& who, Now now) {
+  audit_.tell(Audit::Event::lock_broken, who,
+              {{"command", lock.command},
+               {"how", name_of(lock.how)},
+               {"key", lock.key},
+               {"holder", lock.holder},
+               {"label", lock.label},
+               {"outcome", lock.is_certain ? "done" : "unknown"}},
+              now);
+}
+
 void LockBreaks::tell(const Lock& lock, Break how, const Breaker& by, Now now) {
+  if (keeps_) return keep(lock, how, by);
   const auto event = is_refused(by) ? Audit::Event::break_refused : Audit::Event::lock_broken;
   if (!audit_.takes(event, now)) return;
   const std::string holder = Audit::value_hash(name_of_holder(lock));

@@ -24,12 +24,27 @@
 #include "server/observe/audit.h"
 #include "server/settings/settings.h"
 
+#include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace redlock::server {
 
 enum class Break { ends, overwrites, shortens };
+
+// For the audit: a lock that a command has broken.
+struct BrokenLock {
+  std::string key;
+  std::uint64_t token = 0;  // which lock of this key, as Takers know it
+  Break how = Break::ends;
+  std::string command;  // as in its CommandSpec
+  std::string holder;   // Audit::value_hash
+  std::string label;
+  bool is_certain = true;  // false: too few nodes of a front door have said so
+};
 
 // The command that would break a lock.
 struct Breaker {
@@ -60,6 +75,12 @@ class LockBreaks {
   // The same of a command that would end all locks at once.
   protocol::Refusal refuse_all(const Breaker& by, Now now);
 
+  // A node whose commands may come to nothing, as that of a front door runs them: what they would
+  // break of others is kept, and told by whoever knows what came of it.
+  void keep_broken() { keeps_ = true; }
+  std::vector<BrokenLock> take_broken() { return std::exchange(kept_, {}); }
+  void tell(const BrokenLock& lock, const Audit::Who& who, Now now);
+
   // For the audit: the client has taken this lock.
   void note_taker(const Lock& lock, protocol::Session::Id client) {
     takers_.note(locks_.hash_of(lock.key()), lock.token(), client);
@@ -72,11 +93,14 @@ class LockBreaks {
   }
   bool is_own(const Lock& lock, const Breaker& by) const;
   void tell(const Lock& lock, Break how, const Breaker& by, Now now);
+  void keep(const Lock& lock, Break how, const Breaker& by);
 
   const Settings& settings_;
   LockLookup& locks_;
   Audit& audit_;
   Takers takers_;
+  bool keeps_ = false;
+  std::vector<BrokenLock> kept_;
 };
 
 // How a command asks. Templates, as what a call is stands above.

@@ -3,7 +3,9 @@
 #include "base/invariant.h"
 #include "server/locks/packed_hash.h"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -79,6 +81,13 @@ std::string_view unique_part_of(std::string_view value) {
 
 std::string_view lock_prefix(std::string_view value) {
   return read_record(value).is_foreign ? value : value.substr(0, kNumberAt);
+}
+
+std::uint64_t lock_number(std::string_view value) {
+  const std::string_view incarnation = read_record(value).incarnation;
+  std::uint64_t number = 0;
+  std::memcpy(&number, incarnation.data(), std::min(incarnation.size(), sizeof number));
+  return number;
 }
 
 std::string new_record(LockKind kind, std::string_view payload, const RandomBytes& random) {

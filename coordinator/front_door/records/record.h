@@ -56,6 +56,9 @@ std::string_view unique_part_of(std::string_view value);
 // What all values of one lock begin with, as long as it is text, or a hash. Of a foreign one all.
 std::string_view lock_prefix(std::string_view value);
 
+// The same of a lock as a number: the first bytes of its incarnation.
+std::uint64_t lock_number(std::string_view value);
+
 // A record that never was before.
 std::string new_record(server::LockKind kind, std::string_view payload, const RandomBytes& random);
 

@@ -64,7 +64,9 @@ ScratchNode::ScratchNode(Parts parts, std::uint64_t hash_seed, Instant started_a
                               .access_log = parts.access_log}),
       session_(node_.sessions().open({}, true, started_at)),
       readers_(entries({"ttl", "pttl", "expiretime", "pexpiretime"})),
-      movers_(entries({"expire", "pexpire", "expireat", "pexpireat"})) {}
+      movers_(entries({"expire", "pexpire", "expireat", "pexpireat"})) {
+  node_.breaks().keep_broken();
+}
 
 ScratchNode::Entries ScratchNode::entries(std::initializer_list<std::string_view> names) {
   Entries entries;
@@ -97,6 +99,7 @@ RunResult ScratchNode::run(Transaction& requests, std::span<const KnownRecord> r
   result.moves_deadlines = calls_of(movers_) != moved;
   result.touched = take_touched(records, now.monotonic);
   result.messages = std::exchange(messages_, {});
+  result.broken = node_.breaks().take_broken();
   messages_bytes_ = 0;
   clear(records, result.touched, now.monotonic);
   return result;

@@ -59,6 +59,8 @@ struct RunResult {
   std::vector<protocol::Reply> replies = {};
   std::vector<TouchedKey> touched = {};    // each once, in the order in which they were
   std::vector<DoorMessage> messages = {};  // to be told if its changes are made (rule D11)
+  // For the audit: what it did to others' locks, as far as it can tell whose they are.
+  std::vector<server::BrokenLock> broken = {};
   // It took too long and was ended in the middle: none of its changes counts.
   bool is_cut_short = false;
   // Something asked how long a lock still lives; something moved a deadline, perhaps by a condition

@@ -10,10 +10,12 @@
 #include "coordinator/front_door/records/scratch_node.h"
 #include "protocol/resp/reply.h"
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace redlock::coordinator {
@@ -46,8 +48,16 @@ class CommandBody {
   virtual bool fences() const { return false; }
   // Of what it creates: who its holder says it is; empty: not told.
   virtual std::string_view label() const { return {}; }
+  // In whose name it takes locks, where he may have so many at a time only (max-locks); nullptr:
+  // anybody else.
+  const protocol::User* taker() const { return taker_.get(); }
+  void set_taker(std::shared_ptr<const protocol::User> taker) { taker_ = std::move(taker); }
+
   // Readings for it tell the token.
   virtual bool wants_token() const { return false; }
+
+ private:
+  std::shared_ptr<const protocol::User> taker_;
 };
 
 }  // namespace redlock::coordinator

@@ -3,6 +3,7 @@
 
 #include "base/invariant.h"
 #include "coordinator/front_door/served/door_errors.h"
+#include "server/grants/refusals.h"
 
 #include <algorithm>
 
@@ -159,6 +160,9 @@ void ServedCommand::decide(Now now) {
       std::all_of(plan.changes.begin(), plan.changes.end(),
                   [](const WantedChange& change) { return change.kind == ChangeKind::create; });
   if (client_is_gone_ && only_creates) return fail(std::string(kClientGone), now);
+  if (!begin_taking(plan.changes, now)) {
+    return refuse(server::too_many_locks_text(body_->taker()->limits().max_locks), now);
+  }
   commit(std::move(plan.changes), now);
 }
 

@@ -23,6 +23,7 @@
 #include "coordinator/front_door/served/command_body.h"
 #include "coordinator/front_door/served/commit.h"
 #include "coordinator/front_door/served/door_errors.h"
+#include "coordinator/front_door/served/door_quotas.h"
 #include "coordinator/front_door/served/door_stats.h"
 #include "coordinator/front_door/served/key_lines.h"
 #include "coordinator/group/group.h"
@@ -61,6 +62,7 @@ class ServedCommand {
     KeyLines& lines;
     KnownLocks& known;
     DoorStats& stats;
+    DoorQuotas& quotas;
     const DoorTimes& times;
     const RandomBytes& random;
     const Duration& worth;               // see Commit
@@ -96,9 +98,11 @@ class ServedCommand {
   // Its runs have taken so long that others come first.
   bool is_slow() const { return ran_ >= server::TurnOrder::kLongWork; }
   bool finished() const { return reply_.has_value(); }
-  // REQUIRES of both: finished.
+  // REQUIRES of these: finished.
   protocol::Reply take_reply() { return std::move(*reply_); }
   Promise take_promise() { return std::move(promise_); }
+  // What it did to locks that it did not name by their values. Empty: there is no audit.
+  std::vector<server::BrokenLock> take_broken() { return std::move(last_.broken); }
   const CommandBody& body() const { return *body_; }
   KeyLines::Number number() const { return number_; }
 
@@ -172,6 +176,12 @@ class ServedCommand {
   void note_otherwise(const WantedChange& change, Instant began, Now now);
   void fail_commit(CommitOutcome outcome, Now now);
 
+  // --- for its user: served_command_users.cpp
+  bool begin_taking(const std::vector<WantedChange>& changes, Now now);
+  void end_taking();
+  void count_lock(const Done& done);
+  void describe_broken();
+
   // --- ending
   void answer_held(const std::string& key, Now now);
   void answer(Now now);
@@ -200,6 +210,7 @@ class ServedCommand {
   std::vector<Answer> last_answers_;               // for people
   bool may_have_changed_ = false;                  // what was there before, by any of its commits
   bool client_is_gone_ = false;
+  std::size_t taking_ = 0;              // locks that count as its user's meanwhile
   std::optional<Instant> waits_since_;  // for its turn
   std::optional<protocol::Reply> reply_;
   Promise promise_;

@@ -167,6 +167,7 @@ void ServedCommand::note_what_may_be_done(ChangeKind kind, const CommittedChange
 }
 
 void ServedCommand::keep_done(Done done, Now now) {
+  count_lock(done);
   find(done.key)->certainty = Certainty::confirmed;  // as it was before
   std::erase_if(partly_done_, [&](const PartlyDone& it) { return it.done.key == done.key; });
   switch (done.kind) {
@@ -297,10 +298,12 @@ void ServedCommand::answer(Now now) {
       if (done.key == touched.key && done.token > 0) settled.back().token = done.token;
     }
   }
+  describe_broken();
   finish(body_->reply(last_, settled, now));
 }
 
 void ServedCommand::finish(Reply reply) {
+  end_taking();
   reply_ = std::move(reply);
   for (const KeyLines::Number next : parts_.lines.leave(number_)) parts_.on_event(next);
   parts_.on_event(number_);
@@ -318,6 +321,9 @@ void ServedCommand::fail(std::string text, Now now) {
   if (finished()) return;
   if (!may_have_changed_) undo_done(now);
   promise_ = {};
+  if (!may_have_changed_) last_.broken.clear();
+  for (server::BrokenLock& broken : last_.broken) broken.is_certain = false;
+  describe_broken();
   finish(Reply::error(std::move(text)));
 }
 
@@ -329,6 +335,7 @@ void ServedCommand::refuse(std::string text, Now now) {
 
 void ServedCommand::undo(const std::string& value, const std::string& key, Now now) {
   parts_.known.forget(key);
+  parts_.quotas.end(key);
   parts_.group.undo(known_lock(key, value, parts_.worth), now.monotonic);
 }
 

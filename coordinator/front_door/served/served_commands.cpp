@@ -13,6 +13,7 @@ ServedCommands::ServedCommands(Parts parts)
               .lines = lines_,
               .known = parts.known,
               .stats = parts.stats,
+              .quotas = parts.quotas,
               .times = parts.times,
               .random = parts.random,
               .worth = parts.worth,
@@ -96,7 +97,8 @@ void ServedCommands::end(Number number) {
   ServedCommand& command = *under_way.mapped().command;
   const auto found = by_session_.find(session);
   if (found != by_session_.end() && found->second == number) by_session_.erase(found);
-  answered_.push_back({session, command.take_reply(), command.take_promise()});
+  answered_.push_back(
+      {session, command.take_reply(), command.take_promise(), command.take_broken()});
 }
 
 }  // namespace redlock::coordinator

@@ -27,12 +27,14 @@ class ServedCommands {
     SessionId session;
     protocol::Reply reply;
     Promise promise;
+    std::vector<server::BrokenLock> broken;
   };
   // As ServedCommand's; all outlive it.
   struct Parts {
     Group& group;
     KnownLocks& known;
     DoorStats& stats;
+    DoorQuotas& quotas;
     const DoorTimes& times;
     const RandomBytes& random;
     const Duration& worth;

@@ -1,6 +1,7 @@
 """redlock serve: the front door over five real nodes, by clients that believe it is one Redis."""
 
 import contextlib
+import hashlib
 import json
 import os
 import pathlib
@@ -410,6 +411,29 @@ class Settings(DoorTest):
         log.rename(self.folder + "/old.log")
         door.process.send_signal(signal.SIGHUP)
         wait_until(log.exists, "the new log")
+
+
+    def test_the_audit_is_as_a_nodes(self):
+        file = pathlib.Path(self.folder, "audit.log")
+        door = self.door("--audit", str(file), "--audit-format", "json")
+        with door.client() as alice, Client(door.port) as mallory:
+            mallory("CLIENT", "SETNAME", "mallory")
+            self.assertEqual(alice("SET", "printer", "its-value", "NX", "PX", TTL_MS), "OK")
+            self.assertEqual(mallory("DEL", "printer"), 1)
+            wait_until(lambda: file.read_text().count("\n") == 1, "a line of the audit")
+            line = json.loads(file.read_text())
+            self.assertEqual([line[name] for name in ("event", "name", "command", "how", "key")],
+                             ["lock-broken", "mallory", "del", "ends", "printer"])
+            self.assertEqual(line["holder"], hashlib.sha1(b"its-value").hexdigest()[:16])
+            file.rename(self.folder + "/old-audit.log")
+            door.process.send_signal(signal.SIGHUP)
+            wait_until(file.exists, "the new file")
+            mallory.send(b"*2\r\n$8\r\nSHUTDOWN\r\n$6\r\nNOSAVE\r\n")
+            door.process.wait(PATIENCE_S)
+            self.assertEqual(json.loads(file.read_text())["event"], "shutdown")
+        done = self.run_to_its_end("--audit", "/nowhere/audit.log")
+        self.assertEqual(done.returncode, 78)
+        self.assertIn("/nowhere/audit.log", done.stdout + done.stderr)
 
 
 class OverPlainRedis(DoorTest):

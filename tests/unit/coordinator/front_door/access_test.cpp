@@ -60,3 +60,90 @@ TEST_CASE("who waits at a door neither takes nor hears of a lock that is not his
   CHECK(operator_("GET s:1") == "(nil)");
   CHECK(taker("SET a:1 mine NX PX 5000") == "+OK");
 }
+
+TEST_CASE("what was queued at a door is judged again when it runs") {
+  DoorWorld world;
+  DoorClient operator_ = world.connect();
+  DoorClient alice = world.connect();
+  CHECK(operator_("ACL SETUSER a on >x ~a:* +@lock +client|setname +client|getname") == "+OK");
+  CHECK(alice("AUTH a x") == "+OK");
+  CHECK(alice("MULTI") == "+OK");
+  CHECK(alice("SET a:1 v PX 10000") == "+QUEUED");
+  CHECK(alice("CLIENT SETNAME alice") == "+QUEUED");  // the session's own
+  CHECK(operator_("ACL SETUSER a -set -client|setname") == "+OK");
+  const std::string no =
+      "-NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC "
+      "call. This command is no longer allowed for the following reason: no permission to execute "
+      "the command or subcommand";
+  CHECK(alice("EXEC") == "[" + no + ", " + no + "]");
+  CHECK(alice("CLIENT GETNAME") == "(nil)");
+  CHECK(operator_("GET a:1") == "(nil)");
+}
+
+TEST_CASE("a user has so many locks at a time through a door, whoever ends them") {
+  DoorWorld world;
+  DoorClient operator_ = world.connect();
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  const std::string full =
+      "-NOPERM this user has as many locks as it may have at a time (max-locks 2)";
+  CHECK(operator_("ACL SETUSER a on >x ~a:* +@lock +mset max-locks:2") == "+OK");
+  CHECK(alice("AUTH a x") == "+OK");
+  CHECK(bob("AUTH a x") == "+OK");
+  CHECK(alice("SET a:1 v NX PX 10000") == "+OK");
+  CHECK(bob("LOCK.ACQUIRE a:2 v PX 20000").starts_with("[(integer) 1"));
+  CHECK(alice("SET a:3 v NX PX 10000") == full);
+  CHECK(bob("LOCK.ACQUIRE a:3 v PX 10000") == full);
+  CHECK(alice("EVAL \"return redis.pcall('set', KEYS[1], 'v', 'PX', 1000)\" 1 a:3") == full);
+  CHECK(alice("MSET a:1 w a:2 w") == "+OK");
+  CHECK(alice("PEXPIRE a:1 15000") == "(integer) 1");
+  CHECK(operator_("DEL a:2") == "(integer) 1");
+  CHECK(alice("SET a:3 v NX PX 10000") == "+OK");
+  CHECK(alice("SET a:4 v NX PX 10000") == full);
+  world.nodes().pass(11s);  // a:3 is over, and a:1 was extended
+  CHECK(alice("SET a:4 v NX PX 10000") == "+OK");
+  CHECK(alice("SET a:5 v NX PX 10000") == full);
+  CHECK(alice("DEL a:4") == "(integer) 1");
+  alice.send("SET a:5 v NX PX 10000");  // both at once
+  bob.send("SET a:6 v NX PX 10000");
+  const std::string both = alice.receive() + bob.receive();
+  CHECK((both == "+OK" + full || both == full + "+OK"));
+  CHECK(operator_("SET a:7 v NX PX 10000") == "+OK");
+}
+
+TEST_CASE("a lock that a user did not get does not count as his") {
+  DoorWorld world;
+  DoorClient operator_ = world.connect();
+  DoorClient alice = world.connect();
+  CHECK(operator_("ACL SETUSER a on >x ~a:* +@lock max-locks:1") == "+OK");
+  CHECK(alice("AUTH a x") == "+OK");
+  DoorClient other = world.connect();
+  CHECK(other("SET a:1 v NX PX 30000") == "+OK");
+  CHECK(alice("SET a:1 mine NX PX 10000") == "(nil)");
+  for (const unsigned number : {1u, 2u, 3u}) world.nodes().hang(number);
+  CHECK(alice("SET a:2 mine NX PX 10000").starts_with("-ERR NOQUORUM"));
+  for (const unsigned number : {1u, 2u, 3u}) world.nodes().hang(number, false);
+  world.nodes().pass(2s);
+  CHECK(alice("SET a:2 mine NX PX 10000") == "+OK");
+}
+
+TEST_CASE("who waits at a door does not take a lock for longer than he may by then") {
+  DoorWorld world;
+  DoorClient operator_ = world.connect();
+  CHECK(operator_("ACL SETUSER a on >x ~a:* +@lock") == "+OK");
+  CHECK(operator_("SET a:1 v NX PX 10000") == "+OK");
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  CHECK(alice("AUTH a x") == "+OK");
+  CHECK(bob("AUTH a x") == "+OK");
+  alice.send("LOCK.ACQUIRE a:1 long PX 5000 WAIT 60000");
+  bob.send("LOCK.ACQUIRE a:1 short PX 1000 WAIT 60000");
+  world.nodes().pass(100ms);
+  CHECK(operator_("ACL SETUSER a max-ttl:1s") == "+OK");
+  CHECK(operator_("DEL a:1") == "(integer) 1");
+  world.nodes().pass(100ms);
+  CHECK(alice.receive() ==
+        "-ERR a TTL of 5000 ms is above the max-ttl of this user (1000 ms): ask for less");
+  CHECK(bob.receive().starts_with("[(integer) 1"));
+  CHECK(operator_("GET a:1") == R"("short")");
+}
