@@ -74,6 +74,7 @@ class Pair {
   bool run_until(const Condition& is_met, Duration within = kSoon) {
     return run_loop_until(loop_, is_met, within);
   }
+  const Certificates& certificates() const { return certificates_; }
   bool run_until_open() {
     return run_until(
         [this] { return client.is_connected && server.stream && !server.stream->is_opening(); });
@@ -217,16 +218,26 @@ TEST_CASE("who dials by TLS hears that the other side does not speak it, or is s
 
 namespace {
 
-// A client that makes the server's TLS answer as often as it can and reads nothing: OpenSSL by hand
-// on a plain stream.
+// An end that makes the other's TLS answer as often as it can and reads nothing: OpenSSL by hand on
+// a plain stream.
 class Nagger {
  public:
-  Nagger(Pair& pair, int version) : pair_(pair), context_(SSL_CTX_new(TLS_client_method())) {
+  enum class Side { client, server };
+
+  Nagger(Pair& pair, int version, Side side = Side::client)
+      : pair_(pair),
+        end_(side == Side::client ? pair.client : pair.server),
+        context_(SSL_CTX_new(side == Side::client ? TLS_client_method() : TLS_server_method())) {
     SSL_CTX_set_max_proto_version(context_, version);
     SSL_CTX_set_cipher_list(context_, "DEFAULT:@SECLEVEL=2");
+    if (side == Side::server) {
+      const Certificates& certificates = pair.certificates();
+      SSL_CTX_use_certificate_chain_file(context_, certificates.file("node1").c_str());
+      SSL_CTX_use_PrivateKey_file(context_, certificates.key("node1").c_str(), SSL_FILETYPE_PEM);
+    }
     ssl_ = SSL_new(context_);
     SSL_set_bio(ssl_, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
-    SSL_set_connect_state(ssl_);
+    side == Side::client ? SSL_set_connect_state(ssl_) : SSL_set_accept_state(ssl_);
   }
   ~Nagger() {
     SSL_free(ssl_);
@@ -239,21 +250,24 @@ class Nagger {
     return pair_.run_until([this] {
       const bool is_done = SSL_do_handshake(ssl_) == 1;
       talk();
-      return is_done && pair_.server.stream && !pair_.server.stream->is_opening();
+      const End& other = &end_ == &pair_.client ? pair_.server : pair_.client;
+      return is_done && other.stream && !other.stream->is_opening();
     });
   }
   void talk() {
-    const std::string heard = std::exchange(pair_.client.heard, {});
+    if (!end_.stream) return;  // not accepted yet
+    const std::string heard = std::exchange(end_.heard, {});
     BIO_write(SSL_get_rbio(ssl_), heard.data(), static_cast<int>(heard.size()));
     char* said = nullptr;
     const long bytes = BIO_get_mem_data(SSL_get_wbio(ssl_), &said);
-    pair_.client.stream->write({said, static_cast<std::size_t>(bytes)});
+    end_.stream->write({said, static_cast<std::size_t>(bytes)});
     static_cast<void>(BIO_reset(SSL_get_wbio(ssl_)));
   }
   SSL* ssl() { return ssl_; }
 
  private:
   Pair& pair_;
+  End& end_;
   SSL_CTX* context_;
   SSL* ssl_;
 };
@@ -304,4 +318,18 @@ TEST_CASE("nobody may ask for new terms within a connection of TLS 1.2") {
     return false;
   }));
   CHECK(refused_for == SSL_R_NO_RENEGOTIATION);
+}
+
+TEST_CASE("nor may a server of TLS 1.2 have them of who has dialed it") {
+  Pair pair(Dials::in_the_clear);
+  pair.server_speaks_tls = false;
+  pair.dial();
+  Nagger nagger(pair, TLS1_2_VERSION, Nagger::Side::server);
+  REQUIRE(nagger.shake_hands());
+  REQUIRE(SSL_renegotiate(nagger.ssl()) == 1);
+  SSL_do_handshake(nagger.ssl());  // only asks
+  nagger.talk();
+  REQUIRE(pair.run_until([&] { return !pair.server.heard.empty(); }));
+  constexpr char kAlert = 21;  // how its record begins; that of a handshake begins with 22
+  CHECK(pair.server.heard.front() == kAlert);
 }

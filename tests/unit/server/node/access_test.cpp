@@ -288,6 +288,8 @@ TEST_CASE_METHOD(TwoTeams, "eval known runs what the node knows and what an oper
   CHECK((*this)("ACL SETUSER b eval-known") == "+OK");
   CHECK(a("EVAL \"return 2\" 0") == "(integer) 2");
   CHECK(b("EVAL \"return 2\" 0").starts_with("-NOPERM"));
+  CHECK((*this)("ACL SETUSER b +config|set +script|load") == "+OK");
+  CHECK(b("SCRIPT LOAD \"return 3\"").starts_with("-NOPERM"));  // an operator, but for his limit
 }
 
 TEST_CASE_METHOD(TwoTeams, "ACL LOG tells what was refused to whom, and by which way") {
