@@ -22,9 +22,9 @@ void ClientReport::on_extension(ExtensionOutcome outcome) {
   ++(outcome == ExtensionOutcome::extended ? extended_ : not_extended_);
 }
 
-void ClientReport::on_release(const HeldLock& lock, Instant asked) {
+void ClientReport::on_release(bool is_late) {
   ++released_;
-  if (is_late_release(lock.valid_until, lock.ttl, asked)) ++released_late_;
+  if (is_late) ++released_late_;
 }
 
 bool ClientReport::takes_wait_line(Instant now) {
@@ -60,7 +60,7 @@ void ClientReport::look_at(Node& node, const Link& link, const Say& say) {
   const bool is_connected = link.is_ready();
   const bool is_new = link.connection() != node.connections;
   const bool was_connected = node.is_connected;
-  node.is_connected = is_connected;
+  if (is_connected != was_connected) node.is_connected = is_connected;
   node.connections = link.connection();
   node.votes_yes = link.votes().yes;
   node.votes_no = link.votes().no;
