@@ -127,15 +127,17 @@ Result<Client, Error> Client::start_on(uv_loop_s* loop, const ClientOptions& opt
 
 Client::Operation Client::acquire(std::string name, AcquireOptions options, Callback<Lock> done) {
   if (auto error = check(name, options)) return core_->refuse(std::move(done), std::move(*error));
-  Core& core = *core_;
-  const auto start = [&core, name = std::move(name), options](const Core::Tell<Lock>& tell) {
-    const auto on_end = [&core, tell](const AcquireResult& result) {
-      tell(translate(core.names(), result));
+  const std::stop_token stop = options.stop;
+  auto start = [name = std::move(name),
+                options = std::move(options)](const Core::Tell<Lock>& tell) mutable {
+    Core& core = tell.core();
+    const auto on_end = [tell](const AcquireResult& result) {
+      tell(translate(tell.core().names(), result));
     };
-    return core.acquire(request(name, options), {options.on_wait, options.tells_every_attempt},
-                        on_end);
+    return core.acquire(request(std::move(name), options),
+                        {std::move(options.on_wait), options.tells_every_attempt}, on_end);
   };
-  return core.begin<Lock>(std::move(done), start, options.stop);
+  return core_->begin<Lock>(std::move(done), std::move(start), stop);
 }
 
 Result<Lock, Error> Client::acquire(std::string name, AcquireOptions options) {
@@ -332,7 +334,7 @@ Client::Operation Client::guards(std::vector<std::string> names, const GuardOpti
     const auto several =
         std::make_shared<Guard::Several>(core, names, options, notice_of(options), tell);
     several->begin();
-    return Core::Undo([several] { several->undo(); });
+    return Core::Undo{.otherwise = [several] { several->undo(); }};
   };
   return core.begin<Guards>(std::move(done), start, options.stop);
 }

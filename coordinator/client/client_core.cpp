@@ -166,7 +166,7 @@ void Client::Core::stop_everything() {
   stopping_ = true;
   for (const auto& keeping : std::exchange(keepings_, {})) keeping->end();
   for (const auto& [operation, pending] : std::exchange(pending_, {})) {
-    pending->undo();
+    carry_out(pending->undo);
     pending->on_stop.reset();
     pending->fail(stopped_error());
   }
@@ -186,7 +186,7 @@ bool Client::Core::cancel_begun(Operation operation) {
   if (found == pending_.end()) return false;
   const std::shared_ptr<Pending> pending = std::move(found->second);
   pending_.erase(found);
-  pending->undo();
+  carry_out(pending->undo);
   // What asked for it may be the stop that it waits for: that is let go later, too.
   defer([pending] {
     pending->on_stop.reset();
@@ -195,11 +195,19 @@ bool Client::Core::cancel_begun(Operation operation) {
   return true;
 }
 
-Client::Operation Client::Core::release(const coordinator::HeldLock& lock, Callback<Done> done) {
-  return begin<Done>(std::move(done), [this, lock](const Tell<Done>& tell) {
+void Client::Core::carry_out(const Undo& undo) {
+  if (undo.otherwise) return undo.otherwise();
+  if (undo.wait) undo.wait->end();
+  group().cancel(undo.operation, holder_now());
+}
+
+Client::Operation Client::Core::release(coordinator::HeldLock lock, Callback<Done> done) {
+  return begin<Done>(std::move(done), [this, lock = std::move(lock)](const Tell<Done>& tell) {
     const Instant asked = holder_now();
-    const auto on_end = [this, tell, lock, asked](const coordinator::ReleaseResult& result) {
-      if (result.outcome == coordinator::ReleaseOutcome::released) report_.on_release(lock, asked);
+    const auto on_end = [this, tell, valid_until = lock.valid_until, ttl = lock.ttl,
+                         asked](const coordinator::ReleaseResult& result) {
+      if (result.outcome == coordinator::ReleaseOutcome::released)
+        report_.on_release(valid_until, ttl, asked);
       tell(translate(names(), result));
     };
     return group().release(lock, asked, on_end);
@@ -209,20 +217,22 @@ Client::Operation Client::Core::release(const coordinator::HeldLock& lock, Callb
 Client::Core::Undo Client::Core::acquire(
     coordinator::AcquireRequest request, OnWait on_wait,
     std::function<void(const coordinator::AcquireResult&)> on_end) {
-  const auto wait = std::make_shared<Wait>(*this, request.name, std::move(on_wait));
-  request.on_retry = [wait](const coordinator::AcquireResult& result) { wait->on_retry(result); };
+  std::shared_ptr<Wait> wait;
+  if (on_wait.tell || log_) {
+    wait = std::make_shared<Wait>(*this, request.name, std::move(on_wait));
+    request.on_retry = [wait](const coordinator::AcquireResult& result) { wait->on_retry(result); };
+  } else {
+    request.on_retry = [this](const coordinator::AcquireResult&) { report_.on_attempt_failed(); };
+  }
   const Instant asked = holder_now();
-  const auto tell = [this, wait, asked,
-                     on_end = std::move(on_end)](const coordinator::AcquireResult& result) {
-    wait->end();
+  auto tell = [this, wait, asked,
+               on_end = std::move(on_end)](const coordinator::AcquireResult& result) {
+    if (wait) wait->end();
     report_.on_acquisition(result.outcome, holder_now() - asked);
     on_end(result);
   };
-  const coordinator::OperationId operation = group().acquire(std::move(request), asked, tell);
-  return [this, wait, operation] {
-    wait->end();
-    group().cancel(operation, holder_now());
-  };
+  return {.operation = group().acquire(std::move(request), asked, std::move(tell)),
+          .wait = std::move(wait)};
 }
 
 coordinator::OperationId Client::Core::extend(

@@ -95,9 +95,20 @@ Result<T, Error> wait_for(Begin begin) {
 
 class REDLOCK_HIDDEN Client::Core {
  public:
-  // How the outcome of an operation is told inside.
+  // How the outcome of an operation is told inside: once, and never from inside what begins it.
   template <class T>
-  using Tell = std::function<void(Result<T, Error>)>;
+  class Tell {
+   public:
+    Tell(Core& core, Operation operation) : core_(&core), operation_(operation) {}
+    void operator()(Result<T, Error> outcome) const {
+      core_->end_operation<T>(operation_, outcome);
+    }
+    Core& core() const { return *core_; }
+
+   private:
+    Core* core_;
+    Operation operation_;
+  };
   // See AcquireOptions::on_wait.
   struct OnWait {
     std::function<void(const Error&)> tell;
@@ -137,10 +148,16 @@ class REDLOCK_HIDDEN Client::Core {
     mailbox_->post(std::move(task));
   }
 
+  class Wait;
   // How an operation that has begun ends without its outcome.
-  using Undo = std::function<void()>;
-  // Begins an operation: `start` gets a function to be called once with the outcome, never from
-  // inside itself, and returns the operation's id among the nodes, or how it is undone.
+  struct Undo {
+    coordinator::OperationId operation = coordinator::kNobody;  // that is cancelled
+    std::shared_ptr<Wait> wait = {};       // whose news nobody is told any more
+    std::function<void()> otherwise = {};  // instead: of what is several operations
+  };
+  void carry_out(const Undo& undo);
+  // Begins an operation: `start` gets a Tell<T>, and returns the operation's id among the nodes, or
+  // how it is undone.
   template <class T, class Start>
   Operation begin(Callback<T> done, Start start, std::stop_token stop = {});
   // The operation's callback comes with this error, and nothing was begun.
@@ -153,7 +170,7 @@ class REDLOCK_HIDDEN Client::Core {
     if (!may_block()) return wrong_thread_error();
     return wait_for<T>(std::move(begin));
   }
-  Operation release(const coordinator::HeldLock& lock, Callback<Done> done);
+  Operation release(coordinator::HeldLock lock, Callback<Done> done);
   void cancel(Operation operation);
 
   // Steps of operations, on the loop's thread, counted in the figures. Of an acquisition on_wait
@@ -195,8 +212,8 @@ class REDLOCK_HIDDEN Client::Core {
   template <class T>
   struct PendingCall : Pending {
     explicit PendingCall(Callback<T> whom) : done(std::move(whom)) {}
-    void fail(const Error& error) override { tell(error); }
-    void tell(Result<T, Error> outcome) {
+    void fail(const Error& error) override { tell(Error(error)); }
+    void tell(Result<T, Error>&& outcome) {
       if (done) done(std::move(outcome));
     }
     Callback<T> done;  // empty: nobody is told
@@ -205,12 +222,11 @@ class REDLOCK_HIDDEN Client::Core {
     Instant deadline;
     MoveOnlyFunction<void()> done;
   };
-  class Wait;
 
-  Undo undo_of(coordinator::OperationId operation) {
-    return [this, operation] { group().cancel(operation, coordinator::holder_now()); };
-  }
+  static Undo undo_of(coordinator::OperationId operation) { return {.operation = operation}; }
   static Undo undo_of(Undo undo) { return undo; }
+  template <class T>
+  void end_operation(Operation operation, Result<T, Error>& outcome);
   static Result<Means, Error> find_means(uv_loop_s* caller_loop);
   void end();
   void end_at_once();
@@ -257,16 +273,19 @@ Client::Operation Client::Core::begin(Callback<T> done, Start start, std::stop_t
     if (pending_.size() >= kOperationsMax && !takes_nothing_on)
       return defer([call] { call->fail(overloaded_error()); });
     pending_.emplace(id, call);
-    call->undo = undo_of(start(Tell<T>([this, id](Result<T, Error> result) {
-      const auto ended = pending_.extract(id);
-      if (ended.empty()) return;  // it was cancelled, and told so
-      ended.mapped()->on_stop.reset();
-      static_cast<PendingCall<T>&>(*ended.mapped()).tell(std::move(result));
-    })));
+    call->undo = undo_of(start(Tell<T>(*this, id)));
     // Requested before: the operation is cancelled from in here.
     if (stop.stop_possible()) call->on_stop.emplace(std::move(stop), [this, id] { cancel(id); });
   });
   return id;
+}
+
+template <class T>
+void Client::Core::end_operation(Operation operation, Result<T, Error>& outcome) {
+  const auto ended = pending_.extract(operation);
+  if (ended.empty()) return;  // it was cancelled, and told so
+  ended.mapped()->on_stop.reset();
+  static_cast<PendingCall<T>&>(*ended.mapped()).tell(std::move(outcome));
 }
 
 template <class T>

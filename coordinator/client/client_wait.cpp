@@ -10,7 +10,6 @@ namespace redlock {
 // Told later: the nodes are in the middle of it. That another holds it is no news for a log.
 void Client::Core::Wait::on_retry(const coordinator::AcquireResult& result) {
   core_.report_.on_attempt_failed();
-  if (!on_wait_.tell && !core_.log_) return;
   Error why = acquisition_error(core_.names(), result);
   const bool is_news = why.text != told_;
   if (!is_news && !on_wait_.tells_every_attempt) return;

@@ -23,7 +23,9 @@ GroupSockets::GroupSockets(net::Loop& loop, std::unique_ptr<net::TimerDescriptor
                            std::shared_ptr<net::TlsClient> tls)
     : loop_(loop),
       tls_(std::move(tls)),
-      group_(with_wall_clock(std::move(options)), new_lock_value, net::system_random_seed()),
+      group_(
+          with_wall_clock(std::move(options)), [this] { return new_lock_value(values_); },
+          net::system_random_seed()),
       timer_(loop, std::move(alarm), [this] { group_.on_time(holder_now()); }) {
   for (const NodePlace& place : places) {
     const auto node = static_cast<NodeIndex>(sockets_.size());

@@ -6,6 +6,7 @@
 // Thread safety: none, as Loop.
 #pragma once
 
+#include "base/net/process/system_random.h"
 #include "base/net/turn/loop.h"
 #include "base/net/turn/timer.h"
 #include "coordinator/client/link_socket.h"
@@ -46,6 +47,7 @@ class GroupSockets : private LinkSocket::User {
 
   net::Loop& loop_;
   std::shared_ptr<net::TlsClient> tls_;  // nullptr: no node wants it so far
+  net::RandomPool values_;               // the group's values
   Group group_;
   // By node: the socket, and the name of what it leads to.
   struct NodeSocket {

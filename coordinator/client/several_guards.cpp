@@ -37,7 +37,7 @@ void Guard::Several::acquire_next() {
                                       .patience = patience,
                                       .fence = options_.fence};
   const auto on_end = [self = shared_from_this()](const coordinator::AcquireResult& result) {
-    self->under_way_ = nullptr;
+    self->under_way_.reset();
     self->on_end(result);
   };
   under_way_ =
@@ -71,7 +71,7 @@ void Guard::Several::fail(Error error) {
 }
 
 void Guard::Several::undo() {
-  if (under_way_) under_way_();
+  if (under_way_) core_.carry_out(*under_way_);
   guards_.clear();
 }
 

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,10 +41,10 @@ class REDLOCK_HIDDEN Guard::Several : public std::enable_shared_from_this<Guard:
   const Duration notice_;
   const Tell tell_;
   const Instant start_;
-  std::vector<std::size_t> order_;  // of names_
-  std::size_t next_ = 0;            // of order_
-  std::vector<Guard> guards_;       // by name
-  Client::Core::Undo under_way_;    // of the acquisition, as long as there is one
+  std::vector<std::size_t> order_;               // of names_
+  std::size_t next_ = 0;                         // of order_
+  std::vector<Guard> guards_;                    // by name
+  std::optional<Client::Core::Undo> under_way_;  // of the acquisition, as long as there is one
 };
 
 }  // namespace redlock

@@ -90,7 +90,7 @@ void AdmitOperation::start(Instant now) {
   after_machine(now);
 }
 
-void AdmitOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+void AdmitOperation::on_answer(NodeIndex node, Completion&& completion, Instant now) {
   if (completion.kind != kind_of(machine_.question())) return;
   if (completion.kind == RequestKind::status) {
     connections_[node] = group().links[node].connection();

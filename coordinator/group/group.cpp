@@ -128,10 +128,13 @@ OperationId Group::begin(std::unique_ptr<Operation> operation, Instant now) {
   started.set_id(id);
   started.start(now);
   // Also one that is finished already is told of later, from on_time: never from inside this call.
-  const Instant wanted = started.finished() ? now : started.next_deadline().value_or(now);
-  started.scheduled = wanted;
-  deadlines_.push({wanted, id});
+  want_call(started, started.finished() ? now : started.next_deadline().value_or(now));
   return id;
+}
+
+void Group::want_call(Operation& operation, Instant when) {
+  operation.scheduled = when;
+  deadlines_.add({when, operation.id()}, [this](OperationId id) { return find(id) == nullptr; });
 }
 
 // The operation whatever its attempt; on_answer's caller compares the ids.
@@ -153,8 +156,7 @@ void Group::after_event(Operation& operation) {
   }
   const auto wanted = operation.next_deadline();
   if (!wanted || (operation.scheduled && *operation.scheduled <= *wanted)) return;
-  operation.scheduled = wanted;
-  deadlines_.push({*wanted, operation.id()});
+  want_call(operation, *wanted);
 }
 
 // --- events
@@ -322,11 +324,11 @@ void Group::on_time(Instant now) {
 
 void Group::run_deadlines(Instant now) {
   while (!deadlines_.empty()) {
-    const Deadline next = deadlines_.top();
+    const Deadlines::Deadline next = deadlines_.earliest();
     Operation* operation = find(next.operation);
     // The dead are cleared away here, so that they do not wake the loop one by one.
     if (operation != nullptr && next.when > now) return;
-    deadlines_.pop();
+    deadlines_.drop_earliest();
     if (operation == nullptr) continue;
     operation->scheduled.reset();
     const auto wanted = operation->next_deadline();
@@ -337,7 +339,7 @@ void Group::run_deadlines(Instant now) {
 
 std::optional<Instant> Group::next_deadline() const {
   if (newer_roster_) return Instant(0ns);
-  Instant next = deadlines_.empty() ? kNever : deadlines_.top().when;
+  Instant next = deadlines_.empty() ? kNever : deadlines_.earliest().when;
   next = std::min(next, parts_.waits.next_deadline().value_or(kNever));
   next = std::min(next, parts_.admissions.next_deadline().value_or(kNever));
   next = std::min(next, roster_work_at_.value_or(kNever));

@@ -18,10 +18,10 @@
 
 #include "coordinator/group/group_parts.h"
 #include "coordinator/group/requests.h"
+#include "coordinator/group/timing/deadlines.h"
 
 #include <functional>
 #include <memory>
-#include <queue>
 #include <span>
 #include <string>
 #include <vector>
@@ -131,14 +131,9 @@ class Group {
     std::uint32_t generation = 0;
     std::unique_ptr<Operation> operation;
   };
-  struct Deadline {
-    Instant when;
-    OperationId operation;
-    friend bool operator>(const Deadline& a, const Deadline& b) { return a.when > b.when; }
-  };
-
   OperationId begin(std::unique_ptr<Operation> operation, Instant now);
   Operation* find(OperationId id);
+  void want_call(Operation& operation, Instant when);
   void identify(NodeIndex node, Instant now);
   bool meet_member(NodeIndex node, Instant now);
   bool has_said_nothing() const;
@@ -167,8 +162,7 @@ class Group {
   GroupParts parts_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_slots_;
-  // Entries of operations that are over stay until their time comes: removing them is not worth it.
-  std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_;
+  Deadlines deadlines_;
   std::vector<OperationId> readiness_;  // the few that wait until the links have led somewhere
   std::vector<Completion> completions_;
   std::optional<ChosenRoster> newer_roster_;  // to be taken over at the end of the event

@@ -52,7 +52,7 @@ void ChangeOperation::begin(Instant now) {
   after_machine(now);
 }
 
-void ChangeOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+void ChangeOperation::on_answer(NodeIndex node, Completion&& completion, Instant now) {
   note_answer(node, completion.answer);
   const NodeIdentity member = group().links[node].member_identity();
   machine_->on_answer(node, member, std::move(completion.answer), completion.reply, now, actions_);

@@ -18,7 +18,7 @@ GroupParts::GroupParts(GroupOptions wanted, ValueSource source, std::uint64_t se
   INVARIANT(!options.nodes.empty() && options.nodes.size() <= kNodesMax, "a group of no size");
   links.reserve(options.nodes.size());
   for (const GroupOptions::Node& node : options.nodes) {
-    links.emplace_back(node.credentials, random, options.relays);
+    links.emplace_back(node.credentials, random, options.relays, writer);
   }
 }
 
@@ -30,7 +30,7 @@ void GroupParts::change_nodes(const Rosters::Sources& sources, Instant now) {
     if (sources[node]) {
       changed.push_back(std::move(links[*sources[node]]));
     } else {
-      changed.emplace_back(rosters.nodes()[node].credentials, random, options.relays);
+      changed.emplace_back(rosters.nodes()[node].credentials, random, options.relays, writer);
     }
   }
   links = std::move(changed);

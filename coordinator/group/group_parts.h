@@ -67,6 +67,7 @@ struct GroupParts {
   Rosters rosters;
   const ValueSource values;
   Random random;
+  const std::shared_ptr<RequestWriter> writer = std::make_shared<RequestWriter>();
   std::vector<Link> links;  // by node
   NodeSet settled;          // links that were ready, or failed, once
   LateAnswers late;
@@ -76,6 +77,8 @@ struct GroupParts {
   std::vector<OperationId> awaiting_admission;  // acquisitions that it may help
   GroupFigures figures;
   std::optional<Instant> last_admitted;  // when a node began to give tokens
+  Actions
+      actions;  // those of the machine that had an event: empty between two, kept for its memory
 };
 
 }  // namespace redlock::coordinator

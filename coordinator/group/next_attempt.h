@@ -35,6 +35,7 @@ class NextAttempt {
   // came earlier. False: nobody does, or the caller has no patience.
   bool stands_behind(OperationId operation, Instant now, Random& random);
   void look(Instant now, Random& random);
+  const std::string& name() const { return name_; }
   void leave(Instant now, NodeSet granted = {});
 
   // nullopt: an attempt is under way, or there will be none. kNever: when a wake comes.

@@ -12,7 +12,7 @@ void Operation::perform(const Actions& actions, const NodeRequest& request, Inst
     if (action.node >= group_.links.size()) continue;  // the group has shrunk since
     switch (action.kind) {
       case Action::Kind::ask:
-        ask(action.node, request, now);
+        ask(action.node, NodeRequest(request), now);
         break;
       case Action::Kind::confirm:
         confirm(action.node, request, now);
@@ -27,7 +27,7 @@ void Operation::perform(const Actions& actions, const NodeRequest& request, Inst
   }
 }
 
-void Operation::ask(NodeIndex node, NodeRequest request, Instant now) {
+void Operation::ask(NodeIndex node, NodeRequest&& request, Instant now) {
   Link& link = group_.links[node];
   Question& question = questions_[node];
   question.whom = link.identity();
@@ -77,7 +77,7 @@ bool Operation::is_change_under_way(const std::vector<Answer>& answers) const {
 AcquireOperation::AcquireOperation(GroupParts& group, AcquireRequest wanted, Instant now, Done done)
     : Operation(group),
       wanted_(std::move(wanted)),
-      next_(group.waits, group.tickets, wanted_.name, wanted_.patience, now),
+      next_(group.waits, group.tickets, std::move(wanted_.name), wanted_.patience, now),
       done_(std::move(done)) {}
 
 bool AcquireOperation::is_acquired() const {
@@ -109,7 +109,7 @@ void AcquireOperation::start(Instant now) {
   began_ = now;
   std::string value = wanted_.make_value ? wanted_.make_value() : group().values();
   const std::string& label = wanted_.label.empty() ? group().options.label : wanted_.label;
-  claim_ = std::make_shared<const Claim>(Claim{wanted_.name, std::move(value), label});
+  claim_ = std::make_shared<const Claim>(Claim{next_.name(), std::move(value), label});
   witnesses_ = std::make_shared<Witnesses>(group().links.size());
   attempt_.emplace(terms());
   attempt_->start(now, actions_);
@@ -124,7 +124,7 @@ void AcquireOperation::make_no_attempt(Instant now) {
   actions_.clear();
 }
 
-void AcquireOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+void AcquireOperation::on_answer(NodeIndex node, Completion&& completion, Instant now) {
   if (completion.kind == RequestKind::confirm) {
     attempt_->on_confirmed(node, std::move(completion.answer), now, actions_);
   } else {
@@ -273,7 +273,7 @@ void AcquireOperation::tell() {
     group().late.expect_grants(id(), lock, missing());
     if (lock.round_trips > 1) ++group().figures.second_rounds;
   }
-  done_({attempt_->outcome(), std::move(lock), attempt_->answers(), plain_nodes(), began_});
+  done_({attempt_->outcome(), std::move(lock), attempt_->take_answers(), plain_nodes(), began_});
 }
 
 // --- extend
@@ -293,7 +293,7 @@ NodeRequest ExtendOperation::request() const {
 }
 
 // A node that must hold the lock is not topped up: if it lacks it, it was released (rule Q3).
-void ExtendOperation::ask(NodeIndex node, NodeRequest request, Instant now) {
+void ExtendOperation::ask(NodeIndex node, NodeRequest&& request, Instant now) {
   const std::uint64_t connection = group().links[node].connection();
   const bool must_hold =
       lock_.witnesses != nullptr && lock_.witnesses->must_hold(node, connection, now);
@@ -308,7 +308,7 @@ void ExtendOperation::start(Instant now) {
   after_machine(now);
 }
 
-void ExtendOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+void ExtendOperation::on_answer(NodeIndex node, Completion&& completion, Instant now) {
   note_answer(node, completion.answer);
   group().late.correct_answer(lock_.claim->value, completion.answer);
   const bool holds = completion.answer.kind == AnswerKind::yes && !completion.answer.topped_up;
@@ -359,7 +359,8 @@ void ExtendOperation::tell() {
 ReleaseOperation::ReleaseOperation(GroupParts& group, const HeldLock& lock, ReleaseKind kind,
                                    Done done)
     : Operation(group),
-      lock_(lock),
+      claim_(lock.claim),
+      ttl_(lock.ttl),
       kind_(kind),
       machine_(group.terms(lock.ttl)),
       done_(std::move(done)) {}
@@ -367,22 +368,23 @@ ReleaseOperation::ReleaseOperation(GroupParts& group, const HeldLock& lock, Rele
 // At every node: also one that the acquisition never reached may have been topped up since.
 void ReleaseOperation::start(Instant now) {
   machine_.start(now, actions_);
-  for (const Action& action : std::exchange(actions_, {})) {
+  for (const Action& action : actions_) {
     ask(action.node,
         {.kind = RequestKind::release,
-         .claim = lock_.claim,
-         .worth_until = later(now, lock_.ttl),
+         .claim = claim_,
+         .worth_until = later(now, ttl_),
          .release = kind_},
         now);
   }
+  actions_.clear();
 }
 
-void ReleaseOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+void ReleaseOperation::on_answer(NodeIndex node, Completion&& completion, Instant now) {
   machine_.on_answer(node, std::move(completion.answer), now);
 }
 
 void ReleaseOperation::tell() {
-  done_({machine_.outcome(), machine_.answers()});
+  done_({machine_.outcome(), machine_.take_answers()});
 }
 
 }  // namespace redlock::coordinator

@@ -15,11 +15,12 @@ namespace redlock::coordinator {
 
 class Operation {
  public:
-  explicit Operation(GroupParts& group) : group_(group), questions_(group.links.size()) {}
+  explicit Operation(GroupParts& group)
+      : actions_(group.actions), group_(group), questions_(group.links.size()) {}
   virtual ~Operation() = default;
 
   virtual void start(Instant now) = 0;
-  virtual void on_answer(NodeIndex node, Completion completion, Instant now) = 0;
+  virtual void on_answer(NodeIndex node, Completion&& completion, Instant now) = 0;
   virtual void on_time(Instant now) = 0;
   virtual void on_link_changed(Instant) {}
   virtual void on_wake(Instant) {}  // the waits have news for it
@@ -55,7 +56,7 @@ class Operation {
   void perform(const Actions& actions, const NodeRequest& request, Instant now);
   // Sends a request to a node and remembers its ticket, and whom the address led to last: nobody
   // else may answer (rule Q5). Where no node was ever met, whoever is there may.
-  virtual void ask(NodeIndex node, NodeRequest request, Instant now);
+  virtual void ask(NodeIndex node, NodeRequest&& request, Instant now);
   // An answer to the first question to this node has come.
   void note_answer(NodeIndex node, const Answer& answer) {
     heard_.set(node);
@@ -79,7 +80,7 @@ class Operation {
   // does not fail for that, but waits for the group to change, for kChangeTimeMax.
   bool is_change_under_way(const std::vector<Answer>& answers) const;
 
-  Actions actions_;  // kept for its memory
+  Actions& actions_;  // the group's
 
  private:
   void confirm(NodeIndex node, const NodeRequest& request, Instant now);
@@ -101,7 +102,7 @@ class AcquireOperation : public Operation {
   AcquireOperation(GroupParts& group, AcquireRequest wanted, Instant now, Done done);
 
   void start(Instant now) override;
-  void on_answer(NodeIndex node, Completion completion, Instant now) override;
+  void on_answer(NodeIndex node, Completion&& completion, Instant now) override;
   void on_time(Instant now) override;
   void on_wake(Instant now) override { next_.look(now, group().random); }
   void on_admission_ended(const Admission& admission, Instant now) override;
@@ -148,7 +149,7 @@ class ExtendOperation : public Operation {
   ExtendOperation(GroupParts& group, const HeldLock& lock, Done done);
 
   void start(Instant now) override;
-  void on_answer(NodeIndex node, Completion completion, Instant now) override;
+  void on_answer(NodeIndex node, Completion&& completion, Instant now) override;
   void on_time(Instant now) override;
   void cancel(Instant now) override;
   std::optional<Instant> next_deadline() const override { return machine_.next_deadline(); }
@@ -158,7 +159,7 @@ class ExtendOperation : public Operation {
  private:
   NodeRequest request() const;
   void after_machine(Instant now);
-  void ask(NodeIndex node, NodeRequest request, Instant now) override;
+  void ask(NodeIndex node, NodeRequest&& request, Instant now) override;
   void undo(NodeIndex node, const NodeRequest& request, Instant now) override;
   void end();
 
@@ -174,14 +175,15 @@ class ReleaseOperation : public Operation {
   ReleaseOperation(GroupParts& group, const HeldLock& lock, ReleaseKind kind, Done done);
 
   void start(Instant now) override;
-  void on_answer(NodeIndex node, Completion completion, Instant now) override;
+  void on_answer(NodeIndex node, Completion&& completion, Instant now) override;
   void on_time(Instant now) override { machine_.on_time(now); }
   std::optional<Instant> next_deadline() const override { return machine_.next_deadline(); }
   bool finished() const override { return machine_.finished(); }
   void tell() override;
 
  private:
-  HeldLock lock_;
+  SharedClaim claim_;
+  Duration ttl_;
   ReleaseKind kind_;
   Release machine_;
   Done done_;
@@ -196,7 +198,7 @@ class ReadyOperation : public Operation {
   ReadyOperation(GroupParts& group, std::function<void()> done);
 
   void start(Instant now) override;
-  void on_answer(NodeIndex, Completion, Instant) override {}
+  void on_answer(NodeIndex, Completion&&, Instant) override {}
   void on_time(Instant now) override;
   void on_link_changed(Instant now) override;
   std::optional<Instant> next_deadline() const override { return deadline_; }
@@ -218,7 +220,7 @@ class AdmitOperation : public Operation {
   AdmitOperation(GroupParts& group, const AdmissionPlan& plan, bool is_for_people, Done done);
 
   void start(Instant now) override;
-  void on_answer(NodeIndex node, Completion completion, Instant now) override;
+  void on_answer(NodeIndex node, Completion&& completion, Instant now) override;
   void on_time(Instant now) override;
   std::optional<Instant> next_deadline() const override { return machine_.next_deadline(); }
   bool finished() const override { return machine_.finished(); }
@@ -245,7 +247,7 @@ class ChangeOperation : public Operation {
   ChangeOperation(GroupParts& group, Plan plan, Done done);
 
   void start(Instant now) override;
-  void on_answer(NodeIndex node, Completion completion, Instant now) override;
+  void on_answer(NodeIndex node, Completion&& completion, Instant now) override;
   void on_time(Instant now) override;
   void on_link_changed(Instant now) override;
   std::optional<Instant> next_deadline() const override;

@@ -9,26 +9,15 @@
 #include <fmt/format.h>
 
 namespace redlock::coordinator {
-namespace {
 
 using protocol::Reply;
-using protocol::ReplyParser;
 
-bool is_unknown_script(const Reply& reply) {
-  return reply.is_error() && reply.text().starts_with("NOSCRIPT");
-}
-
-// Of the same lock, one to make it and one to end it.
-bool are_opposed(const NodeRequest& one, const NodeRequest& other) {
-  const bool is_pair = (one.tops_up && other.kind == RequestKind::release) ||
-                       (one.kind == RequestKind::release && other.tops_up);
-  return is_pair && one.claim->value == other.claim->value && one.claim->name == other.claim->name;
-}
-
-}  // namespace
-
-Link::Link(Credentials credentials, Random& random, bool is_doors)
-    : credentials_(std::move(credentials)), random_(random), relay_(is_doors) {}
+Link::Link(Credentials credentials, Random& random, bool is_doors,
+           std::shared_ptr<RequestWriter> writer)
+    : credentials_(std::move(credentials)),
+      random_(random),
+      writer_(std::move(writer)),
+      relay_(is_doors) {}
 
 void Link::start(Instant now) {
   INVARIANT(state_ == State::idle || state_ == State::backing_off, "a dial during a connection");
@@ -50,7 +39,7 @@ void Link::hasten(Instant by) {
   if (state_ == State::dialing || state_ == State::greeting) deadline_ = std::min(deadline_, by);
 }
 
-Link::Ticket Link::send(NodeRequest request, Instant now) {
+Link::Ticket Link::send(NodeRequest&& request, Instant now) {
   if (request.kind == RequestKind::release) ++releases_pending_;
   if (is_refused_vote(request)) [[unlikely]] {
     refuse_vote(std::move(request));
@@ -95,7 +84,7 @@ bool Link::is_refused_vote(const NodeRequest& request) const {
   return (!votes_refused_.empty() || greet_again_ != kNever) && is_vote(request.kind);
 }
 
-void Link::refuse_vote(NodeRequest request) {
+void Link::refuse_vote(NodeRequest&& request) {
   if (!votes_refused_.empty()) return fail(std::move(request), wrong_list(true));
   fail(std::move(request), {.kind = AnswerKind::other_group,
                             .never_sent = true,
@@ -109,7 +98,7 @@ Answer Link::wrong_list(bool never_sent) const {
           .text = votes_refused_};
 }
 
-void Link::write(NodeRequest request, ScriptForm form, Instant now) {
+void Link::write(NodeRequest&& request, ScriptForm form, Instant now) {
   if (is_for_another(request)) {
     return fail(std::move(request), {.kind = AnswerKind::broken,
                                      .never_sent = true,
@@ -124,17 +113,19 @@ void Link::write(NodeRequest request, ScriptForm form, Instant now) {
   }
   request.tells_label =
       facts().status.takes_labels && request.claim != nullptr && !request.claim->label.empty();
-  write_node_request(request, facts().kind, form, out_);
+  writer_->write(request, facts().kind, form, out_);
   if (in_flight_.empty()) {
     pulse_.on_first_question(now);
     if (silence_check_ == kNever) silence_check_ = later(now, kSilenceMax);
   }
   if (request.tops_up) ++top_ups_in_flight_;
-  in_flight_.push_back({std::move(request), form});
+  InFlight& sent = in_flight_.push_back();
+  sent.request = std::move(request);
+  sent.form = form;
   ++unwritten_;
 }
 
-void Link::complete(const NodeRequest& request, Answer answer, Reply reply) {
+void Link::complete(const NodeRequest& request, Answer&& answer, Reply&& reply) {
   if (request.kind == RequestKind::acquire) note_vote(answer.kind);
   if (!request.is_awaited()) return;
   completed_.push_back(
@@ -152,8 +143,8 @@ void Link::forget_figures() {
 }
 
 // A release that failed is owed to the node; whoever waited for it is told at once.
-void Link::fail(NodeRequest request, Answer answer) {
-  complete(request, std::move(answer));
+void Link::fail(NodeRequest&& request, Answer answer) {
+  complete(request, std::move(answer), {});
   if (request.kind != RequestKind::release) return;
   request.operation = kNobody;
   owed_.push_back(std::move(request));
@@ -169,84 +160,6 @@ void Link::on_connected(Instant now) {
   ++connection_;
   deadline_ = later(now, kGreetingTimeMax);
   greeting_.begin(credentials_, out_);
-}
-
-void Link::on_bytes(std::string_view bytes, Instant now) {
-  pulse_.on_bytes(now);
-  const bool is_continued = !received_.empty();
-  if (is_continued) {
-    received_.append(bytes);
-    bytes = received_;
-  }
-  while (!bytes.empty()) {
-    const auto state = parser_.parse(bytes);
-    if (state == ReplyParser::State::incomplete) break;
-    if (state == ReplyParser::State::broken) {
-      return give_up({.kind = AnswerKind::broken, .text = parser_.problem()}, now);
-    }
-    Reply reply = parser_.take_reply();
-    if (!is_due(reply)) {
-      return give_up({.kind = AnswerKind::broken, .text = "an answer to nothing"}, now);
-    }
-    bytes.remove_prefix(parser_.consumed());
-    on_reply(std::move(reply), now);
-    if (state_ == State::backing_off) return;
-  }
-  if (is_continued && !bytes.empty()) {
-    received_.erase(0, received_.size() - bytes.size());
-  } else {
-    received_ = std::string(bytes);
-  }
-}
-
-bool Link::is_due(const Reply& reply) const {
-  return reply.is(Reply::Kind::push) || greeting_.is_under_way() || !in_flight_.empty();
-}
-
-void Link::on_reply(Reply reply, Instant now) {
-  if (reply.is(Reply::Kind::push) && !is_answer(reply)) return keep_push(std::move(reply));
-  if (greeting_.is_under_way()) return on_greeting(reply, now);
-  pulse_.on_answer(now);
-  InFlight answered = std::move(in_flight_.front());
-  in_flight_.pop_front();
-  if (answered.request.tops_up) --top_ups_in_flight_;
-  if (relay_.on_answer(answered.request.kind, reply)) publish_waiting(now);
-  if (is_unknown_script(reply) && answered.form == ScriptForm::by_sha) {
-    return send_in_full(std::move(answered), now);
-  }
-  const bool is_release = answered.request.kind == RequestKind::release;
-  if (is_release) --releases_pending_;
-  if (!answered.request.is_awaited()) return;
-  Answer answer = classify(answered.request.kind, reply, answered.request.tops_up);
-  answer.from = identity_;
-  if (answer.kind == AnswerKind::other_group) [[unlikely]] {
-    complete(answered.request, answer, std::move(reply));
-    backoff_ = kBackoffMin;
-    return give_up(std::move(answer), now);
-  }
-  // A release is welcome at any node, but a quorum of a wrong list is none of the group.
-  if (is_release && !votes_refused_.empty()) [[unlikely]]
-    answer = wrong_list(false);
-  complete(answered.request, std::move(answer), std::move(reply));
-}
-
-void Link::send_in_full(InFlight unknown, Instant now) {
-  if (!may_overtake(unknown.request)) {
-    return write(std::move(unknown.request), ScriptForm::in_full, now);
-  }
-  in_flight_.push_front(std::move(unknown));
-  give_up({.kind = AnswerKind::broken, .text = "its scripts were forgotten"}, now);
-}
-
-// Whether something in flight, which came after the request, may be executed before it. The counts
-// spare the search where there can be nothing: thousands of scripts may be unknown at once.
-bool Link::may_overtake(const NodeRequest& request) const {
-  const bool is_release = request.kind == RequestKind::release;
-  const std::size_t opposed = is_release ? top_ups_in_flight_ : releases_pending_;
-  if (opposed == 0 || !(is_release || request.tops_up)) return false;
-  return std::any_of(in_flight_.begin(), in_flight_.end(), [&request](const InFlight& later) {
-    return are_opposed(request, later.request);
-  });
 }
 
 void Link::on_greeting(const Reply& reply, Instant now) {
@@ -339,7 +252,8 @@ void Link::give_up(Answer why, Instant now) {
   wish_ = Wish::hang_up;
   end_connection();
   problem_ = why;
-  for (InFlight& lost : std::exchange(in_flight_, {})) fail(std::move(lost.request), why);
+  auto lost = std::exchange(in_flight_, {});
+  while (!lost.empty()) fail(std::move(lost.take_front().request), why);
   why.never_sent = true;
   first_ticket_ += waiting_.size();
   for (Waiting& waiting : std::exchange(waiting_, {})) {
@@ -392,6 +306,7 @@ Link::Wish Link::take_wish() {
 }
 
 void Link::take_completions(std::vector<Completion>& completions) {
+  if (completions.empty()) return completions.swap(completed_);
   std::move(completed_.begin(), completed_.end(), std::back_inserter(completions));
   completed_.clear();
 }

@@ -41,10 +41,13 @@
 #pragma once
 
 #include "base/random.h"
+#include "coordinator/link/common_answer.h"
 #include "coordinator/link/greeting.h"
 #include "coordinator/link/node_request.h"
 #include "coordinator/link/pulse.h"
 #include "coordinator/link/relay_line.h"
+#include "coordinator/link/request_writer.h"
+#include "coordinator/link/ring.h"
 #include "protocol/resp/output_buffer.h"
 #include "protocol/resp/reply.h"
 #include "protocol/resp/reply_parser.h"
@@ -97,8 +100,10 @@ class Link {
   static constexpr Duration kBackoffMin = 20ms;
   static constexpr Duration kBackoffMax = 1s;
 
-  // `random` outlives the link. is_doors: it is subscribed to the relay's messages.
-  Link(Credentials credentials, Random& random, bool is_doors = false);
+  // `random` outlives the link. is_doors: it is subscribed to the relay's messages. writer: shared
+  // with the other links of a group.
+  Link(Credentials credentials, Random& random, bool is_doors = false,
+       std::shared_ptr<RequestWriter> writer = std::make_shared<RequestWriter>());
   Link(Link&&) = default;
   Link(const Link&) = delete;
 
@@ -126,7 +131,7 @@ class Link {
   void end_for_change(std::uint64_t connection, Instant now);
 
   // Sends, or queues, or completes at once with the reason why not.
-  Ticket send(NodeRequest request, Instant now);
+  Ticket send(NodeRequest&& request, Instant now);
   // True if the request had not been written; it never will be then, and has no completion.
   bool withdraw(Ticket ticket);
 
@@ -207,21 +212,25 @@ class Link {
  private:
   struct InFlight {
     NodeRequest request;
-    ScriptForm form;
+    ScriptForm form = ScriptForm::by_sha;
   };
   struct Waiting {
     NodeRequest request;
     bool withdrawn = false;
   };
   bool is_refused_vote(const NodeRequest& request) const;
-  void refuse_vote(NodeRequest request);
+  void refuse_vote(NodeRequest&& request);
   Answer wrong_list(bool never_sent) const;
-  void write(NodeRequest request, ScriptForm form, Instant now);
-  void complete(const NodeRequest& request, Answer answer, protocol::Reply reply = {});
+  void write(NodeRequest&& request, ScriptForm form, Instant now);
+  void complete(const NodeRequest& request, Answer&& answer, protocol::Reply&& reply);
   void note_vote(AnswerKind answer);
-  void fail(NodeRequest request, Answer answer);
+  void fail(NodeRequest&& request, Answer answer);
   bool is_due(const protocol::Reply& reply) const;
+  std::optional<CommonAnswer> common_answer(std::string_view bytes) const;
+  void on_common_answer(Answer&& answer, Instant now);
   void on_reply(protocol::Reply reply, Instant now);
+  InFlight take_answered(Instant now);
+  void conclude(const NodeRequest& request, Answer&& answer, protocol::Reply&& reply, Instant now);
   void on_greeting(const protocol::Reply& reply, Instant now);
   void send_in_full(InFlight unknown, Instant now);
   bool may_overtake(const NodeRequest& request) const;
@@ -237,6 +246,7 @@ class Link {
 
   Credentials credentials_;
   Random& random_;
+  std::shared_ptr<RequestWriter> writer_;
   std::string votes_refused_;  // empty: they are not
   SharedRoster roster_ = std::make_shared<const ChosenRoster>();
   State state_ = State::idle;
@@ -250,7 +260,7 @@ class Link {
 
   std::deque<Waiting> waiting_;
   Ticket first_ticket_ = 1;  // of waiting_.front()
-  std::deque<InFlight> in_flight_;
+  Ring<InFlight> in_flight_;
   std::size_t unwritten_ = 0;  // of in_flight_: those whose bytes still stand in out_
   std::vector<NodeRequest> owed_;
   std::size_t releases_pending_ = 0;

@@ -70,7 +70,7 @@ std::string RelayLine::take_received() {
 bool RelayLine::on_answer(RequestKind kind, const Reply& reply) {
   if (kind == RequestKind::subscribe) is_subscribed_ = is_confirmation(reply);
   if (kind == RequestKind::publish) note_published(reply);
-  return !waiting_.empty();
+  return has_waiting();
 }
 
 void RelayLine::note_published(const Reply& reply) {

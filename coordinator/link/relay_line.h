@@ -56,6 +56,7 @@ class RelayLine {
   bool take_message(const protocol::Reply& push);
   // The answer to a request of whatever kind. Whether messages wait for the room that it makes.
   bool on_answer(RequestKind kind, const protocol::Reply& reply);
+  bool has_waiting() const { return !waiting_.empty(); }
   void on_end();
 
   bool has_received() const { return !received_.empty(); }

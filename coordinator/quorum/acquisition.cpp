@@ -16,7 +16,7 @@ void Acquisition::start(Instant now, Actions& actions) {
   ask_all(terms_.nodes, actions);
 }
 
-void Acquisition::on_answer(NodeIndex node, Answer answer, Instant now, Actions& actions) {
+void Acquisition::on_answer(NodeIndex node, Answer&& answer, Instant now, Actions& actions) {
   if (finished() || !locks_.record(node, std::move(answer), now)) return;
   if (is_confirming()) take_up(node, actions);
   decide(now, actions);

@@ -49,7 +49,7 @@ class Acquisition {
   void start(Instant now, Actions& actions);
   // `now` is read after the answer's last byte. Answers after the end are welcome and change
   // nothing: a late grant of an acquired lock is one more node that has it.
-  void on_answer(NodeIndex node, Answer answer, Instant now, Actions& actions);
+  void on_answer(NodeIndex node, Answer&& answer, Instant now, Actions& actions);
   // The same for the answer to a confirm.
   void on_confirmed(NodeIndex node, Answer answer, Instant now, Actions& actions);
   void on_time(Instant now, Actions& actions);
@@ -72,6 +72,10 @@ class Acquisition {
   // By node: to the last question that it was asked.
   const std::vector<Answer>& answers() const {
     return is_confirming() ? tokens_.answers() : locks_.answers();
+  }
+  // The same; the last that is asked of it.
+  std::vector<Answer> take_answers() {
+    return is_confirming() ? tokens_.take_answers() : locks_.take_answers();
   }
 
  private:

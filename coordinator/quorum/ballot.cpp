@@ -31,7 +31,7 @@ void Ballot::open(Instant start, Instant asked, Duration node_timeout) {
   deadline_ = later(asked, node_timeout);
 }
 
-bool Ballot::record(NodeIndex node, Answer answer, Instant now) {
+bool Ballot::record(NodeIndex node, Answer&& answer, Instant now) {
   INVARIANT(node < answers_.size(), "an answer of a node that was not asked");
   INVARIANT(answer.kind != AnswerKind::none, "an answer that says nothing");
   if (answered(node)) return false;

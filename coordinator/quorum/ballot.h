@@ -12,6 +12,7 @@
 #include "coordinator/quorum/quorum.h"
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace redlock::coordinator {
@@ -39,13 +40,15 @@ class Ballot {
 
   // Counts a node's first answer; false when it was counted before.
   // The vote of a node that has voted at another address counts as `broken`.
-  bool record(NodeIndex node, Answer answer, Instant now);
+  bool record(NodeIndex node, Answer&& answer, Instant now);
 
   // At the deadline: the silent ones count as timed out. False when it is not yet that late.
   bool time_out(Instant now);
 
   const VoteCount& votes() const { return votes_; }
   const std::vector<Answer>& answers() const { return answers_; }
+  // The last that is asked of it.
+  std::vector<Answer> take_answers() { return std::move(answers_); }
   bool answered(NodeIndex node) const { return answers_[node].kind != AnswerKind::none; }
   // Not heard, or not in time: what it was asked may still wait, unwritten.
   bool is_silent(NodeIndex node) const {

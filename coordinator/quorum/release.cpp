@@ -9,7 +9,7 @@ void Release::start(Instant now, Actions& actions) {
   ask_all(terms_.nodes, actions);
 }
 
-void Release::on_answer(NodeIndex node, Answer answer, Instant now) {
+void Release::on_answer(NodeIndex node, Answer&& answer, Instant now) {
   if (finished() || !ballot_.record(node, std::move(answer), now)) return;
   decide();
 }

@@ -21,13 +21,15 @@ class Release {
   explicit Release(const Terms& terms) : terms_(terms), ballot_(terms.nodes) {}
 
   void start(Instant now, Actions& actions);
-  void on_answer(NodeIndex node, Answer answer, Instant now);
+  void on_answer(NodeIndex node, Answer&& answer, Instant now);
   void on_time(Instant now);
   std::optional<Instant> next_deadline() const;
 
   bool finished() const { return outcome_ != ReleaseOutcome::pending; }
   ReleaseOutcome outcome() const { return outcome_; }
   const std::vector<Answer>& answers() const { return ballot_.answers(); }
+  // The same; the last that is asked of it.
+  std::vector<Answer> take_answers() { return ballot_.take_answers(); }
 
  private:
   void decide();

@@ -8,11 +8,11 @@ namespace redlock::coordinator {
 
 void ClientReport::Times::add(Duration took) {
   ++counts_[DurationBuckets::bucket_of(took)];
-  sum_ += took.count();
+  sum_ = sum_ + static_cast<std::uint64_t>(took.count());
 }
 
 Figures::Times ClientReport::Times::read() const {
-  Figures::Times times{.sum = Duration(sum_)};
+  Figures::Times times{.sum = Duration(static_cast<Duration::rep>(sum_))};
   times.buckets.reserve(counts_.size());
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     times.buckets.push_back({DurationBuckets::edge_of(i), counts_[i]});
@@ -39,11 +39,11 @@ void ClientReport::on_extension(ExtensionOutcome outcome) {
   ++(outcome == ExtensionOutcome::extended ? extended_ : not_extended_);
 }
 
-void ClientReport::on_release(const HeldLock& lock, Instant asked) {
+void ClientReport::on_release(Instant valid_until, Duration ttl, Instant asked) {
   ++released_;
-  if (lock.valid_until == kNever) return;
-  left_at_release_.add(std::max<Duration>(lock.valid_until - asked, 0ns));
-  if (is_late_release(lock.valid_until, lock.ttl, asked)) ++released_late_;
+  if (valid_until == kNever) return;
+  left_at_release_.add(std::max<Duration>(valid_until - asked, 0ns));
+  if (is_late_release(valid_until, ttl, asked)) ++released_late_;
 }
 
 bool ClientReport::takes_wait_line(Instant now) {
@@ -79,9 +79,9 @@ void ClientReport::look_at(Node& node, const Link& link, const Say& say) {
   const bool is_connected = link.is_ready();
   const bool is_new = link.connection() != node.connections;
   const bool was_connected = node.is_connected;
-  node.is_connected = is_connected;
+  if (is_connected != was_connected) node.is_connected = is_connected;
   node.connections = link.connection();
-  node.round_trip = link.round_trip().count();
+  node.round_trip = static_cast<std::uint64_t>(link.round_trip().count());
   node.votes_yes = link.votes().yes;
   node.votes_no = link.votes().no;
   node.votes_none = link.votes().none;
@@ -121,7 +121,7 @@ Figures ClientReport::figures() const {
     figures.nodes.push_back({.address = node.name,
                              .is_connected = node.is_connected,
                              .connections = node.connections,
-                             .round_trip = Duration(node.round_trip),
+                             .round_trip = Duration(static_cast<Duration::rep>(node.round_trip)),
                              .votes_yes = node.votes_yes,
                              .votes_no = node.votes_no,
                              .votes_none = node.votes_none});

@@ -31,7 +31,7 @@ class ClientReport {
   void on_acquisition(AcquisitionOutcome outcome, Duration took);
   void on_extension(ExtensionOutcome outcome);
   void on_loss() { ++lost_; }
-  void on_release(const HeldLock& lock, Instant asked);
+  void on_release(Instant valid_until, Duration ttl, Instant asked);  // of the lock
   // Whether a line about a wait may be said now.
   bool takes_wait_line(Instant now);
   // At the end of each turn: what has become of the links, and of what is under way. `say` gets the
@@ -41,7 +41,20 @@ class ClientReport {
   Figures figures() const;
 
  private:
-  using Counter = std::atomic<std::uint64_t>;
+  // Written by the client's thread alone, and read by any: plain loads and stores, as nothing else
+  // hangs on their order.
+  class Counter {
+   public:
+    Counter& operator=(std::uint64_t count) {
+      count_.store(count, std::memory_order_relaxed);
+      return *this;
+    }
+    Counter& operator++() { return *this = *this + 1; }
+    operator std::uint64_t() const { return count_.load(std::memory_order_relaxed); }  // NOLINT
+
+   private:
+    std::atomic<std::uint64_t> count_ = 0;
+  };
   // As DurationBuckets, for any thread.
   class Times {
    public:
@@ -50,16 +63,16 @@ class ClientReport {
 
    private:
     std::array<Counter, DurationBuckets::kEdges.size() + 1> counts_{};
-    std::atomic<Duration::rep> sum_ = 0;
+    Counter sum_;  // ns
   };
   struct Node {
     std::string name = {};
     std::atomic<bool> is_connected = false;
-    Counter connections = 0;
-    std::atomic<Duration::rep> round_trip = 0;
-    Counter votes_yes = 0;
-    Counter votes_no = 0;
-    Counter votes_none = 0;
+    Counter connections = {};
+    Counter round_trip = {};  // ns
+    Counter votes_yes = {};
+    Counter votes_no = {};
+    Counter votes_none = {};
     std::string problem = {};  // that was told of last, of a node that is not connected
   };
 
@@ -68,21 +81,21 @@ class ClientReport {
   void name_nodes(const std::vector<Group::Node>& nodes);
   static void look_at(Node& node, const Link& link, const Say& say);
 
-  Counter attempts_ = 0;
-  Counter acquired_ = 0;
-  Counter refused_ = 0;
-  Counter failed_ = 0;
-  Counter split_votes_ = 0;
-  Counter second_rounds_ = 0;
-  Counter extended_ = 0;
-  Counter not_extended_ = 0;
-  Counter lost_ = 0;
-  Counter released_ = 0;
-  Counter released_late_ = 0;
+  Counter attempts_;
+  Counter acquired_;
+  Counter refused_;
+  Counter failed_;
+  Counter split_votes_;
+  Counter second_rounds_;
+  Counter extended_;
+  Counter not_extended_;
+  Counter lost_;
+  Counter released_;
+  Counter released_late_;
   Times acquisition_times_;
   Times left_at_release_;
-  std::atomic<std::size_t> under_way_ = 0;
-  std::atomic<std::size_t> kept_ = 0;
+  Counter under_way_;
+  Counter kept_;
   mutable std::mutex nodes_mutex_;  // of the pointer
   std::shared_ptr<Nodes> nodes_;    // others, when the group's nodes change
   std::uint64_t node_changes_ = 0;

@@ -44,6 +44,8 @@ class ReplyParser {
   // After `complete`; owns its text.
   Reply take_reply() { return std::move(reply_); }
   std::size_t consumed() const { return position_; }
+  // After `incomplete`: a part of a reply is understood.
+  bool is_within_reply() const { return is_within_reply_; }
   // After `broken`: what was wrong, for people.
   const std::string& problem() const { return problem_; }
 

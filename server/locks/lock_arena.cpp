@@ -71,6 +71,25 @@ void LockArena::drop_chunk(std::uint32_t index) {
   ++chunks_dropped_;
 }
 
+// In place of the one that has been empty for longest, if there are enough.
+void LockArena::keep_empty(std::uint32_t index) {
+  if (empty_ == kEmptyMax) {
+    const std::uint32_t longest = kept_.front();
+    use_empty(longest);
+    unlink(class_of(chunks_[longest].record_bytes), longest);
+    drop_chunk(longest);
+  }
+  kept_[empty_++] = index;
+}
+
+void LockArena::use_empty(std::uint32_t index) {
+  const auto end = kept_.begin() + empty_;
+  const auto found = std::find(kept_.begin(), end, index);
+  INVARIANT(found != end, "an empty chunk that nobody kept");
+  std::move(found + 1, end, found);
+  --empty_;
+}
+
 void LockArena::link(std::size_t class_index, std::uint32_t chunk) {
   const std::uint32_t first = with_room_[class_index];
   chunks_[chunk].next = first;
@@ -99,7 +118,8 @@ LockRef LockArena::allocate(std::size_t bytes) {
     index = new_chunk(class_bytes(class_index));
     if (index == kNone) return 0;
     link(class_index, index);
-    ++empty_;
+  } else if (chunks_[index].used == 0) {
+    use_empty(index);
   }
   Chunk& chunk = chunks_[index];
   LockRef ref = chunk.free_ref;
@@ -108,7 +128,7 @@ LockRef LockArena::allocate(std::size_t bytes) {
   } else {
     ref = (index << kRecordBits) | chunk.fresh++;
   }
-  if (chunk.used++ == 0) --empty_;
+  ++chunk.used;
   if (chunk.is_full()) unlink(class_index, index);
   return ref;
 }
@@ -125,12 +145,9 @@ void LockArena::free(LockRef ref, std::size_t bytes) {
   --chunk.used;
   if (was_full) link(class_index, index);
   if (chunk.used > 0) return;
-  // The last one with room stays: a lock taken and released over and over costs no chunk.
+  // The last one with room stays.
   const bool is_only_one = with_room_[class_index] == index && chunk.next == kNone;
-  if (is_only_one && empty_ < kEmptyMax) {
-    ++empty_;
-    return;
-  }
+  if (is_only_one) return keep_empty(index);
   unlink(class_index, index);
   drop_chunk(index);
 }

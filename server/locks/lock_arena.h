@@ -4,8 +4,9 @@
 // chunk. Where most locks are (to 128 bytes) each size is a class, so that a record takes what it
 // needs and no more; then classes step by 8 bytes to 512, and by an eighth of a power of two; a
 // record too large for any class gets a chunk of its own. A chunk whose last record was given back
-// goes back to the system at once (BlockPool), but the last ones of a few classes are kept, so that
-// taking and releasing one lock over and over costs no allocation.
+// goes back to the system at once (BlockPool), but the last ones of a few classes are kept, those
+// that were in use last: so taking and releasing locks over and over costs no allocation, whichever
+// sizes came before.
 //
 //     LockRef:  | chunk: 18 bits | record in it: 13 bits |      31 bits: 16 GB of locks
 //
@@ -98,6 +99,8 @@ class LockArena {
 
   std::uint32_t new_chunk(std::size_t record_bytes);
   void drop_chunk(std::uint32_t index);
+  void keep_empty(std::uint32_t index);
+  void use_empty(std::uint32_t index);
   void link(std::size_t class_index, std::uint32_t chunk);
   void unlink(std::size_t class_index, std::uint32_t chunk);
 
@@ -105,7 +108,9 @@ class LockArena {
   std::vector<Chunk> chunks_ = std::vector<Chunk>(1);
   std::vector<std::uint32_t> unused_chunks_;
   std::array<std::uint32_t, kClasses> with_room_{};
-  std::uint32_t empty_ = 0;  // chunks that are kept without a record
+  // Chunks that are kept without a record: so many, the one first that is so for longest.
+  std::uint32_t empty_ = 0;
+  std::array<std::uint32_t, kEmptyMax> kept_{};
   std::size_t bytes_ = 0;
   std::size_t chunks_dropped_ = 0;
 };

@@ -14,15 +14,26 @@ void system_random(std::span<unsigned char> bytes);
 std::uint64_t system_random_seed();
 
 // The same bytes, of which the system is asked for many at once: a system call less for each value.
-// What was handed out is forgotten. REQUIRES: the process does not fork while it lives, as parent
-// and child would draw the same.
+// What was handed out is forgotten. A forked child finds its pool empty, so parent and child never
+// draw the same; on a kernel that does not promise that (before 4.14) each value is the system's.
+//
+// Thread safety: none.
 class RandomPool {
  public:
+  RandomPool();
+  ~RandomPool();
+  RandomPool(const RandomPool&) = delete;
+  RandomPool& operator=(const RandomPool&) = delete;
+
   void fill(std::span<unsigned char> bytes);
 
  private:
-  std::array<unsigned char, 2048> pool_ = {};
-  std::size_t left_ = 0;  // its last ones
+  // In memory that the kernel wipes in a child.
+  struct Pool {
+    std::size_t left;  // its last ones
+    std::array<unsigned char, 2048> bytes;
+  };
+  Pool* pool_;  // nullptr: there is no such memory
 };
 
 }  // namespace redlock::net

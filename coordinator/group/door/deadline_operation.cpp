@@ -62,7 +62,7 @@ bool DeadlineOperation::keeps_it_too_short(const Completion& completion) const {
          *left < ceil_ms(least_time_to_replace(group().options.node_timeout));
 }
 
-void DeadlineOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+void DeadlineOperation::on_answer(NodeIndex node, Completion&& completion, Instant now) {
   note_answer(node, completion.answer);
   if (keeps_it_too_short(completion)) {
     completion.answer.kind = AnswerKind::error;

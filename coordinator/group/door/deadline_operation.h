@@ -27,7 +27,7 @@ class DeadlineOperation : public Operation {
   DeadlineOperation(GroupParts& group, ExtendRequest wanted, Done done);
 
   void start(Instant now) override;
-  void on_answer(NodeIndex node, Completion completion, Instant now) override;
+  void on_answer(NodeIndex node, Completion&& completion, Instant now) override;
   void on_time(Instant now) override;
   void cancel(Instant now) override;
   std::optional<Instant> next_deadline() const override { return machine_.next_deadline(); }

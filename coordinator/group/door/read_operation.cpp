@@ -19,7 +19,7 @@ void ReadOperation::start(Instant now) {
   perform(std::exchange(actions_, {}), {.kind = RequestKind::read, .claim = claim_}, now);
 }
 
-void ReadOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+void ReadOperation::on_answer(NodeIndex node, Completion&& completion, Instant now) {
   if (machine_->finished()) return;
   note_answer(node, completion.answer);
   connections_[node] = group().links[node].connection();

@@ -18,7 +18,7 @@ class ReadOperation : public Operation {
   ReadOperation(GroupParts& group, ReadRequest wanted, Done done);
 
   void start(Instant now) override;
-  void on_answer(NodeIndex node, Completion completion, Instant now) override;
+  void on_answer(NodeIndex node, Completion&& completion, Instant now) override;
   void on_time(Instant now) override;
   void leave_nodes(Instant now) override;
   void on_nodes_changed(Instant now) override;

@@ -15,7 +15,7 @@ class WaitOperation : public Operation {
   WaitOperation(GroupParts& group, const WaitRequest& wanted, Instant now, Done done);
 
   void start(Instant now) override;
-  void on_answer(NodeIndex, Completion, Instant) override {}
+  void on_answer(NodeIndex, Completion&&, Instant) override {}
   void on_time(Instant now) override;
   void on_wake(Instant now) override { next_.look(now, group().random); }
   void cancel(Instant now) override { next_.leave(now); }

@@ -36,7 +36,7 @@ void ListOperation::ask_for_page(NodeIndex node, Instant now) {
       now);
 }
 
-void ListOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+void ListOperation::on_answer(NodeIndex node, Completion&& completion, Instant now) {
   if (walked_.answered(node)) return;
   walks_[node].deadline = later(now, group().options.node_timeout);
   if (completion.kind == RequestKind::holder) return on_holder(node, completion, now);

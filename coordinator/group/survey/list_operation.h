@@ -24,7 +24,7 @@ class ListOperation : public Operation {
   ListOperation(GroupParts& group, std::string pattern, Done done);
 
   void start(Instant now) override;
-  void on_answer(NodeIndex node, Completion completion, Instant now) override;
+  void on_answer(NodeIndex node, Completion&& completion, Instant now) override;
   void on_time(Instant now) override;
   // The new ones are asked instead.
   void leave_nodes(Instant) override { next_attempt(); }

@@ -29,7 +29,7 @@ void SurveyOperation::start(Instant now) {
   }
 }
 
-void SurveyOperation::on_answer(NodeIndex node, Completion completion, Instant now) {
+void SurveyOperation::on_answer(NodeIndex node, Completion&& completion, Instant now) {
   if (completion.answer.kind == AnswerKind::yes) {
     replies_[node].push_back(std::move(completion.reply));
     if (replies_[node].size() < questions_.size()) return;

@@ -16,7 +16,7 @@ class SurveyOperation : public Operation {
                   Done done);
 
   void start(Instant now) override;
-  void on_answer(NodeIndex node, Completion completion, Instant now) override;
+  void on_answer(NodeIndex node, Completion&& completion, Instant now) override;
   void on_time(Instant now) override;
   // The new ones are asked instead.
   void leave_nodes(Instant) override { next_attempt(); }

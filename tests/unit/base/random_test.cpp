@@ -2,8 +2,11 @@
 
 #include "base/net/process/system_random.h"
 
+#include <array>
 #include <set>
 #include <string>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 
@@ -44,4 +47,27 @@ TEST_CASE("a pool hands out no byte of the system's twice, whatever is asked for
     }
   }
   pool.fill({});
+}
+
+TEST_CASE("a forked child draws other bytes of the pool than its parent") {
+  net::RandomPool pool;
+  std::array<unsigned char, 16> bytes{};
+  pool.fill(bytes);
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    pool.fill(bytes);
+    _exit(write(ends[1], bytes.data(), bytes.size()) == ssize_t(bytes.size()) ? 0 : 1);
+  }
+  REQUIRE(child > 0);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(status == 0);
+  std::array<unsigned char, 16> of_child{};
+  REQUIRE(read(ends[0], of_child.data(), of_child.size()) == ssize_t(of_child.size()));
+  close(ends[0]);
+  close(ends[1]);
+  pool.fill(bytes);
+  CHECK(bytes != of_child);
 }

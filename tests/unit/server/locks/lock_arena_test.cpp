@@ -64,6 +64,21 @@ TEST_CASE("a record is given the memory that the last one of its size gave back"
   CHECK(arena.bytes() == before);
 }
 
+TEST_CASE("sizes that were seen before keep no chunk from one that comes and goes now") {
+  LockArena arena;
+  for (const std::size_t before : {40u, 41u, 42u}) arena.free(arena.allocate(before), before);
+  const LockRef first = arena.allocate(97);
+  arena.free(first, 97);
+  const std::size_t dropped = arena.chunks_dropped();
+  for (int i = 0; i < 1000; ++i) {
+    const LockRef again = arena.allocate(97);
+    CHECK(again == first);
+    arena.free(again, 97);
+  }
+  CHECK(arena.chunks_dropped() == dropped);
+  CHECK(arena.bytes() <= 2 * 64 * 1024);
+}
+
 TEST_CASE("sizes of one class share room, others do not") {
   CHECK_FALSE(LockArena::same_room(81, 82));
   CHECK(LockArena::same_room(82, 82));
