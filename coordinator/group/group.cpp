@@ -1,5 +1,6 @@
 #include "coordinator/group/group.h"
 
+#include "base/invariant.h"
 #include "coordinator/group/door/deadline_operation.h"
 #include "coordinator/group/door/read_operation.h"
 #include "coordinator/group/door/wait_operation.h"
@@ -133,6 +134,7 @@ OperationId Group::begin(std::unique_ptr<Operation> operation, Instant now) {
 }
 
 void Group::want_call(Operation& operation, Instant when) {
+  INVARIANT(parts_.actions.empty(), "actions of an operation that it did not carry out");
   operation.scheduled = when;
   deadlines_.add({when, operation.id()}, [this](OperationId id) { return find(id) == nullptr; });
 }

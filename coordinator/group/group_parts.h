@@ -77,8 +77,9 @@ struct GroupParts {
   std::vector<OperationId> awaiting_admission;  // acquisitions that it may help
   GroupFigures figures;
   std::optional<Instant> last_admitted;  // when a node began to give tokens
-  Actions
-      actions;  // those of the machine that had an event: empty between two, kept for its memory
+  // Of the machine that has an event: its operation carries them out within the event. Kept for
+  // its memory.
+  Actions actions;
 };
 
 }  // namespace redlock::coordinator
