@@ -183,7 +183,8 @@ TEST_CASE("a bad value is refused with what is wrong and what is accepted, and c
 TEST_CASE("an unknown name is refused, with a guess when it is near one") {
   Settings settings;
   CHECK(line(settings, "max-tll 5s") == "there is no setting 'max-tll'; did you mean 'max-ttl'?");
-  CHECK(line(settings, "prot 7001") == "there is no setting 'prot'");
+  CHECK(line(settings, "prot 7001") == "there is no setting 'prot'; did you mean 'port'?");
+  CHECK(line(settings, "prog 7001") == "there is no setting 'prog'");
   CHECK(line(settings, "frobnicate yes") == "there is no setting 'frobnicate'");
   CHECK(line(settings, std::string(100000, 'x') + " 1").starts_with("there is no setting"));
 }
