@@ -8,6 +8,9 @@ from harness import SANITIZED, Client, ProcessTest, eventually, main, request
 SILENCE_MAX_S = 1.0 if SANITIZED else 0.05
 # A process that shares its cores may not run for that long itself.
 SILENCE_MAX_OF_ALL_S = 10 * SILENCE_MAX_S
+# While many do it in the same instant: two requests of 10,000 words lie between two answers, which
+# take 45 ms on one machine and 60 on another. It was 298 ms where all were executed in one go.
+SILENCE_MAX_AT_ONCE_S = 2 * SILENCE_MAX_S
 KEYS = 20_000 if SANITIZED else 200_000
 
 LAST = "the-last-answer"
@@ -143,7 +146,7 @@ class OneClient(ProcessTest):
             time.sleep(0.5)
         print(f"\n  {name}: 99 % {probe.percentile(0.99) * 1e3:.1f} ms, "
               f"longest {max(probe.took) * 1e3:.1f} ms", end="", flush=True)
-        self.assertLess(probe.percentile(0.99), SILENCE_MAX_S)
+        self.assertLess(probe.percentile(0.99), SILENCE_MAX_AT_ONCE_S)
         self.assertLess(max(probe.took), SILENCE_MAX_OF_ALL_S if SANITIZED else 0.15)
 
     def test_many_that_leave_together(self):
