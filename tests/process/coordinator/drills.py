@@ -3,6 +3,7 @@
 import collections
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -10,7 +11,11 @@ import sys
 import tempfile
 import unittest
 
-from group import PATIENCE_S, REDLOCK, REDLOCK_NODE, programs_of, wait_until
+from group import BUILD, PATIENCE_S, REDLOCK, REDLOCK_NODE, ROOT, programs_of, wait_until
+
+sys.path.append(os.path.join(ROOT, "tests/simulation/broken"))
+
+from edit import Edit  # noqa: E402
 
 SEEDS_MAX = 10  # on an idle machine the first is enough
 SKIPPED = 77  # ctest's word for it, and what a drill ends with that this machine does not allow
@@ -125,10 +130,29 @@ class DrillTest(unittest.TestCase):
         counts = collections.Counter((event["who"].split()[0], event["what"]) for event in events)
         return header, events, counts
 
+    def assertFound(self, edit, *options):
+        """The drill over nodes that break the edit's rule, with one of its seeds."""
+        first, last = (int(seed) for seed in edit.seeds.split(".."))
+        program = os.path.join(BUILD, "broken", f"redlock-node-{edit.name}")
+        for seed in range(first, last + 1):
+            drill = self.start(*options, "--seed", str(seed), "--node-binary", program)
+            status, output, errors = self.result(drill, 60)
+            if found := re.search(edit.found, output):
+                self.assertEqual(status, 1, output + errors)
+                print(f"\n  {edit.name}: seed {seed}: {found[0]}")
+                return
+        self.fail(f"{edit.name}: nothing found with seeds {edit.seeds}")
+
     def assertHappened(self, counts, *least):
         """A drill without faults, or without locks, proves nothing."""
         for party, what, times in least:
             self.assertGreaterEqual(counts[party, what], times, f"{party} {what}: {counts}")
+
+
+def broken_nodes():
+    """What broken/nodes/README tells of; those with options are of the drill that these name."""
+    paths = (pathlib.Path(__file__).parent / "broken/nodes").glob("*.edit")
+    return [Edit(path) for path in sorted(paths)]
 
 
 def main():

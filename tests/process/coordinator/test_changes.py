@@ -1,17 +1,10 @@
 """redlock drill chaos --replace: the group changes under load, and keeps its promises."""
 
 import os
-import pathlib
-import re
-import sys
 import unittest
 
-from drills import DrillTest, main
-from group import BUILD, ROOT, SANITIZED
-
-sys.path.append(os.path.join(ROOT, "tests/simulation/broken"))
-
-from edit import Edit  # noqa: E402
+from drills import DrillTest, broken_nodes, main
+from group import SANITIZED
 
 # What a checker that knows of no changes accepts (docs/history.md), but for names with x_.
 FIELDS = {
@@ -28,7 +21,6 @@ FIELDS = {
 LONG = os.environ.get("REDLOCK_LONG") == "1"
 LASTS_S = 900 if LONG else 15
 REPLACED = 200 if LONG else 1
-BROKEN = pathlib.Path(__file__).parent / "broken/nodes"
 
 
 class Changes(DrillTest):
@@ -58,26 +50,12 @@ class Changes(DrillTest):
 class Broken(DrillTest):
     """The drill over nodes that break a rule."""
 
-    def assertFound(self, path):
-        switch = Edit(path)
-        first, last = (int(seed) for seed in switch.seeds.split(".."))
-        program = os.path.join(BUILD, "broken", f"redlock-node-{path.stem}")
-        for seed in range(first, last + 1):
-            drill = self.start("--replace", "--for", "60s", "--seed", str(seed), "--node-binary",
-                               program)
-            status, output, errors = self.result(drill, 60)
-            if found := re.search(switch.found, output):
-                self.assertEqual(status, 1, output + errors)
-                print(f"\n  {path.stem}: seed {seed}: {found[0]}")
-                return
-        self.fail(f"{path.stem}: nothing found with seeds {switch.seeds}")
-
     def test_each_broken_rule_is_found(self):
-        for path in sorted(BROKEN.glob("*.edit")):
-            if Edit(path).options:  # of another drill
+        for edit in broken_nodes():
+            if edit.options:  # of another drill
                 continue
-            with self.subTest(path.stem):
-                self.assertFound(path)
+            with self.subTest(edit.name):
+                self.assertFound(edit, "--replace", "--for", "60s")
 
 
 if __name__ == "__main__":

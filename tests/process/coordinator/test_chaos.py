@@ -1,25 +1,17 @@
 """redlock drill chaos: lock nodes keep their promises in it, and what does not is caught."""
 
 import os
-import pathlib
 import pty
-import re
 import shutil
 import signal
 import subprocess
-import sys
 import unittest
 
-from drills import DrillTest
-from group import (BUILD, PATIENCE_S, REDIS, REDLOCK, ROOT, SANITIZED, is_alive, programs_of,
-                   read_terminal, wait_until)
-
-sys.path.append(os.path.join(ROOT, "tests/simulation/broken"))
-
-from edit import Edit  # noqa: E402
+from drills import DrillTest, broken_nodes
+from group import (PATIENCE_S, REDIS, REDLOCK, SANITIZED, is_alive, programs_of, read_terminal,
+                   wait_until)
 
 CLIENTS = 16
-BROKEN = pathlib.Path(__file__).parent / "broken/nodes"
 
 
 class Chaos(DrillTest):
@@ -66,23 +58,11 @@ class Chaos(DrillTest):
 class Broken(DrillTest):
     """The drill over nodes that break a rule, by the options that their edit names."""
 
-    def assertFound(self, path):
-        edit = Edit(path)
-        first, last = (int(seed) for seed in edit.seeds.split(".."))
-        program = os.path.join(BUILD, "broken", f"redlock-node-{path.stem}")
-        for seed in range(first, last + 1):
-            drill = self.start(*edit.options.split(), "--seed", str(seed), "--node-binary", program)
-            status, output, errors = self.result(drill, 60)
-            if re.search(edit.found, output):
-                self.assertEqual(status, 1, output + errors)
-                return
-        self.fail(f"{path.stem}: nothing found with seeds {edit.seeds}")
-
     def test_each_broken_rule_is_found(self):
-        for path in sorted(BROKEN.glob("*.edit")):
-            if Edit(path).options:
-                with self.subTest(path.stem):
-                    self.assertFound(path)
+        for edit in broken_nodes():
+            if edit.options:
+                with self.subTest(edit.name):
+                    self.assertFound(edit, *edit.options.split())
 
 
 class Ends(DrillTest):
