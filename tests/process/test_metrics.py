@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import tempfile
 import time
@@ -162,23 +163,31 @@ class Page(WithMetrics):
         return float(info["used_cpu_user"]) + float(info["used_cpu_sys"])
 
     @unittest.skipIf(SANITIZED, "measures time")
-    def test_a_page_costs_the_node_a_fifth_of_a_millisecond_at_most(self):
+    def test_a_page_costs_the_node_no_more_than_twelve_requests(self):
+        """Single ones, beside it: on a slow machine both take longer."""
         node = self.with_metrics()
         with node.client() as client:
             for number in range(1000):
                 client("SET", f"key{number}", "v", "NX", "PX", "60000")
             collector = http.client.HTTPConnection("127.0.0.1", node.metrics_port)
             self.addCleanup(collector.close)
-            costs = []
-            for _ in range(5):
+
+            def read_page():
+                collector.request("GET", "/metrics")
+                collector.getresponse().read()
+
+            def cost(deed, times):
                 before = self.cpu_seconds(client)
-                for _ in range(100):
-                    collector.request("GET", "/metrics")
-                    collector.getresponse().read()
-                costs.append((self.cpu_seconds(client) - before) / 100)
-        cost_ms = sorted(costs)[2] * 1e3
-        print(f"\n  a page: {cost_ms:.3f} ms of CPU", end="", flush=True)
-        self.assertLess(cost_ms, 0.2)
+                for _ in range(times):
+                    deed()
+                return (self.cpu_seconds(client) - before) / times
+            costs = [(cost(read_page, 100), cost(lambda: client("PING"), 1000))
+                     for _ in range(7)]
+        pages, requests = zip(*costs)
+        page_us, request_us = (statistics.median(each) * 1e6 for each in (pages, requests))
+        print(f"\n  a page: {page_us:.0f} µs of CPU, a request {request_us:.1f} µs: "
+              f"{page_us / request_us:.1f}", end="", flush=True)
+        self.assertLess(page_us, 12 * request_us)
 
 
 class DoorsPage(WithMetrics):
