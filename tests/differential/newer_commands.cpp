@@ -181,6 +181,10 @@ std::span<const NewerForm> newer_forms() {
   return kForms;
 }
 
+bool is_newer_condition(std::string_view word) {
+  return !condition_of(word).empty();
+}
+
 std::optional<Words> in_words_of_redis_7_0(const Words& request) {
   const std::string name = lower_case(request[0]);
   if (name == "delifeq" && request.size() == 3) {

@@ -16,6 +16,9 @@ struct NewerForm {
 };
 std::span<const NewerForm> newer_forms();
 
+// An option that Redis 7.0 lacks, and that makes a command read what it else only writes.
+bool is_newer_condition(std::string_view word);
+
 // nullopt: Redis 7.0 has it, in these very words.
 std::optional<Words> in_words_of_redis_7_0(const Words& request);
 

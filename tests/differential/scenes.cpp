@@ -67,9 +67,7 @@ Scenes::Scenes(Random& random, const std::vector<KnownCommand>& commands,
                  Words words = request([](const KnownCommand& c) { return c.is_in_scripts; },
                                        words_.chance(10) ? Damage::some : Damage::none);
                  for (std::string& word : words) {  // nor a moment from now, nor what is newer
-                   const std::string lower = lower_case(word);
-                   const bool is_newer = lower == "ifeq" || lower == "ifne";
-                   if (word.starts_with("<") || is_newer) word.assign(1, '0');
+                   if (word.starts_with("<") || is_newer_condition(word)) word.assign(1, '0');
                  }
                  return words;
                }),

@@ -28,6 +28,11 @@ bool has_zero_byte(const Words& words) {
                      [](const std::string& word) { return word.find('\0') != std::string::npos; });
 }
 
+// Whether he may read its key is asked of a node alone: Redis 7.0 takes it for any word.
+bool has_newer_condition(const Words& words) {
+  return std::any_of(words.begin(), words.end(), is_newer_condition);
+}
+
 }  // namespace
 
 // One of the commands, with words that it would take or not.
@@ -55,7 +60,9 @@ Words Scenes::question_about_users() {
     words = acl("DRYRUN");
     words.push_back(user);
     Words asked = request(any_command, words_.chance(10) ? Damage::some : Damage::none);
-    if (is_about_all_keys(asked) || has_zero_byte(asked)) asked = {"GET", "k"};
+    if (is_about_all_keys(asked) || has_zero_byte(asked) || has_newer_condition(asked)) {
+      asked = {"GET", "k"};
+    }
     words.insert(words.end(), asked.begin(), asked.end());
   }
   return words;
@@ -66,7 +73,8 @@ void Scenes::request_of_user(Sequence& sequence, const std::string& who) {
                     ? scripts_.eval()
                     : request(any_command, words_.chance(8) ? Damage::some : Damage::none);
   const bool is_odd_script = equals_ignoring_case(words[0], "EVAL") && !parse_int64(words[2]);
-  if (is_odd_script || is_about_all_keys(words) || in_words_of_redis_7_0(words)) words = {"PING"};
+  const bool is_newer = in_words_of_redis_7_0(words) || has_newer_condition(words);
+  if (is_odd_script || is_about_all_keys(words) || is_newer) words = {"PING"};
   const bool looks = may_be_over(words);
   const std::string key = words.size() > 1 ? words[1] : "";
   sequence.push_back({.client = who, .words = std::move(words)});
