@@ -84,6 +84,9 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   }
   void close_session(protocol::Session::Id id) override;
   std::size_t subscriptions_of(const protocol::Session& session) const override;
+  std::size_t forget_some(protocol::Session& session, std::size_t at_most) override {
+    return node_.forget_some(session, at_most);
+  }
   bool has_unfinished_request(const protocol::Session& session) const override;
   protocol::Sessions& sessions() override { return node_.sessions(); }
   void receive(protocol::Session& session, std::string_view bytes, Now now) override;

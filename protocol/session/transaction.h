@@ -32,6 +32,8 @@ class Transaction {
 
   bool is_broken() const { return is_broken_; }
   std::size_t size() const { return request_ends_.size(); }
+  // Of all its requests together.
+  std::size_t words() const { return word_ends_.size(); }
   // The flags of all its commands.
   std::uint32_t flags() const { return flags_; }
   // REQUIRES: number < size(). The words are valid until the next call of anything here.

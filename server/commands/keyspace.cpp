@@ -47,9 +47,9 @@ class Stride {
   std::size_t keys_ = 1;
 };
 
-// In pieces, so that many keys, or a pattern that is hard to match, hold nobody up (key_walks.h).
+// In pieces, so that many keys, or a pattern that is hard to match, hold nobody up (walks.h).
 Reply keys(Call& call) {
-  KeyWalk walk = call.node.key_walks().take(call.session);
+  Walk walk = call.node.walks().take(call.session);
   Stride stride;
   for (std::size_t steps = 0; steps < kStepsOfPiece;) {
     const std::size_t before = steps;
@@ -67,7 +67,7 @@ Reply keys(Call& call) {
         "ERR KEYS would hold everybody up, as nothing comes between the commands of a script or a "
         "transaction: use SCAN");
   }
-  call.node.key_walks().keep(call.session, std::move(walk));
+  call.node.walks().keep(call.session, std::move(walk));
   return call.node.turns().in_next_turn(call.session, call.instant());
 }
 

@@ -8,6 +8,11 @@
 #include "server/grants/refusals.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
+#include "server/settings/piece.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,38 +34,67 @@ Reply confirmation(std::string_view what, Reply name, std::int64_t count) {
   return message;
 }
 
-Reply subscribe_to(Call& call, Kind kind) {
+// So many names at a time, unless others are kept out anyway.
+std::size_t names_of_piece(const Call& call) {
+  return call.in_transaction ? std::string_view::npos : kStepsOfPiece / kStepsOfSubscription;
+}
+
+// What a piece did is confirmed at its end: messages may come before the next.
+Reply in_next_turn(Call& call, const Reply& confirmations) {
+  for (const Reply& each : confirmations.items()) call.session.tell(each, 0);
+  return call.node.turns().in_next_turn(call.session, call.instant());
+}
+
+// What is done with each of the command's names, which it confirms; an error ends the command.
+template <class Deed>
+Reply in_pieces(Call& call, Deed deed) {
+  Walk walk = call.node.walks().take(call.session);
+  const Request left = call.words.subspan(1 + walk.next);
+  const Request piece = left.first(std::min(left.size(), names_of_piece(call)));
   Reply confirmations = Reply::sequence();
-  for (const std::string_view name : call.words.subspan(1)) {
+  for (const std::string_view name : piece) {
+    confirmations.add(deed(name));
+    if (confirmations.items().back().is_error()) return confirmations;
+  }
+  if (piece.size() == left.size()) return confirmations;
+  walk.next += static_cast<std::uint32_t>(piece.size());
+  call.node.walks().keep(call.session, std::move(walk));
+  return in_next_turn(call, confirmations);
+}
+
+Reply subscribe_to(Call& call, Kind kind) {
+  return in_pieces(call, [&](std::string_view name) {
     if (!call.node.pubsub().subscribe(call.session, kind, name)) {
-      confirmations.add(Reply::error(
+      return Reply::error(
           fmt::format("ERR this connection listens to too much already: the names of its channels "
                       "and patterns may take {} bytes together",
-                      kSubscriptionBytesMax)));
-      break;
+                      kSubscriptionBytesMax));
     }
-    confirmations.add(
-        confirmation(call.command.spec.name, Reply::bulk_view(name), count_of(call.session, kind)));
-  }
-  return confirmations;
+    return confirmation(call.command.spec.name, Reply::bulk_view(name),
+                        count_of(call.session, kind));
+  });
+}
+
+Reply leave(Call& call, Kind kind, std::string_view name) {
+  call.node.pubsub().unsubscribe(call.session, kind, name);
+  return confirmation(call.command.spec.name, Reply::bulk(std::string(name)),
+                      count_of(call.session, kind));
 }
 
 // Without a name from all of the kind: one confirmation each, or one of nothing.
 Reply unsubscribe_from(Call& call, Kind kind) {
-  const std::string_view what = call.command.spec.name;
-  Reply confirmations = Reply::sequence();
-  const auto leave = [&](std::string_view name) {
-    call.node.pubsub().unsubscribe(call.session, kind, name);
-    confirmations.add(
-        confirmation(what, Reply::bulk(std::string(name)), count_of(call.session, kind)));
-  };
-  for (const std::string_view name : call.words.subspan(1)) leave(name);
-  if (call.words.size() > 1) return confirmations;
-  for (const std::string& name : call.node.pubsub().names_of(call.session, kind)) leave(name);
-  if (confirmations.items().empty()) {
-    confirmations.add(confirmation(what, Reply::null(), count_of(call.session, kind)));
+  if (call.words.size() > 1) {
+    return in_pieces(call, [&](std::string_view name) { return leave(call, kind, name); });
   }
-  return confirmations;
+  const auto names = call.node.pubsub().names_of(call.session, kind, names_of_piece(call));
+  Reply confirmations = Reply::sequence();
+  for (const std::string& name : names) confirmations.add(leave(call, kind, name));
+  if (names.empty()) {
+    confirmations.add(
+        confirmation(call.command.spec.name, Reply::null(), count_of(call.session, kind)));
+  }
+  if (call.node.pubsub().names_of(call.session, kind, 1).empty()) return confirmations;
+  return in_next_turn(call, confirmations);
 }
 
 template <Kind kind>

@@ -161,7 +161,7 @@ Reply Node::refuse_unknown(Session& session, const CommandTable::Entry* containe
 Reply Node::refused(Session& session, const CommandTable::Entry* entry, Request request, Now now,
                     Reply refusal) {
   stats_.count_error(refusal.text());
-  key_walks_.forget(session);
+  walks_.forget(session);
   const bool is_exec = entry != nullptr && entry->command->spec.name == "exec";
   Reply reply = transactions_.note_refusal(session, is_exec, std::move(refusal));
   if (is_exec) {
@@ -274,7 +274,7 @@ bool Node::may_take_long(const Session& session, const protocol::CommandSpec& sp
   if (spec.name == "eval" || spec.name == "evalsha") return scripts_.may_take_long(spec, request);
   if (spec.name != "exec") return true;
   return session.transaction() != nullptr &&
-         session.transaction()->size() > TurnOrder::kWordsBetweenLooks;
+         session.transaction()->words() > TurnOrder::kWordsBetweenLooks;
 }
 
 // A session in a mode of its own, or a pause. nullopt: the command is executed all the same.
@@ -299,7 +299,7 @@ std::optional<Reply> Node::queue_or_pause(Session& session, const CommandTable::
 }
 
 void Node::drop_subscriptions(Session& session) {
-  key_walks_.forget(session);
+  walks_.forget(session);
   waiters_.forget(session.id());
   watches_.forget(session);
   pubsub_.forget(session);

@@ -34,7 +34,6 @@
 #include "server/node/command_runner.h"
 #include "server/node/command_table.h"
 #include "server/node/door.h"
-#include "server/node/key_walks.h"
 #include "server/node/look_ahead.h"
 #include "server/node/pause.h"
 #include "server/node/process_facts.h"
@@ -42,6 +41,7 @@
 #include "server/node/scripts.h"
 #include "server/node/transactions.h"
 #include "server/node/turn_order.h"
+#include "server/node/walks.h"
 #include "server/notify/keyspace_events.h"
 #include "server/notify/pubsub.h"
 #include "server/notify/waiters.h"
@@ -119,6 +119,10 @@ class Node final : public protocol::Service, private CommandRunner {
   // Its subscriptions go with it: each takes a microsecond.
   void close_session(protocol::Session::Id id);
   std::size_t subscriptions_of(const protocol::Session& session) const;
+  // Of a session that is to be closed, so many channels and patterns at most; how many there were.
+  std::size_t forget_some(protocol::Session& session, std::size_t at_most) {
+    return pubsub_.forget(session, at_most);
+  }
   // Whether a request of the session waits for the node's own disk or time, and not for another
   // client. It is as good as executed: what came behind it, such as its release, must be executed
   // too, also when the client is gone by then. So such a session is not closed before.
@@ -201,7 +205,7 @@ class Node final : public protocol::Service, private CommandRunner {
   Door& door() { return door_; }
   TurnOrder& turns() { return turns_; }
   Pause& pause() { return pause_; }
-  KeyWalks& key_walks() { return key_walks_; }
+  Walks& walks() { return walks_; }
   // What the session asked to be told of: as a new connection's, nothing (RESET).
   void drop_subscriptions(protocol::Session& session);
 
@@ -364,7 +368,7 @@ class Node final : public protocol::Service, private CommandRunner {
   Door door_;
   TurnOrder turns_{environment_.stopwatch};
   Pause pause_;
-  KeyWalks key_walks_;
+  Walks walks_;
   LookAhead look_ahead_{commands_, grants_.locks()};
   Scripts scripts_;
   Transactions transactions_;

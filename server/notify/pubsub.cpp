@@ -6,6 +6,7 @@
 #include "server/settings/piece.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -109,17 +110,24 @@ void PubSub::unsubscribe(Session& session, Kind kind, std::string_view name) {
   session.leave(Session::kListening);
 }
 
-void PubSub::forget(Session& session) {
+std::size_t PubSub::forget(Session& session, std::size_t at_most) {
+  std::size_t forgotten = 0;
   for (const Kind kind : {Kind::channel, Kind::pattern, Kind::shard_channel}) {
-    for (const std::string& name : names_of(session, kind)) unsubscribe(session, kind, name);
+    for (const std::string& name : names_of(session, kind, at_most - forgotten)) {
+      unsubscribe(session, kind, name);
+      ++forgotten;
+    }
   }
+  return forgotten;
 }
 
-std::vector<std::string> PubSub::names_of(const Session& session, Kind kind) const {
+std::vector<std::string> PubSub::names_of(const Session& session, Kind kind,
+                                          std::size_t at_most) const {
   const auto listener = listeners_.find(session.id());
   if (listener == listeners_.end()) return {};
   const auto& names = listener->second.names[static_cast<std::size_t>(kind)];
-  return {names.begin(), names.end()};
+  if (at_most >= names.size()) return {names.begin(), names.end()};
+  return {names.begin(), std::next(names.begin(), static_cast<std::ptrdiff_t>(at_most))};
 }
 
 PubSub::Published PubSub::publish(std::string_view channel, std::string_view text, Kind kind) {

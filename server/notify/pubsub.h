@@ -27,6 +27,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -53,6 +54,7 @@ class PubSub {
   using Reply = protocol::Reply;
   // Shard channels are a world of their own: SPUBLISH reaches them, and no pattern does.
   enum class Kind : std::uint8_t { channel, pattern, shard_channel };
+  static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
   PubSub() = default;
   PubSub(const PubSub&) = delete;
@@ -62,10 +64,11 @@ class PubSub {
   // REQUIRES: the session lives until forget() or has unsubscribed from all.
   [[nodiscard]] bool subscribe(Session& session, Kind kind, std::string_view name);
   void unsubscribe(Session& session, Kind kind, std::string_view name);
-  // From everything, without a word: the session ends, or begins anew.
-  void forget(Session& session);
-  // In the order of their bytes.
-  std::vector<std::string> names_of(const Session& session, Kind kind) const;
+  // From so much at most, without a word: the session ends, or begins anew. Returns from how much.
+  std::size_t forget(Session& session, std::size_t at_most = kAll);
+  // In the order of their bytes, the first ones.
+  std::vector<std::string> names_of(const Session& session, Kind kind,
+                                    std::size_t at_most = kAll) const;
 
   // To how many listeners it went so far; one that listens by several patterns counts, and gets it,
   // as often. `kind`: channel or shard_channel.

@@ -13,5 +13,7 @@ namespace redlock::server {
 inline constexpr std::size_t kStepsOfPiece = 512 * 1024;
 // To visit a key, which memory has to fetch, and to copy its name.
 inline constexpr std::size_t kStepsOfKey = 64;
+// To begin or to end listening to a name: it stands in three trees, and is confirmed.
+inline constexpr std::size_t kStepsOfSubscription = 512;
 
 }  // namespace redlock::server

@@ -25,6 +25,9 @@ class NodeHost : public SessionHost {
   std::size_t subscriptions_of(const protocol::Session& session) const override {
     return node_.subscriptions_of(session);
   }
+  std::size_t forget_some(protocol::Session& session, std::size_t at_most) override {
+    return node_.forget_some(session, at_most);
+  }
   bool has_unfinished_request(const protocol::Session& session) const override {
     return node_.has_unfinished_request(session);
   }

@@ -38,6 +38,9 @@ class SessionHost {
   virtual void close_session(protocol::Session::Id id) = 0;
   // What a close has to forget; many of them are closed in pieces.
   virtual std::size_t subscriptions_of(const protocol::Session& session) const = 0;
+  // Of one that is to be closed: forgets so much of it at most, and says how much that was; 0: what
+  // is left is forgotten as a whole.
+  virtual std::size_t forget_some(protocol::Session& session, std::size_t at_most) = 0;
   // Whether a request of the session goes on although its client has gone: so the session is kept
   // until this is false. Asked when the connection ends, and whenever the session has output then.
   virtual bool has_unfinished_request(const protocol::Session& session) const = 0;

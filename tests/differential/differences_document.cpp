@@ -24,7 +24,8 @@ no more names than there are commands.
 
 No client holds up the others ([security.md](security.md)), so some of what Redis does at one instant
 is done in pieces: KEYS of many keys answers what was there all the time, and what came or went
-meanwhile or not; in a script or a transaction it is refused. SCAN may look at fewer keys than COUNT
+meanwhile or not; in a script or a transaction it is refused. SUBSCRIBE and its siblings confirm
+1,024 names at a time, and messages may come between. SCAN may look at fewer keys than COUNT
 says. PUBLISH in a script or a transaction counts the listeners that it told at once; the rest are
 told behind it. A request has 16,384 words at most, a script 64 KB (`script-size-limit`); a glob that
 takes 262,144 steps does not match, and CONFIG GET and COMMAND LIST refuse patterns that take 2 million

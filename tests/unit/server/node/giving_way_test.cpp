@@ -312,6 +312,22 @@ TEST_CASE("KEYS of many keys goes on in pieces") {
   }
 }
 
+TEST_CASE("a transaction of one request of many words waits for its turn") {
+  SlowNode world;
+  std::string names;
+  for (int i = 0; i < 100; ++i) names += fmt::format(" name{}", i);
+  world.ask(world.alice, "MULTI");
+  world.ask(world.alice, "SUBSCRIBE" + names);
+  world.turns();
+  world.reading_takes = 1ms;
+  world.bob.send("EVAL 'return 1' 0", world.now);
+  world.reading_takes = 0ms;
+  world.alice.send("EXEC", world.now);
+  CHECK(world.alice.receive() == "(none)");
+  world.turns();
+  CHECK(world.alice.receive() != "(none)");
+}
+
 TEST_CASE("KEYS of many keys is refused where nothing may come between") {
   SlowNode world;
   world.fill(3 * kStepsOfPiece / kStepsOfKey);

@@ -1,5 +1,7 @@
-// Work whose size others choose, done in pieces or refused: waits that end together, and patterns.
+// Work whose size others choose, done in pieces or refused: waits that end together, names
+// to listen to, and patterns.
 #include "protocol/catalogue/glob.h"
+#include "server/settings/piece.h"
 #include "tests/support/slow_node.h"
 
 #include <string>
@@ -82,6 +84,67 @@ TEST_CASE("keys that are given up meanwhile are looked at behind the others, and
   }
   CHECK_FALSE(world.node.waiters().has_more());
   CHECK(world.waits() == 0);
+}
+
+TEST_CASE("SUBSCRIBE to many names goes on in pieces, and each is confirmed at its end") {
+  SlowNode world;
+  constexpr int kPiece = kStepsOfPiece / kStepsOfSubscription;
+  constexpr int kNames = 2 * kPiece + 10;
+  std::string names;
+  for (int i = 0; i < kNames; ++i) names += fmt::format(" name{:05}", i);
+  const auto kind = GENERATE(as<std::string>(), "", "p", "s");
+  world.alice.send(kind + "subscribe" + names, world.now);
+  CHECK(world.answers(world.alice) == kPiece);
+  CHECK(world.ask(world.bob, "PING") == "+PONG");
+  const std::string publish = kind == "s" ? "SPUBLISH" : "PUBLISH";
+
+  SECTION("what is published meanwhile reaches who listens by then") {
+    world.ask(world.bob, publish + " name00000 early");
+    world.ask(world.bob, publish + fmt::format(" name{:05} late", kNames - 1));
+    CHECK(world.alice.receive().find("early") != std::string::npos);
+    CHECK(world.alice.receive() == "(none)");
+    CHECK(world.turns() >= 2);
+    CHECK(world.answers(world.alice) == kNames - kPiece);
+  }
+  SECTION("all are confirmed once, and counted") {
+    world.turns();
+    for (int i = kPiece; i < kNames; ++i) {
+      CHECK(world.alice.receive() ==
+            fmt::format("[\"{}subscribe\", \"name{:05}\", (integer) {}]", kind, i, i + 1));
+    }
+    CHECK(world.alice.receive() == "(none)");
+    CHECK(world.node.subscriptions_of(world.alice.session()) == kNames);
+  }
+  SECTION("and so does the end of it, with names and without") {
+    world.turns();
+    world.answers(world.alice);
+    const bool is_named = GENERATE(true, false);
+    world.alice.send(kind + "unsubscribe" + (is_named ? names : ""), world.now);
+    world.turn();
+    CHECK(world.answers(world.alice) < kNames);
+    world.turns();
+    world.answers(world.alice);
+    CHECK(world.node.subscriptions_of(world.alice.session()) == 0);
+    CHECK(world.ask(world.alice, "PING") == "+PONG");
+  }
+  SECTION("its client may go in the middle") {
+    world.node.close_session(world.alice.session().id());
+    world.turns();
+    CHECK(world.node.pubsub().bytes() == 0);
+  }
+}
+
+TEST_CASE("of a SUBSCRIBE in pieces whose answer is dropped the confirmations are told") {
+  SlowNode world;
+  constexpr int kNames = 2 * kStepsOfPiece / kStepsOfSubscription;
+  std::string names;
+  for (int i = 0; i < kNames; ++i) names += fmt::format(" name{}", i);
+  world.ask(world.alice, "HELLO 3");
+  world.alice.send("CLIENT REPLY SKIP", world.now);
+  world.alice.send("SUBSCRIBE" + names, world.now);
+  world.alice.send("PING", world.now);
+  world.turns();
+  CHECK(world.answers(world.alice) == kNames + 1);
 }
 
 TEST_CASE("patterns that take long with many names are refused") {
