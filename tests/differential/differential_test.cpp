@@ -109,6 +109,7 @@ TEST_CASE("no TTL that ends soon is left to chance") {
   CHECK(safe({"expire", "k", "5"})[2] == "3600000");
   CHECK(safe({"expire", "k", "-5"})[2] == "-5");
   CHECK(safe({"WAIT", "1", "0"})[2] == "10");
+  CHECK(safe({"ACL", "Save"}) == Words{"ACL", "help"});
   CHECK(may_be_over({"SET", "k", "v", "PXAT", moment_in_ms(-1)}));
   CHECK_FALSE(may_be_over({"SET", "k", "v", "PX", "3600000"}));
 }

@@ -21,6 +21,8 @@ constexpr NotCompared kNotCompared[] = {
      "it for the number"},
     {"(an open bracket within another of ACL SETUSER)",
      "Redis forgets the rules of the first; a node says that the second is no rule"},
+    {"(SET with IFEQ or IFNE of a user of some keys)",
+     "a node wants that he may read the key; Redis 7.0 has no such words"},
     {"(SCAN, KEYS, DBSIZE, RANDOMKEY, FLUSHALL, FLUSHDB, SLOWLOG, PUBSUB of a user of some keys)",
      "others' keys are not shown to him, and not his to end; tests/transcript has the differences"},
     {"shutdown", "it ends the server; tests/process tests it"},
