@@ -34,6 +34,11 @@ void LockQuotas::move(std::string_view key, Instant deadline) {
   keys.emplace(deadline, found->first);
 }
 
+void LockQuotas::extend(std::string_view key, Instant deadline) {
+  const auto found = owners_.find(key);
+  if (found != owners_.end() && found->second.deadline < deadline) move(key, deadline);
+}
+
 void LockQuotas::end(std::string_view key) {
   const auto found = owners_.find(key);
   if (found != owners_.end()) remove(found);

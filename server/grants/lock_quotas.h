@@ -28,6 +28,8 @@ class LockQuotas {
   void take(std::string_view user, std::string_view key, Instant deadline);
   // The lock has another deadline, or is over. Nothing, if it does not stand here.
   void move(std::string_view key, Instant deadline);
+  // The same, where a deadline that is later than this one stays.
+  void extend(std::string_view key, Instant deadline);
   void end(std::string_view key);
   void clear();
 

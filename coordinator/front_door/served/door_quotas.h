@@ -53,6 +53,7 @@ class DoorQuotas {
     user == nullptr ? held_.end(key) : held_.take(user->name(), key, deadline);
   }
   void move(std::string_view key, Instant deadline) { held_.move(key, deadline); }
+  void extend(std::string_view key, Instant deadline) { held_.extend(key, deadline); }
   void end(std::string_view key) { held_.end(key); }
 
  private:

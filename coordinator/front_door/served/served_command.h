@@ -179,7 +179,7 @@ class ServedCommand {
   // --- for its user: served_command_users.cpp
   bool begin_taking(const std::vector<WantedChange>& changes, Now now);
   void end_taking();
-  void count_lock(const Done& done);
+  void count_lock(const Done& done, Now now);
   void describe_broken();
 
   // --- ending

@@ -167,7 +167,7 @@ void ServedCommand::note_what_may_be_done(ChangeKind kind, const CommittedChange
 }
 
 void ServedCommand::keep_done(Done done, Now now) {
-  count_lock(done);
+  count_lock(done, now);
   find(done.key)->certainty = Certainty::confirmed;  // as it was before
   std::erase_if(partly_done_, [&](const PartlyDone& it) { return it.done.key == done.key; });
   switch (done.kind) {

@@ -5,6 +5,16 @@
 
 namespace redlock::coordinator {
 
+namespace {
+
+// Another value under a key is another's lock (rule L4); a hash is its maker's.
+bool is_taken(ChangeKind kind, server::LockKind content) {
+  return kind == ChangeKind::create ||
+         (kind == ChangeKind::replace && content == server::LockKind::text);
+}
+
+}  // namespace
+
 // What its user is about to have; false: he may not have so many (max-locks).
 bool ServedCommand::begin_taking(const std::vector<WantedChange>& changes, Now now) {
   end_taking();
@@ -12,7 +22,7 @@ bool ServedCommand::begin_taking(const std::vector<WantedChange>& changes, Now n
   if (user == nullptr) return true;
   std::vector<std::string_view> keys;
   for (const WantedChange& change : changes) {
-    if (change.kind == ChangeKind::create) keys.push_back(change.key);
+    if (is_taken(change.kind, change.content)) keys.push_back(change.key);
   }
   const auto taking = parts_.quotas.begin_taking(*user, keys, now.monotonic);
   taking_ = taking.value_or(0);
@@ -23,14 +33,18 @@ void ServedCommand::end_taking() {
   if (taking_ > 0) parts_.quotas.end_taking(*body_->taker(), std::exchange(taking_, 0));
 }
 
-void ServedCommand::count_lock(const Done& done) {
-  switch (done.kind) {
-    case ChangeKind::create:
-      return parts_.quotas.note_taken(body_->taker(), done.key, done.after->deadline);
-    case ChangeKind::release:
-      return parts_.quotas.end(done.key);
-    default:
-      return parts_.quotas.move(done.key, done.after->deadline);
+// Until the last of its nodes has given it back, for that long it can be extended: its client's own
+// TTL is over before (rule D2).
+void ServedCommand::count_lock(const Done& done, Now now) {
+  if (done.kind == ChangeKind::release) return parts_.quotas.end(done.key);
+  const Duration kept = stretch(padded(done.ttl, parts_.times), parts_.times.clock_drift);
+  const Instant deadline = later(now.monotonic, kept);
+  if (is_taken(done.kind, done.after->kind)) {
+    parts_.quotas.note_taken(body_->taker(), done.key, deadline);
+  } else if (done.kind == ChangeKind::extend) {
+    parts_.quotas.extend(done.key, deadline);  // nodes keep a later one, too
+  } else {
+    parts_.quotas.move(done.key, deadline);
   }
 }
 

@@ -100,7 +100,7 @@ TEST_CASE("a user has so many locks at a time through a door, whoever ends them"
   CHECK(operator_("DEL a:2") == "(integer) 1");
   CHECK(alice("SET a:3 v NX PX 10000") == "+OK");
   CHECK(alice("SET a:4 v NX PX 10000") == full);
-  world.nodes().pass(11s);  // a:3 is over, and a:1 was extended
+  world.nodes().pass(12s);  // a:3 is over, and a:1 was extended
   CHECK(alice("SET a:4 v NX PX 10000") == "+OK");
   CHECK(alice("SET a:5 v NX PX 10000") == full);
   CHECK(alice("DEL a:4") == "(integer) 1");
@@ -109,6 +109,74 @@ TEST_CASE("a user has so many locks at a time through a door, whoever ends them"
   const std::string both = alice.receive() + bob.receive();
   CHECK((both == "+OK" + full || both == full + "+OK"));
   CHECK(operator_("SET a:7 v NX PX 10000") == "+OK");
+}
+
+TEST_CASE("who may have no more locks keeps nobody waiting behind him") {
+  DoorWorld world;
+  DoorClient operator_ = world.connect();
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  const std::string full =
+      "-NOPERM this user has as many locks as it may have at a time (max-locks 1)";
+  CHECK(operator_("ACL SETUSER a on >x ~* +@lock max-locks:1") == "+OK");
+  CHECK(alice("AUTH a x") == "+OK");
+  CHECK(alice("SET 1 v NX PX 60000") == "+OK");
+  CHECK(operator_("SET 2 v NX PX 60000") == "+OK");
+  alice.send("LOCK.ACQUIRE 2 v PX 1000 WAIT 60000");
+  world.nodes().pass(100ms);
+  bob.send("LOCK.ACQUIRE 2 v PX 1000 WAIT 60000");
+  world.nodes().pass(100ms);
+  CHECK(operator_("DEL 2") == "(integer) 1");
+  CHECK(alice.receive(100ms) == full);
+  CHECK(bob.receive(100ms).starts_with("[(integer) 1"));
+  alice.send("LOCK.ACQUIRE 3 v PX 1000 WAIT 60000");
+  CHECK(alice.receive(100ms) == full);
+}
+
+TEST_CASE("what a user puts in place of another's lock is his, and the other's no more") {
+  DoorWorld world;
+  DoorClient operator_ = world.connect();
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  const std::string full =
+      "-NOPERM this user has as many locks as it may have at a time (max-locks 1)";
+  CHECK(operator_("ACL SETUSER a on >x ~* +@lock max-locks:1") == "+OK");
+  CHECK(operator_("ACL SETUSER b on >x ~* +@lock max-locks:1") == "+OK");
+  CHECK(alice("AUTH a x") == "+OK");
+  CHECK(bob("AUTH b x") == "+OK");
+  CHECK(alice("SET 1 v NX PX 30000") == "+OK");
+  CHECK(operator_("SET 2 v NX PX 30000") == "+OK");
+  CHECK(bob("SET 1 mine PX 30000") == "+OK");
+  CHECK(bob("SET 2 mine PX 30000") == full);
+  CHECK(operator_("GET 2") == R"("v")");
+  CHECK(alice("SET 2 v PX 30000") == "+OK");  // the same value is an extension
+  CHECK(alice("SET 3 v NX PX 30000") == "+OK");
+  CHECK(operator_("SET 1 his PX 30000") == "+OK");
+  CHECK(bob("SET 4 mine NX PX 30000") == "+OK");
+  CHECK(alice("HSET h f 1") == full);
+  CHECK(alice("DEL 3") == "(integer) 1");
+  CHECK(alice("HSET h f 1") == "(integer) 1");
+  CHECK(bob("HSET h f 2") == "(integer) 0");  // a hash stays its maker's
+  CHECK(alice("SET 3 v NX PX 30000") == full);
+}
+
+TEST_CASE("a lock counts as its user's for as long as it can be extended") {
+  DoorWorld world;
+  DoorClient operator_ = world.connect();
+  DoorClient alice = world.connect();
+  CHECK(operator_("ACL SETUSER a on >x ~* +@lock max-locks:1") == "+OK");
+  CHECK(alice("AUTH a x") == "+OK");
+  CHECK(alice("SET 1 v NX PX 200") == "+OK");
+  world.nodes().pass(400ms);  // its TTL is over, and the nodes keep it yet
+  CHECK(alice("SET 2 v NX PX 200").starts_with("-NOPERM"));
+  CHECK(alice("PEXPIRE 1 200") == "(integer) 1");
+  world.nodes().pass(2s);
+  CHECK(alice("PEXPIRE 1 200") == "(integer) 0");
+  CHECK(alice("SET 2 v NX PX 20000") == "+OK");
+  CHECK(alice("LOCK.EXTEND 2 v PX 1").starts_with("[(integer) 1"));  // what is longer stays
+  world.nodes().pass(3s);
+  CHECK(alice("SET 3 v NX PX 200").starts_with("-NOPERM"));
+  CHECK(alice("GET 2") == R"("v")");
 }
 
 TEST_CASE("a lock that a user did not get does not count as his") {
