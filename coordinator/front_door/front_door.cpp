@@ -78,6 +78,7 @@ FrontDoor::FrontDoor(Group& group, Group& message_group, Options options, Enviro
                  .random = random_,
                  .worth = worth_,
                  .stopwatch = stopwatch_,
+                 .is_audited = node_.audit().is_on(),
                  .on_change = [this](const WantedChange& change) { note_change(change); }}),
       waiting_(group) {
   now_.monotonic = environment.started_at;
@@ -163,13 +164,11 @@ void FrontDoor::audit(const ServedCommands::Answered& answered) {
   for (const server::BrokenLock& lock : answered.broken) {
     if (takers_.is_taken_by(hash_of(lock.key), lock.token, answered.session)) continue;
     node_.breaks().tell(lock, node_.who_of(answered.session), now_);
-    if (lock.how == server::Break::overwrites) {
-      takers_.note(hash_of(lock.key), lock.token, answered.session);
-    }
   }
-  for (const Claim& claim : answered.promise.created) {
+  for (const Claim& claim : answered.taken) {
     takers_.note(hash_of(claim.name), lock_number(claim.value), answered.session);
   }
+  node_.forget_who(answered.session);
 }
 
 void FrontDoor::deliver(ServedCommands::Answered answered) {
@@ -234,8 +233,11 @@ Session& FrontDoor::open_session(protocol::Peer peer, Now now) {
   return node_.open_session(std::move(peer), now);
 }
 
+// What it has sent goes on without it.
 void FrontDoor::close_session(Session::Id id) {
   gone_.push_back(id);
+  const bool is_served = commands_.is_serving(id) || begun_for_.contains(id);
+  if (is_served && node_.audit().is_on()) node_.keep_who(id);
   node_.close_session(id);
 }
 

@@ -22,7 +22,9 @@ class Takers {
   static constexpr std::size_t kTakesMax = 4096;
 
   // key_hash: LockLookup::hash_of(). token: the lock's, which no other lock of its key has.
+  // Nothing where that is 0, as of what a front door lays on its scratch: it tells no lock apart.
   void note(std::uint32_t key_hash, std::uint64_t token, Client by) {
+    if (token == 0) return;
     if (takes_.empty()) takes_.resize(kTakesMax);
     takes_[key_hash % kTakesMax] = {token, by, key_hash};
   }

@@ -312,7 +312,9 @@ std::size_t Node::subscriptions_of(const Session& session) const {
          waiters_.count_of(session.id());
 }
 
+// A client that goes may leave its script behind.
 void Node::close_session(Session::Id id) {
+  if (audit_.is_on() && suspended_ && id == script_client_) keep_who(id);
   if (Session* session = sessions_.find(id)) {
     door_.close(*session, grants_.clock().latest());
     drop_subscriptions(*session);

@@ -65,6 +65,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 namespace redlock::server {
 
@@ -172,10 +173,16 @@ class Node final : public protocol::Service, private CommandRunner {
   LockBreaks& breaks() { return breaks_; }
   Audit& audit() { return audit_; }
   const Audit& audit() const { return audit_; }
-  // For the audit: of a script's call, who runs the script; of one who has gone, his number.
-  Audit::Who who_of(const Call& call) const;
+  // For the audit: of a script's call, who runs the script; of one who has gone and was not kept,
+  // his number.
+  Audit::Who who_of(const Call& call);
   Audit::Who who_of(protocol::Session::Id client);
-  Breaker breaker_of(const Call& call) const;
+  // He is about to go, and what he has sent goes on: it is still his, until he is forgotten.
+  void keep_who(protocol::Session::Id client) { gone_.emplace(client, who_of(client)); }
+  void forget_who(protocol::Session::Id client) {
+    if (!gone_.empty()) gone_.erase(client);
+  }
+  Breaker breaker_of(const Call& call);
   Coverage& coverage() { return coverage_; }
   Membership& membership() { return membership_; }
   const Membership& membership() const { return membership_; }
@@ -378,10 +385,11 @@ class Node final : public protocol::Service, private CommandRunner {
   Random random_;
   RecentRates rates_;
   protocol::Session::Id script_client_ = 0;  // who ran the last script
-  unsigned untimed_scripts_ = 0;             // since one was timed
-  bool times_lua_ = false;                   // in run_timed_if_in_lua()
-  std::optional<Instant> lua_began_;         // its
-  std::uint64_t peak_memory_ = 0;            // as turns left it
+  std::unordered_map<protocol::Session::Id, Audit::KeptWho> gone_;
+  unsigned untimed_scripts_ = 0;      // since one was timed
+  bool times_lua_ = false;            // in run_timed_if_in_lua()
+  std::optional<Instant> lua_began_;  // its
+  std::uint64_t peak_memory_ = 0;     // as turns left it
   bool has_begun_ = false;
   std::optional<StopRequest> stop_;
 };

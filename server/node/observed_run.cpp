@@ -101,17 +101,16 @@ void Node::show_to_monitors(const Call& call, Reply* reply) {
   *reply = std::move(both);
 }
 
-// A client that is gone has left its script behind.
-Audit::Who Node::who_of(const Call& call) const {
-  return call.from_script ? who(call.sessions.find(script_client_), script_client_)
-                          : who(&call.session, call.session.id());
+Audit::Who Node::who_of(const Call& call) {
+  return call.from_script ? who_of(script_client_) : who(&call.session, call.session.id());
 }
 
 Audit::Who Node::who_of(Session::Id client) {
-  return who(sessions_.find(client), client);
+  const auto gone = gone_.find(client);
+  return gone != gone_.end() ? gone->second.who() : who(sessions_.find(client), client);
 }
 
-Breaker Node::breaker_of(const Call& call) const {
+Breaker Node::breaker_of(const Call& call) {
   const std::string_view name = call.command.spec.name;
   if (!call.from_script) return {name, who_of(call), call.words};
   return {name, who_of(call), scripts_.arguments(), scripts_.compares(), scripts_.is_trusted()};

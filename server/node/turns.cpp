@@ -165,7 +165,7 @@ void Node::tell_late_refusals(Now now) {
 Reply Node::run_script(Call& call, const lua::Script& script,
                        std::span<const std::string_view> keys,
                        std::span<const std::string_view> arguments) {
-  script_client_ = call.session.id();
+  forget_who(std::exchange(script_client_, call.session.id()));
   Reply reply = scripts_.run(call.session, script, keys, arguments, call.now);
   if (!reply.is(Reply::Kind::later)) return reply;
   const Instant began = call.in_transaction ? grants_.clock().latest() : call.instant();

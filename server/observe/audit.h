@@ -58,6 +58,17 @@ class Audit {
     std::string_view name;  // CLIENT SETNAME; it may be any
     std::string_view user;  // empty: the default one
   };
+  // Of one who goes while what he has sent goes on.
+  struct KeptWho {
+    std::string address;
+    protocol::Session::Id id = 0;
+    std::string name;
+    std::string user;
+
+    explicit KeptWho(const Who& who)
+        : address(who.address), id(who.id), name(who.name), user(who.user) {}
+    Who who() const { return {address, id, name, user}; }
+  };
   struct Field {
     std::string_view name;
     std::string_view value;

@@ -21,8 +21,10 @@ struct BusyFixture final : ScriptWatch {
   TestClient alice{node, now};
   TestClient bob{node, now};
 
-  explicit BusyFixture(NodeStart start = {}, LatestDeadlinePage* ledger = nullptr)
-      : node(all_families(), settings, std::move(start),
+  explicit BusyFixture(NodeStart start = {}, LatestDeadlinePage* ledger = nullptr,
+                       Settings with = {})
+      : settings(std::move(with)),
+        node(all_families(), settings, std::move(start),
              {[this] { return interrupt(); }, log, this, ledger, nullptr,
               [this] { return Instant(stopwatch); }}) {
     node.begin_run(now);

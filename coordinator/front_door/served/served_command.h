@@ -103,6 +103,8 @@ class ServedCommand {
   Promise take_promise() { return std::move(promise_); }
   // What it did to locks that it did not name by their values. Empty: there is no audit.
   std::vector<server::BrokenLock> take_broken() { return std::move(last_.broken); }
+  // The locks that are in its client's name since, with their values.
+  std::vector<Claim> taken() const;
   const CommandBody& body() const { return *body_; }
   KeyLines::Number number() const { return number_; }
 

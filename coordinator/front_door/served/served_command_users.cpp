@@ -48,6 +48,16 @@ void ServedCommand::count_lock(const Done& done, Now now) {
   }
 }
 
+std::vector<Claim> ServedCommand::taken() const {
+  std::vector<Claim> taken;
+  for (const Done& done : done_) {
+    if (done.after && is_taken(done.kind, done.after->kind)) {
+      taken.push_back({done.key, done.value});
+    }
+  }
+  return taken;
+}
+
 // Which locks they were that the last run broke.
 void ServedCommand::describe_broken() {
   for (server::BrokenLock& broken : last_.broken) {

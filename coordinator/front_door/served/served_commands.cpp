@@ -9,7 +9,8 @@ namespace redlock::coordinator {
 // What one command has learned is told to those behind it that came before it was asked (D10): each
 // runs again, and may be answered by it.
 ServedCommands::ServedCommands(Parts parts)
-    : shared_{.group = parts.group,
+    : is_audited_(parts.is_audited),
+      shared_{.group = parts.group,
               .lines = lines_,
               .known = parts.known,
               .stats = parts.stats,
@@ -97,8 +98,8 @@ void ServedCommands::end(Number number) {
   ServedCommand& command = *under_way.mapped().command;
   const auto found = by_session_.find(session);
   if (found != by_session_.end() && found->second == number) by_session_.erase(found);
-  answered_.push_back(
-      {session, command.take_reply(), command.take_promise(), command.take_broken()});
+  answered_.push_back({session, command.take_reply(), command.take_promise(), command.take_broken(),
+                       is_audited_ ? command.taken() : std::vector<Claim>()});
 }
 
 }  // namespace redlock::coordinator

@@ -27,7 +27,9 @@ class ServedCommands {
     SessionId session;
     protocol::Reply reply;
     Promise promise;
+    // For the audit; empty without one.
     std::vector<server::BrokenLock> broken;
+    std::vector<Claim> taken;
   };
   // As ServedCommand's; all outlive it.
   struct Parts {
@@ -39,6 +41,7 @@ class ServedCommands {
     const RandomBytes& random;
     const Duration& worth;
     const server::Stopwatch& stopwatch;
+    bool is_audited;
     std::function<void(const WantedChange& change)> on_change;
   };
   explicit ServedCommands(Parts parts);
@@ -77,6 +80,7 @@ class ServedCommands {
   void end(Number number);
 
   KeyLines lines_;
+  const bool is_audited_;
   ServedCommand::Parts shared_;
   Now now_{};  // of the call under way
   Number last_number_ = 0;

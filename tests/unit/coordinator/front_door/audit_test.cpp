@@ -82,6 +82,40 @@ TEST_CASE_METHOD(AuditedDoor, "a door tells of nothing that a holder does with i
   CHECK(told().empty());
 }
 
+TEST_CASE_METHOD(AuditedDoor, "a lock is in the name of who took it, by whichever commands") {
+  CHECK(alice("SET j v NX PX 30000") == "+OK");
+  CHECK(mallory("MULTI") == "+OK");
+  CHECK(mallory("SET k mine NX PX 30000") == "+QUEUED");
+  CHECK(mallory("EVAL \"return redis.call('del', KEYS[1])\" 1 j v") == "+QUEUED");
+  CHECK(mallory("EXEC") == "[+OK, (integer) 1]");
+  CHECK(mallory("DEL k") == "(integer) 1");
+  CHECK(told().empty());
+  CHECK(mallory("SET k mine NX PX 30000") == "+OK");
+  CHECK(alice("SET k v IFEQ mine PX 30000") == "+OK");  // handed over
+  CHECK(told().empty());
+  CHECK(mallory("DEL k") == "(integer) 1");
+  CHECK(told() == Lines{broken("del", "ends", "v")});
+}
+
+TEST_CASE_METHOD(AuditedDoor,
+                 "a lock that was set again beside a new one is no less its holder's") {
+  CHECK(alice("SET k v NX PX 30000") == "+OK");
+  CHECK(alice("MSET k v j v") == "+OK");
+  CHECK(mallory("DEL k") == "(integer) 1");
+  CHECK(told() == Lines{broken("del", "ends", "v")});
+}
+
+TEST_CASE_METHOD(AuditedDoor, "who hangs up is named all the same") {
+  CHECK(alice("SET k v NX PX 30000") == "+OK");
+  const std::string line = broken("del", "ends", "v");
+  mallory.send("DEL k");
+  mallory.hang_up();
+  nodes().pass(1s);
+  CHECK(alice("GET k") == "(nil)");
+  CHECK(told() == Lines{line});
+  CHECK(door().node().who_of(mallory.id()).name.empty());  // nothing stays
+}
+
 TEST_CASE_METHOD(AuditedDoor,
                  "a door tells of scripts and transactions once, and if they are done") {
   CHECK(alice("SET k v NX PX 30000") == "+OK");

@@ -2,6 +2,7 @@
 #include "server/observe/audit.h"
 
 #include "lua/scripts/known_scripts.h"
+#include "tests/support/busy_fixture.h"
 #include "tests/support/node_fixture.h"
 
 #include <algorithm>
@@ -114,6 +115,21 @@ TEST_CASE("what a connection took, it may end as it likes") {
   node.by_mallory("SET k alices NX PX 30000");
   node("DEL k");
   CHECK_THAT(node.only_line(), Contains("lock-broken client=\"\" id=1 "));
+}
+
+TEST_CASE("who hangs up while his script runs is named all the same") {
+  BusyFixture busy({}, nullptr, audited());
+  busy.ask(busy.bob, "SET k v NX PX 60000");
+  busy.ask(busy.alice, "CLIENT SETNAME alice");
+  busy.ask(busy.alice,
+           "EVAL \"redis.call('INFO') for i=1,300000 do end return redis.call('del','k')\" 0");
+  REQUIRE(busy.node.has_suspended());
+  busy.node.close_session(busy.alice.session().id());
+  for (int slice = 0; slice < 20; ++slice) busy.pass(20ms);
+  CHECK(busy.ask(busy.bob, "GET k") == "(nil)");
+  CHECK_THAT(busy.log.lines.back(), Contains("id=1 name=alice command=del how=ends key=k "));
+  busy.ask(busy.bob, "EVAL \"return redis.call('set', 'k', 'v', 'PX', 100)\" 0");
+  CHECK(busy.node.who_of(1).name.empty());  // forgotten
 }
 
 TEST_CASE("of a script the audit names the client that runs it, and what it calls") {
