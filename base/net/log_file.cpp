@@ -88,6 +88,7 @@ struct LogFile::Shared {
   bool is_done() const { return waiting.empty() && !open_anew && !is_writing; }
   void put(const std::string& line);
   void tell_loss(std::string_view why);
+  void tell_other(std::string_view text);
   void reopen(const std::string& path);
   void write(std::string_view lines, std::uint64_t left_out);
   std::uint64_t write_lines(std::string_view lines);
@@ -169,6 +170,7 @@ void LogFile::Shared::reopen(const std::string& path) {
     const std::string text =
         fmt::format("cannot open the log file {} anew: {}", path, strerror(errno));
     write_lines(own_line(text, form));
+    tell_other(text);
     return;
   }
   if (owns_fd) close(fd);
@@ -193,8 +195,11 @@ void LogFile::Shared::put(const std::string& line) {
 }
 
 void LogFile::Shared::tell_loss(std::string_view why) {
+  tell_other(fmt::format("{} loses lines, and counts them: {}", name, why));
+}
+
+void LogFile::Shared::tell_other(std::string_view text) {
   if (losses_in == nullptr) return;
-  const std::string text = fmt::format("{} loses lines, and counts them: {}", name, why);
   losses_in->put(line_of(LogLevel::warning, text, losses_in->form));
 }
 

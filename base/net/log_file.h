@@ -56,8 +56,8 @@ class LogFile final : public LogSink {
   void set_level(const LogLevel& level) { level_ = &level; }
   void log(LogLevel level, std::string_view text) override;
   std::uint64_t lines_lost() const override;
-  // The other log has a line, once, when this one begins to lose lines: why it does. Before the
-  // first line.
+  // The other log has a line, once, when this one begins to lose lines: why it does; and one each
+  // time that this one cannot be opened anew. Before the first line.
   void tell_losses_in(const LogFile& other);
 
   // Opens the file by its name again, before the next line. If that fails the old one stays, and is

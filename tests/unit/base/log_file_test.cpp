@@ -247,6 +247,25 @@ TEST_CASE("a log that cannot be opened anew goes on where it was, and says so") 
   CHECK_THAT(content_of(path + ".1"), Contains("cannot open the log file") && EndsWith("after\n"));
 }
 
+TEST_CASE("of an audit that cannot be opened anew the log hears, too") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/log";
+  const std::string gone = folder.path() + "/gone";
+  {
+    auto log = LogFile::open(path);
+    REQUIRE(mkdir(gone.c_str(), 0700) == 0);
+    auto audit = LogFile::open(gone + "/audit", LogFile::Form::json);
+    REQUIRE((log && audit));
+    audit.value().tell_losses_in(log.value());
+    REQUIRE(std::rename(gone.c_str(), (gone + ".1").c_str()) == 0);
+    audit.value().reopen();
+    REQUIRE(audit.value().drain());
+  }
+  CHECK_THAT(content_of(path),
+             Contains("cannot open the log file " + gone + "/audit anew: No such"));
+  CHECK_THAT(content_of(gone + ".1/audit"), Contains("anew: No such"));
+}
+
 TEST_CASE("a pipe that nobody reads is refused as a log, and not waited for") {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/pipe";
