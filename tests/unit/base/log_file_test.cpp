@@ -263,7 +263,8 @@ TEST_CASE("of an audit that cannot be opened anew the log hears, too") {
   }
   CHECK_THAT(content_of(path),
              Contains("cannot open the log file " + gone + "/audit anew: No such"));
-  CHECK_THAT(content_of(gone + ".1/audit"), Contains("anew: No such"));
+  CHECK_THAT(content_of(gone + ".1/audit"),
+             Catch::StartsWith("{\"event\":\"file\"") && Contains("anew: No such"));
 }
 
 TEST_CASE("a pipe that nobody reads is refused as a log, and not waited for") {
@@ -310,6 +311,26 @@ TEST_CASE("what a full disk does not take is counted, told, and leaves no half o
   CHECK(count_of(told, path + " loses lines, and counts them: File too large\n") == 2);
 }
 
+TEST_CASE("half a line ends before the next one, and leaves nothing in a new file") {
+  const bool is_renamed = GENERATE(false, true);
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/audit";
+  {
+    auto audit = LogFile::open(path, LogFile::Form::text);
+    REQUIRE(audit);
+    {
+      const FileSizeLimit limit(4);
+      audit.value().log(LogLevel::warning, "the first");
+      REQUIRE(audit.value().drain());
+    }
+    if (is_renamed) REQUIRE(std::rename(path.c_str(), (path + ".1").c_str()) == 0);
+    audit.value().reopen();
+    audit.value().log(LogLevel::warning, "the second");
+  }
+  const std::string half = is_renamed ? "" : "the \n";
+  CHECK(content_of(path) == half + "lines that the log could not take: 1\nthe second\n");
+}
+
 TEST_CASE("lines that have no room to wait count as lost, and the other log hears of it once") {
   const TemporaryFolder folder;
   const std::string own_path = folder.path() + "/log";
@@ -328,6 +349,25 @@ TEST_CASE("lines that have no room to wait count as lost, and the other log hear
     reader.join();
   }
   CHECK(count_of(content_of(own_path), "loses lines") == 1);
+}
+
+TEST_CASE("lines that had no room are told of behind those that had, without another") {
+  SlowPipe pipe;
+  std::string all;
+  std::thread reader;
+  const std::string text(4'000, 'x');
+  {
+    auto log = LogFile::of_descriptor(pipe.writer());
+    REQUIRE(log);
+    for (int i = 0; i < 400; ++i) log.value().log(LogLevel::notice, text);
+    reader = std::thread([&] { all = pipe.read_until("more than there is"); });
+    while (!log.value().drain()) continue;
+  }
+  pipe.close_writer();
+  reader.join();
+  const std::size_t told = all.rfind("lines that the log could not take: ");
+  REQUIRE(told != std::string::npos);
+  CHECK(told > all.rfind(text));
 }
 
 TEST_CASE("a descriptor that somebody else made non-blocking loses nothing") {
