@@ -195,6 +195,21 @@ TEST_CASE("a lock that a user did not get does not count as his") {
   CHECK(alice("SET a:2 mine NX PX 10000") == "+OK");
 }
 
+TEST_CASE("a lock that its user was not told of does not count as his") {
+  DoorWorld world;
+  DoorClient operator_ = world.connect();
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  CHECK(operator_("ACL SETUSER a on >x ~* +@lock max-locks:1") == "+OK");
+  CHECK(alice("AUTH a x") == "+OK");
+  CHECK(bob("AUTH a x") == "+OK");
+  alice.wire().takes_nothing = true;
+  alice.send("SET 1 v NX PX 30000");
+  CHECK(alice.receive(1s) == "(closed)");
+  world.nodes().pass(1s);
+  CHECK(bob("SET 2 v NX PX 30000") == "+OK");
+}
+
 TEST_CASE("who waits at a door does not take a lock for longer than he may by then") {
   DoorWorld world;
   DoorClient operator_ = world.connect();

@@ -152,6 +152,16 @@ TEST_CASE_METHOD(AuditedDoor, "what no quorum has told may have been done, and i
   CHECK(told() == Lines{broken("del", "ends", "v", "unknown")});
 }
 
+TEST_CASE_METHOD(AuditedDoor, "what was not even asked for is not told") {
+  CHECK(alice("SET k v NX PX 30000") == "+OK");
+  for (const unsigned number : {1u, 2u, 3u}) nodes().hang(number);
+  CHECK(mallory("MULTI") == "+OK");
+  CHECK(mallory("DEL k") == "+QUEUED");
+  CHECK(mallory("SET j v NX PX 30000") == "+QUEUED");
+  CHECK_THAT(mallory("EXEC"), Contains("NOQUORUM"));
+  CHECK(told().empty());
+}
+
 TEST_CASE_METHOD(AuditedDoor, "a door tells of passwords, users and settings") {
   CHECK(alice("ACL SETUSER team on >secret ~* +@lock") == "+OK");
   CHECK_THAT(mallory("AUTH team wrong"), Contains("WRONGPASS"));
