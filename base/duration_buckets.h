@@ -41,7 +41,7 @@ class DurationBuckets {
 
   void add(Duration took) {
     ++counts_[bucket_of(took)];
-    sum_ += took;
+    sum_ = later(Instant(sum_), took).time_since_epoch();
   }
 
   // Each with what took longer than the one before it.
@@ -52,6 +52,7 @@ class DurationBuckets {
     }
     return buckets;
   }
+  // kEndless where it would overflow: of three locks of a hundred years.
   Duration sum() const { return sum_; }
 
  private:

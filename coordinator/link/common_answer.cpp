@@ -16,8 +16,8 @@ bool take_number(std::string_view& bytes, std::int64_t& number) {
   number = 0;
   std::size_t at = 1;
   for (; at < bytes.size() && bytes[at] >= '0' && bytes[at] <= '9'; ++at) {
-    number = number * 10 + (bytes[at] - '0');
     if (at > kDigitsMax) return false;
+    number = number * 10 + (bytes[at] - '0');
   }
   const std::size_t digits = at - 1;
   const bool is_number = digits == 1 || (digits > 1 && bytes[1] != '0');

@@ -25,3 +25,10 @@ TEST_CASE("each stands in the bucket whose edge it does not pass") {
   CHECK(buckets.back().count == 1);
   CHECK(times.sum() == 200us + 1ns + 2s + 1ns + 1h);
 }
+
+TEST_CASE("the sum of what is very long ends at the longest") {
+  DurationBuckets times;
+  for (int i = 0; i < 3; ++i) times.add(Duration::max() / 2);
+  CHECK(times.sum() == DurationBuckets::kEndless);
+  CHECK(times.buckets().back().count == 3);
+}
