@@ -183,7 +183,8 @@ Reply log(Call& call) {
   }
   Reply entries = Reply::array();
   for (const AccessLog::Entry& entry : log.entries()) {
-    if (count-- <= 0) break;
+    if (count <= 0) break;
+    --count;
     entries.add(entry_of(entry, call.instant()));
   }
   return entries;

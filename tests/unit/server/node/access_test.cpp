@@ -306,6 +306,7 @@ TEST_CASE_METHOD(TwoTeams, "ACL LOG tells what was refused to whom, and by which
   CHECK(log.find(R"("reason", "auth", "context", "toplevel", "object", "AUTH")") !=
         std::string::npos);
   CHECK((*this)("ACL LOG 1").find("a:1") == std::string::npos);
+  CHECK((*this)("ACL LOG -9223372036854775808") == "[]");
 }
 
 TEST_CASE("users of the configuration are there from the first connection on") {
