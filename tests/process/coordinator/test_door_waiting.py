@@ -68,7 +68,7 @@ class Waiting(DoorTest):
             alone_ms = self.pair_ms(client)
             pollers = subprocess.Popen(
                 [BUILD / "load_generator", "--port", str(door.port), "--connections", str(POLLERS),
-                 "--pipeline", "1", "--rounds", "100000000", "--", "SET", "printer", "{value}",
+                 "--pipeline", "1", "--rounds", "10000000", "--", "SET", "printer", "{value}",
                  "NX", "PX", "30000"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             self.addCleanup(pollers.wait)
             self.addCleanup(pollers.kill)
