@@ -58,6 +58,14 @@ class TestClient {
   std::string pending_;
 };
 
+// A fixture's node that starts after a crash, and grants nothing for so long.
+inline NodeStart recovering_for(Duration delay) {
+  NodeStart start;
+  start.delay = delay;
+  start.grant_from = Instant(24h) + delay;
+  return start;
+}
+
 class NodeFixture {
  public:
   explicit NodeFixture(Settings settings = {}, NodeStart start = {},

@@ -11,17 +11,15 @@ using namespace redlock::protocol;
 
 namespace {
 
-using State = ParsedReply::State;
-
 // The reply in one line, "(incomplete)", or "broken: " and why.
 std::string parsed(std::string_view bytes) {
   const ParsedReply result = parse_reply(bytes);
   switch (result.state) {
-    case State::incomplete:
+    case ParsedReply::State::incomplete:
       return "(incomplete)";
-    case State::broken:
+    case ParsedReply::State::broken:
       return "broken: " + result.problem;
-    case State::complete:
+    case ParsedReply::State::complete:
       break;
   }
   CHECK(result.consumed <= bytes.size());
@@ -41,7 +39,7 @@ TEST_CASE("every reply that is written in RESP3 is read back the same") {
     const std::string bytes = written(sample, Version::resp3);
     CAPTURE(bytes);
     const ParsedReply result = parse_reply(bytes);
-    REQUIRE(result.state == State::complete);
+    REQUIRE(result.state == ParsedReply::State::complete);
     CHECK(result.consumed == bytes.size());
     CHECK(result.reply == sample);
   }
@@ -63,10 +61,11 @@ TEST_CASE(
       const std::string bytes = written(sample, version);
       CAPTURE(bytes);
       for (std::size_t size = 0; size < bytes.size(); ++size) {
-        REQUIRE(parse_reply(std::string_view(bytes).substr(0, size)).state == State::incomplete);
+        REQUIRE(parse_reply(std::string_view(bytes).substr(0, size)).state ==
+                ParsedReply::State::incomplete);
       }
       const ParsedReply followed = parse_reply(bytes + "+NEXT\r\n");
-      REQUIRE(followed.state == State::complete);
+      REQUIRE(followed.state == ParsedReply::State::complete);
       CHECK(followed.consumed == bytes.size());
     }
   }
@@ -137,25 +136,25 @@ TEST_CASE("a reply that never ends is refused at the bound on its bytes") {
 TEST_CASE("what was understood is not looked at again when more comes") {
   ReplyParser parser;
   std::string bytes = "*3\r\n$5\r\nalice\r\n|1\r\n+ttl\r\n:1\r\n*1\r\n:7\r\n";
-  REQUIRE(parser.parse(bytes) == State::incomplete);
+  REQUIRE(parser.parse(bytes) == ParsedReply::State::incomplete);
   bytes.assign(bytes.size(), '#');
   bytes += "+last\r\n+NEXT\r\n";
-  REQUIRE(parser.parse(bytes) == State::complete);
+  REQUIRE(parser.parse(bytes) == ParsedReply::State::complete);
   CHECK(parser.take_reply().to_string() == R"(["alice", [(integer) 7], +last])");
   bytes.erase(0, parser.consumed());
-  REQUIRE(parser.parse(bytes) == State::complete);
+  REQUIRE(parser.parse(bytes) == ParsedReply::State::complete);
   CHECK(parser.take_reply() == Reply::status("NEXT"));
 }
 
 TEST_CASE("a line's beginning is not searched again for its end") {
   ReplyParser parser;
   std::string bytes = "+a long li";
-  REQUIRE(parser.parse(bytes) == State::incomplete);
+  REQUIRE(parser.parse(bytes) == ParsedReply::State::incomplete);
   bytes.replace(2, 2, "\r\n");
   bytes += "ne\r";
-  REQUIRE(parser.parse(bytes) == State::incomplete);
+  REQUIRE(parser.parse(bytes) == ParsedReply::State::incomplete);
   bytes += '\n';
-  REQUIRE(parser.parse(bytes) == State::complete);
+  REQUIRE(parser.parse(bytes) == ParsedReply::State::complete);
   CHECK(parser.take_reply().text() == "a\r\nong line");
 }
 
@@ -164,16 +163,17 @@ TEST_CASE("a reply that comes byte by byte costs time by its bytes") {
   std::string bytes = "*500000\r\n" + repeated(":1\r\n", 500'000);
   ReplyParser parser;
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    if (parser.parse(std::string_view(bytes).substr(0, size)) != State::incomplete) FAIL(size);
+    if (parser.parse(std::string_view(bytes).substr(0, size)) != ParsedReply::State::incomplete)
+      FAIL(size);
   }
-  REQUIRE(parser.parse(bytes) == State::complete);
+  REQUIRE(parser.parse(bytes) == ParsedReply::State::complete);
   CHECK(parser.take_reply().items().size() == 500'000);
 }
 
 TEST_CASE("after what is broken a parser begins anew") {
   ReplyParser parser;
-  CHECK(parser.parse("*2\r\n:1\r\n") == State::incomplete);
-  CHECK(parser.parse("*2\r\n:1\r\nx\r\n") == State::broken);
-  REQUIRE(parser.parse("+OK\r\n") == State::complete);
+  CHECK(parser.parse("*2\r\n:1\r\n") == ParsedReply::State::incomplete);
+  CHECK(parser.parse("*2\r\n:1\r\nx\r\n") == ParsedReply::State::broken);
+  REQUIRE(parser.parse("+OK\r\n") == ParsedReply::State::complete);
   CHECK(parser.take_reply() == Reply::ok());
 }

@@ -1,4 +1,5 @@
 // The same client as C sees it: redlock.h.
+#include "tests/unit/coordinator/client/comes.h"
 #include "tests/unit/coordinator/client/five_nodes.h"
 #include <redlock/redlock.h>
 
@@ -58,16 +59,6 @@ CLock acquired(const CClient& client, redlock_acquire_options options = {}) {
   CLock lock;
   REQUIRE(acquire(client, lock, options) == REDLOCK_OK);
   return lock;
-}
-
-template <class Condition>
-bool comes_true(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + kSoon;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(5ms);
-  }
-  return true;
 }
 
 // What a loss told, and what the callback does then.
@@ -162,7 +153,7 @@ TEST_CASE("C: a loss is told once, and a blocking call in the callback is refuse
   const redlock_keep_options options = loss.options();
   REQUIRE(redlock_keep(lock.get(), &options, nullptr) == REDLOCK_OK);
   nodes.crash({0, 1, 2});
-  REQUIRE(comes_true([&] { return loss.times > 0; }));
+  REQUIRE(comes([&] { return loss.times > 0; }));
   CHECK_FALSE(redlock_valid(lock.get()));
   CHECK(loss.times == 1);
   CHECK(loss.code == REDLOCK_LOST);

@@ -204,16 +204,16 @@ TEST_CASE("on_loss may let the guard go") {
 
 namespace {
 
-struct Loss {
+struct GuardedLoss {
   bool told_in_time = false;  // before the validity ended
   bool was_valid = true;      // what valid() said then
 };
 
 // Holds a lock, loses the quorum, and waits for on_loss.
-Loss lose_quorum() {
+GuardedLoss lose_quorum() {
   FiveNodes nodes;
   Client client = nodes.client();
-  std::promise<Loss> promise;
+  std::promise<GuardedLoss> promise;
   Guard guard;
   std::mutex mutex;
   const auto on_loss = [&](const Error&) {
@@ -241,7 +241,7 @@ TEST_CASE("a lost quorum is told before the validity ends, in 100 of 100 runs", 
   for (int i = 0; i < kAtOnce; ++i) {
     threads.emplace_back([&] {
       while (begun++ < kRuns) {
-        const Loss loss = lose_quorum();
+        const GuardedLoss loss = lose_quorum();
         in_time += loss.told_in_time ? 1 : 0;
         not_valid += loss.was_valid ? 0 : 1;
       }

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto kSoon = 15s;  // what is to come comes long before
+constexpr auto kGuestsSoon = 15s;  // what is to come comes long before
 
 template <class T>
 struct Told {
@@ -30,7 +30,7 @@ struct Told {
   }
   T wait() {
     auto future = promise.get_future();
-    REQUIRE(future.wait_for(kSoon) == std::future_status::ready);
+    REQUIRE(future.wait_for(kGuestsSoon) == std::future_status::ready);
     return future.get();
   }
 };

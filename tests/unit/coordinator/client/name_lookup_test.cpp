@@ -3,6 +3,7 @@
 
 #include "base/net/sockets/listener.h"
 #include "coordinator/client/link_socket.h"
+#include "tests/unit/coordinator/client/comes.h"
 #include "tests/unit/coordinator/client/system_faults.h"
 
 #include <algorithm>
@@ -25,12 +26,6 @@ using namespace redlock::net;
 using namespace std::chrono_literals;
 
 namespace {
-
-bool comes(const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + 15s;
-  while (!condition() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
-  return condition();
-}
 
 // What is not to come has time enough to.
 void let_come() {

@@ -1,4 +1,5 @@
 // What a client tells of itself: figures, a log, and why a lock is waited for.
+#include "tests/unit/coordinator/client/comes.h"
 #include "tests/unit/coordinator/client/five_nodes.h"
 #include <redlock/guard.h>
 #include <redlock/mutex.h>
@@ -21,12 +22,6 @@ using namespace redlock;
 using namespace std::chrono_literals;
 
 namespace {
-
-bool comes(const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + 15s;
-  while (!condition() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(1ms);
-  return condition();
-}
 
 // Lines, from any thread.
 class Lines {

@@ -8,12 +8,12 @@ using namespace redlock::coordinator;
 
 namespace {
 
-struct Wire {
+struct LimitedWire {
   Random random{1};
   Link link{{}, random};
   Instant now = Instant(1h);
 
-  Wire() {
+  LimitedWire() {
     link.start(now);
     link.send({.operation = {1}, .kind = RequestKind::info}, now);
   }
@@ -33,7 +33,7 @@ struct Wire {
 }  // namespace
 
 TEST_CASE("a dial that nothing comes of is given up after its time, and made again") {
-  Wire wire;
+  LimitedWire wire;
   CHECK(wire.link.take_wish() == Link::Wish::dial);
   CHECK(wire.link.next_deadline() == later(wire.now, Link::kDialTimeMax));
   wire.pass(Link::kDialTimeMax - 1ns);
@@ -47,7 +47,7 @@ TEST_CASE("a dial that nothing comes of is given up after its time, and made aga
 }
 
 TEST_CASE("a node that is away for long is owed so many releases and no more (rule Q3)") {
-  Wire wire;
+  LimitedWire wire;
   wire.pass(Link::kDialTimeMax);
   REQUIRE(wire.link.state() == Link::State::backing_off);
   const auto claim = std::make_shared<const Claim>(Claim{"k", "v"});
@@ -59,7 +59,7 @@ TEST_CASE("a node that is away for long is owed so many releases and no more (ru
 }
 
 TEST_CASE("a node that does not say who it is within its time is given up") {
-  Wire wire;
+  LimitedWire wire;
   wire.link.on_connected(wire.now);
   CHECK(wire.link.connection() == 1);
   wire.pass(Link::kGreetingTimeMax - 1ns);

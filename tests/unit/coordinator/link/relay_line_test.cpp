@@ -19,12 +19,12 @@ std::string message_of(std::string_view text) {
 }
 
 // A link to a node that is ready.
-struct Wire {
+struct RelayWire {
   Random random{1};
   Link link;
   Instant now = Instant(1h);
 
-  explicit Wire(bool is_doors = true, std::string_view hello = "%0\r\n")
+  explicit RelayWire(bool is_doors = true, std::string_view hello = "%0\r\n")
       : link({}, random, is_doors) {
     link.start(now);
     greet(hello);
@@ -55,7 +55,7 @@ struct Wire {
 }  // namespace
 
 TEST_CASE("a door's link subscribes whenever it is connected; any other never does") {
-  Wire wire;
+  RelayWire wire;
   CHECK(wire.taken() == "*2\r\n$9\r\nSUBSCRIBE\r\n" + kChannelWord);
   CHECK_FALSE(wire.link.relay().is_subscribed());
   wire.receive(kConfirmation);
@@ -66,14 +66,14 @@ TEST_CASE("a door's link subscribes whenever it is connected; any other never do
   wire.link.on_time(wire.now);
   wire.greet();
   CHECK(wire.taken().starts_with("*2\r\n$9\r\nSUBSCRIBE"));
-  CHECK(Wire(false).taken().empty());
-  CHECK(Wire(true, "-ERR unknown command 'HELLO'\r\n").taken().empty());  // RESP2
+  CHECK(RelayWire(false).taken().empty());
+  CHECK(RelayWire(true, "-ERR unknown command 'HELLO'\r\n").taken().empty());  // RESP2
 }
 
 TEST_CASE("the confirmation stands among the answers, and so does a refusal") {
   for (const std::string& answer :
        {kConfirmation, std::string("-NOPERM no permissions to access a channel\r\n")}) {
-    Wire wire;
+    RelayWire wire;
     wire.ask();
     wire.receive(message_of("early"));
     wire.receive(answer);
@@ -86,7 +86,7 @@ TEST_CASE("the confirmation stands among the answers, and so does a refusal") {
 }
 
 TEST_CASE("messages are no pushes of LOCK.WAIT, and crowd none of them out") {
-  Wire wire;
+  RelayWire wire;
   wire.receive(kConfirmation);
   for (std::size_t i = 0; i < 2 * Link::kPushesMax; ++i) wire.receive(message_of("m"));
   wire.receive(">3\r\n$9\r\nlock.free\r\n$1\r\nk\r\n:1\r\n");
@@ -99,7 +99,7 @@ TEST_CASE("messages are no pushes of LOCK.WAIT, and crowd none of them out") {
 }
 
 TEST_CASE("while messages wait to be taken nothing more is to be read") {
-  Wire wire;
+  RelayWire wire;
   wire.receive(kConfirmation);
   CHECK_FALSE(wire.link.is_full());
   const std::string message = message_of("m");
@@ -114,7 +114,7 @@ TEST_CASE("while messages wait to be taken nothing more is to be read") {
 }
 
 TEST_CASE("few messages are in flight, and a burst waits behind them; a lock does not") {
-  Wire wire;
+  RelayWire wire;
   wire.receive(kConfirmation);
   const std::size_t burst = 3 * RelayLine::kInFlightMax;
   for (std::size_t i = 0; i < burst; ++i) {
@@ -138,7 +138,7 @@ TEST_CASE("few messages are in flight, and a burst waits behind them; a lock doe
 }
 
 TEST_CASE("of a node that hangs, or is not there, the latest messages are not sent to it") {
-  Wire wire;
+  RelayWire wire;
   wire.receive(kConfirmation);
   const SharedWords large = relay_publication(std::string(1 << 20, 'm'));
   for (std::size_t i = 0; i < 30; ++i) wire.link.publish(large, wire.now);

@@ -19,8 +19,8 @@ ProcessCommand runner(const std::vector<std::string>& options, const std::string
 }
 
 // What a test has to leave behind also when it fails: nothing.
-struct KilledInTheEnd {
-  ~KilledInTheEnd() { kill(-group, SIGKILL); }
+struct GroupKilledInTheEnd {
+  ~GroupKilledInTheEnd() { kill(-group, SIGKILL); }
   pid_t group;
 };
 
@@ -40,7 +40,7 @@ TEST_CASE("a killed parent takes the command's whole group with it, and leaves n
   TestProcess parent(
       runner({}, "(trap '' TERM HUP; sleep 1000) & echo $$ > \"$SAY\"; wait", lines));
   const pid_t group = std::stoi(lines.next());
-  const KilledInTheEnd end{group};
+  const GroupKilledInTheEnd end{group};
   const std::vector<pid_t> children = children_of(parent.process.pid());
   REQUIRE(children.size() == 1);  // the guard, which is the command's parent
   CHECK(children_of(children[0]) == std::vector{group});
@@ -58,7 +58,7 @@ TEST_CASE("a stopped group does not outlive its parent either") {
   Lines lines(folder);
   TestProcess parent(runner({}, "sleep 1000 & echo $$ > \"$SAY\"; wait", lines));
   const pid_t group = std::stoi(lines.next());
-  const KilledInTheEnd end{group};
+  const GroupKilledInTheEnd end{group};
   kill(-group, SIGSTOP);
   kill(parent.process.pid(), SIGKILL);
   parent.wait();
@@ -71,7 +71,7 @@ TEST_CASE("the guard does not end before its parent, whatever the job is sent") 
   TestProcess parent(
       runner({}, "trap '' TERM; echo $$ > \"$SAY\"; while :; do sleep 1; done", lines));
   const pid_t group = std::stoi(lines.next());
-  const KilledInTheEnd end{group};
+  const GroupKilledInTheEnd end{group};
   parent.process.pass_on(SIGTERM);  // to the runner's group, which passes it on
   std::vector<pid_t> children = children_of(parent.process.pid());
   std::erase(children, group);
@@ -91,7 +91,7 @@ TEST_CASE("a server is told to terminate when its parent dies") {
                             "while :; do sleep 0.01; done",
                             lines));
   const pid_t group = std::stoi(lines.next());
-  const KilledInTheEnd end{group};
+  const GroupKilledInTheEnd end{group};
   kill(parent.process.pid(), SIGKILL);
   parent.wait();
   CHECK(lines.next() == "told");

@@ -6,7 +6,6 @@ using namespace redlock;
 using namespace redlock::coordinator;
 
 using Attempt = MachineFixture<Acquisition>;
-using Outcome = AcquisitionOutcome;
 
 TEST_CASE("all nodes are asked at once, and the third grant of five decides (rule Q1)") {
   Attempt attempt(five_nodes());
@@ -16,7 +15,7 @@ TEST_CASE("all nodes are asked at once, and the third grant of five decides (rul
   CHECK(attempt(2, "+OK").empty());
   CHECK_FALSE(attempt.machine.finished());
   CHECK(attempt(5, "+OK", 7ms) == "withdraw 3");
-  CHECK(attempt.machine.outcome() == Outcome::acquired);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::acquired);
   CHECK_FALSE(attempt.machine.next_deadline().has_value());
 }
 
@@ -29,7 +28,7 @@ TEST_CASE("a grant that comes late to an acquired lock changes nothing") {
   CHECK(attempt(4, "+OK").empty());
   CHECK(attempt(5, "broken").empty());
   CHECK(attempt.time(1h).empty());
-  CHECK(attempt.machine.outcome() == Outcome::acquired);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::acquired);
 }
 
 TEST_CASE("three refusals of five decide: held, and undone at every node (rule Q3)") {
@@ -39,7 +38,7 @@ TEST_CASE("three refusals of five decide: held, and undone at every node (rule Q
   attempt(2, "+OK");
   attempt(3, "(nil)");
   CHECK(attempt(4, "(nil)") == "undo 1 2 3 4 5");
-  CHECK(attempt.machine.outcome() == Outcome::held);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::held);
   CHECK(attempt.machine.is_split_vote());
 }
 
@@ -59,7 +58,7 @@ TEST_CASE("without a quorum of answers it says so, and undoes what may have been
   attempt(2, "refused");
   attempt(3, "broken");
   CHECK(attempt(4, "refused") == "undo 1 3 5");
-  CHECK(attempt.machine.outcome() == Outcome::no_quorum);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::no_quorum);
 }
 
 TEST_CASE("a recovering node's refusal is no answer, and its words are kept (rule R10)") {
@@ -69,7 +68,7 @@ TEST_CASE("a recovering node's refusal is no answer, and its words are kept (rul
   attempt(1, words);
   attempt(2, words);
   attempt(3, words);
-  CHECK(attempt.machine.outcome() == Outcome::no_quorum);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::no_quorum);
   CHECK(attempt.machine.answers()[0].kind == AnswerKind::recovering);
   CHECK(answer_text(attempt.machine.answers()[0]) ==
         "recovering after a restart, no new locks for 12300 ms");
@@ -83,7 +82,7 @@ TEST_CASE("who has not answered by the node timeout counts as silent") {
   CHECK(attempt.machine.next_deadline() == at(500ms));
   CHECK(attempt.time(499ms).empty());
   CHECK(attempt.time(500ms) == "undo 1 2 3 4 5");
-  CHECK(attempt.machine.outcome() == Outcome::no_quorum);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::no_quorum);
   CHECK(answer_text(attempt.machine.answers()[2]) == "no answer within 500 ms");
   CHECK(attempt.machine.answers()[2].took == 500ms);
 }
@@ -94,7 +93,7 @@ TEST_CASE("a quorum that comes when the validity is used up is not an acquisitio
   attempt(1, "+OK");
   attempt(2, "+OK");
   CHECK(attempt(3, "+OK", 97ms) == "undo 1 2 3 4 5");  // 100 - 1 - 2 = 97
-  CHECK(attempt.machine.outcome() == Outcome::too_late);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::too_late);
 }
 
 TEST_CASE("the validity counts from before the first byte, whenever the answers came") {
@@ -103,7 +102,7 @@ TEST_CASE("the validity counts from before the first byte, whenever the answers 
   attempt(1, "+OK", 20ms);
   attempt(2, "+OK", 30ms);
   attempt(3, "+OK", 106ms);
-  CHECK(attempt.machine.outcome() == Outcome::acquired);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::acquired);
   CHECK(attempt.machine.valid_until() == at(107ms));
 }
 
@@ -115,7 +114,7 @@ TEST_CASE("for people, every node is heard before it is said that there is no qu
   for (const unsigned node : {1u, 2u, 3u}) CHECK(attempt(node, "refused").empty());
   attempt(4, "+OK", 3ms);
   CHECK(attempt(5, "+OK", 4ms) == "undo 4 5");
-  CHECK(attempt.machine.outcome() == Outcome::no_quorum);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::no_quorum);
   CHECK(attempt.machine.answers()[4].took == 4ms);
 }
 
@@ -126,7 +125,7 @@ TEST_CASE("an abandoned attempt is undone everywhere, once") {
   Actions actions;
   attempt.machine.abandon(actions);
   CHECK(text_of(actions) == "undo 1 2 3 4 5");
-  CHECK(attempt.machine.outcome() == Outcome::abandoned);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::abandoned);
   CHECK(attempt(2, "+OK").empty());
 }
 
@@ -142,7 +141,7 @@ TEST_CASE("one node is a quorum of one") {
       {.nodes = 1, .ttl = 1s, .node_timeout = 100ms, .clock_drift = 0.01, .fencing = false});
   CHECK(attempt.start() == "ask 1");
   CHECK(attempt(1, "+OK").empty());
-  CHECK(attempt.machine.outcome() == Outcome::acquired);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::acquired);
 }
 
 TEST_CASE("a quorum that proposes the same token has accepted it: one round trip (rule F3)") {
@@ -152,7 +151,7 @@ TEST_CASE("a quorum that proposes the same token has accepted it: one round trip
   attempt(2, "p=7");
   CHECK_FALSE(attempt.machine.finished());
   CHECK(attempt(3, "p=7") == "withdraw 4 5");
-  CHECK(attempt.machine.outcome() == Outcome::acquired);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::acquired);
   CHECK(attempt.machine.token() == 7);
   CHECK(attempt.machine.round_trips() == 1);
 }
@@ -166,7 +165,7 @@ TEST_CASE("the token is the largest proposal of a quorum; the others confirm it 
   CHECK_FALSE(attempt.machine.finished());
   CHECK(attempt.confirmed(1, "(integer) 1").empty());
   CHECK(attempt.confirmed(3, "(integer) 1") == "withdraw 4 5");
-  CHECK(attempt.machine.outcome() == Outcome::acquired);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::acquired);
   CHECK(attempt.machine.token() == 9);
   CHECK(attempt.machine.round_trips() == 2);
 }
@@ -181,7 +180,7 @@ TEST_CASE("a node that grants while the token is confirmed is asked to confirm i
   attempt.confirmed(1, "broken");
   attempt.confirmed(3, "(integer) 1");
   CHECK(attempt.confirmed(4, "(integer) 1") == "withdraw 5");
-  CHECK(attempt.machine.outcome() == Outcome::acquired);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::acquired);
 }
 
 TEST_CASE("a late proposal that equals the token has accepted it, a larger one cannot (rule F3)") {
@@ -193,7 +192,7 @@ TEST_CASE("a late proposal that equals the token has accepted it, a larger one c
   CHECK(attempt(4, "p=10").empty());
   CHECK_FALSE(attempt.machine.finished());
   CHECK(attempt(5, "p=9").empty());
-  CHECK(attempt.machine.outcome() == Outcome::acquired);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::acquired);
   CHECK(attempt.machine.token() == 9);
   CHECK(attempt.machine.round_trips() == 1);
 }
@@ -207,7 +206,7 @@ TEST_CASE("an unfenced node's confirm counts: it remembers the token in this lif
   CHECK(attempt(4, "p=7") == "confirm 1 3 4");
   attempt.confirmed(1, "(integer) 1");
   attempt.confirmed(3, "(integer) 1");
-  CHECK(attempt.machine.outcome() == Outcome::acquired);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::acquired);
 }
 
 TEST_CASE("the token is given only while the validity, read again, still stands (rules F3, Q2)") {
@@ -217,7 +216,7 @@ TEST_CASE("the token is given only while the validity, read again, still stands 
   attempt(2, "p=9", 10ms);
   attempt(3, "p=9", 10ms);
   CHECK(attempt.confirmed(1, "(integer) 1", 97ms) == "undo 1 2 3 4 5");
-  CHECK(attempt.machine.outcome() == Outcome::too_late);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::too_late);
 }
 
 TEST_CASE("a quorum of locks waits for a quorum of proposals while there can be one (rule F4)") {
@@ -238,7 +237,7 @@ TEST_CASE("a quorum of locks without a quorum of proposals fails, and is undone 
   attempt(1, "p=0");
   attempt(2, "p=0");
   CHECK(attempt(3, "p=0") == "undo 1 2 3 4 5");
-  CHECK(attempt.machine.outcome() == Outcome::unfenced);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::unfenced);
   CHECK(attempt.machine.token() == 0);
 }
 
@@ -250,7 +249,7 @@ TEST_CASE("proposals that never come are waited for until the node timeout, no l
   attempt(3, "p=7");
   CHECK(attempt.machine.next_deadline() == at(500ms));
   CHECK(attempt.time(500ms) == "undo 1 2 3 4 5");
-  CHECK(attempt.machine.outcome() == Outcome::unfenced);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::unfenced);
 }
 
 TEST_CASE("held is held, fenced or not (rule F4)") {
@@ -260,7 +259,7 @@ TEST_CASE("held is held, fenced or not (rule F4)") {
   attempt(2, "(nil)");
   attempt(3, "(nil)");
   attempt(4, "(nil)");
-  CHECK(attempt.machine.outcome() == Outcome::held);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::held);
 }
 
 TEST_CASE("without fencing a quorum of locks is enough, and no token is told (rule F4)") {
@@ -269,7 +268,7 @@ TEST_CASE("without fencing a quorum of locks is enough, and no token is told (ru
   attempt(1, "p=5");
   attempt(2, "p=0");
   CHECK(attempt(3, "p=9") == "withdraw 4 5");
-  CHECK(attempt.machine.outcome() == Outcome::acquired);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::acquired);
   CHECK(attempt.machine.token() == 0);
   CHECK(attempt.machine.round_trips() == 1);
 }
@@ -284,7 +283,7 @@ TEST_CASE("who does not confirm by the node timeout counts as silent") {
   CHECK(attempt.time(500ms).empty());
   CHECK(attempt.machine.next_deadline() == at(600ms));
   CHECK(attempt.time(600ms) == "undo 1 2 3 4 5");
-  CHECK(attempt.machine.outcome() == Outcome::no_quorum);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::no_quorum);
   CHECK(answer_text(attempt.machine.answers()[0]) == "no answer within 500 ms");
   CHECK(attempt.machine.answers()[0].took == 600ms);
   CHECK(attempt.machine.answers()[1].took == 100ms);
@@ -299,7 +298,7 @@ TEST_CASE(
   attempt(3, "p=9", 300ms);
   CHECK(attempt.time(500ms).empty());
   CHECK(attempt.confirmed(1, "(integer) 1", 700ms) == "withdraw 4 5");
-  CHECK(attempt.machine.outcome() == Outcome::acquired);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::acquired);
 }
 
 TEST_CASE("a token that no quorum can take any more fails at once (rules F3, Q1)") {
@@ -311,7 +310,7 @@ TEST_CASE("a token that no quorum can take any more fails at once (rules F3, Q1)
   attempt(5, "(nil)");
   CHECK(attempt(3, "p=7") == "confirm 1 3");
   CHECK(attempt.confirmed(1, "(integer) 0") == "undo 1 2 3 4 5");
-  CHECK(attempt.machine.outcome() == Outcome::no_quorum);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::no_quorum);
   CHECK_THAT(answer_text(attempt.machine.answers()[0]),
              Catch::StartsWith("did not take the token"));
 }
@@ -326,7 +325,7 @@ TEST_CASE("an attempt that is abandoned while its token is confirmed is undone")
   attempt.machine.abandon(actions);
   CHECK(text_of(actions) == "undo 1 2 3 4 5");
   CHECK(attempt.confirmed(1, "(integer) 1").empty());
-  CHECK(attempt.machine.outcome() == Outcome::abandoned);
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::abandoned);
 }
 
 TEST_CASE("a node confirms once, and who was not asked does not count twice") {

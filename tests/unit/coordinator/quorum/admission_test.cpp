@@ -9,7 +9,6 @@ using namespace redlock::coordinator;
 
 namespace {
 
-using Outcome = AdmissionOutcome;
 using State = Admission::Standing::State;
 
 NodeSet nodes(std::initializer_list<unsigned> numbers) {
@@ -116,7 +115,7 @@ TEST_CASE("an unfenced node gets a floor that no given token is above (rule F6)"
     CHECK(story.fenced(3, 30) == "admit 40: 5");
   }
   CHECK(story.ok(5).empty());
-  CHECK(story.machine.outcome() == Outcome::done);
+  CHECK(story.machine.outcome() == AdmissionOutcome::done);
   CHECK(story.state(5) == State::admitted);
   CHECK_FALSE(story.machine.next_deadline().has_value());
 }
@@ -134,7 +133,7 @@ TEST_CASE("one counter that somebody has set is not carried to another node (rul
   }
   SECTION("where it may be the one that knows, nobody is admitted") {
     CHECK(story.says(4, "refused").empty());
-    CHECK(story.machine.outcome() == Outcome::counters_apart);
+    CHECK(story.machine.outcome() == AdmissionOutcome::counters_apart);
     CHECK(story.state(5) == State::unfenced);
     CHECK(story.machine.standing(1).is_far_above);
     CHECK_FALSE(story.machine.standing(0).is_far_above);
@@ -152,7 +151,7 @@ TEST_CASE("a counter is never left out of the reading") {
   story.fenced(4, 1);
   story.says(2, "refused");
   CHECK(story.unfenced(5).empty());
-  CHECK(story.machine.outcome() == Outcome::counters_apart);
+  CHECK(story.machine.outcome() == AdmissionOutcome::counters_apart);
 }
 
 TEST_CASE("only an operator's word goes on where counters are apart, and it lowers nothing") {
@@ -168,7 +167,7 @@ TEST_CASE("only an operator's word goes on where counters are apart, and it lowe
   if (floor >= 40) {
     CHECK(asked == fmt::format("admit {}: 5", floor));
   } else {
-    CHECK(story.machine.outcome() == Outcome::floor_too_low);
+    CHECK(story.machine.outcome() == AdmissionOutcome::floor_too_low);
     CHECK(story.machine.least_floor() == 40);
   }
 }
@@ -179,7 +178,7 @@ TEST_CASE("where counters agree, an operator's floor is not below what they tell
   story.start();
   for (const unsigned node : {1u, 2u, 3u, 4u}) story.fenced(node, 70);
   story.unfenced(5);
-  CHECK(story.machine.outcome() == Outcome::floor_too_low);
+  CHECK(story.machine.outcome() == AdmissionOutcome::floor_too_low);
 }
 
 TEST_CASE("a node that two addresses lead to tells its counter once (rule Q5)") {
@@ -190,7 +189,7 @@ TEST_CASE("a node that two addresses lead to tells its counter once (rule Q5)") 
   story.fenced_as(1, 2, 40);
   story.fenced_as(3, 3, 40);
   CHECK(story.says(4, "refused").empty());
-  CHECK(story.machine.outcome() == Outcome::no_quorum);
+  CHECK(story.machine.outcome() == AdmissionOutcome::no_quorum);
   CHECK(story.machine.standing(1).answer.kind == AnswerKind::broken);
 }
 
@@ -200,7 +199,7 @@ TEST_CASE("a node that is fenced by the time its floor comes was admitted by ano
   story.unfenced(5);
   for (const unsigned node : {1u, 2u, 3u, 4u}) story.fenced(node, 7);
   story.fenced(5);
-  CHECK(story.machine.outcome() == Outcome::done);
+  CHECK(story.machine.outcome() == AdmissionOutcome::done);
   CHECK(story.state(5) == State::fenced);
 }
 
@@ -239,7 +238,7 @@ TEST_CASE("counters are read only after the node said that its time is over (rul
   Story story(nodes({2}));
   CHECK(story.start() == "look 2");
   CHECK(story.unfenced(2, 0, 1500ms).empty());
-  CHECK(story.machine.outcome() == Outcome::refused);
+  CHECK(story.machine.outcome() == AdmissionOutcome::refused);
   CHECK(story.state(2) == State::early);
   CHECK(story.machine.standing(1).admit_in == 1500ms);
 }
@@ -255,7 +254,7 @@ TEST_CASE("one that is too early does not keep another from its admission") {
   story.unfenced(1, 0, 700ms);
   CHECK(story.unfenced(2) == "admit 9: 2");
   story.ok(2);
-  CHECK(story.machine.outcome() == Outcome::refused);
+  CHECK(story.machine.outcome() == AdmissionOutcome::refused);
   CHECK(story.state(1) == State::early);
   CHECK(story.state(2) == State::admitted);
 }
@@ -265,7 +264,7 @@ TEST_CASE("where all are fenced there is nothing to do, and nobody is asked for 
   CHECK(story.start() == "look 1 2 3 4 5");
   for (const unsigned node : {1u, 2u, 3u, 4u}) CHECK(story.fenced(node, 3).empty());
   CHECK(story.says(5, "refused").empty());
-  CHECK(story.machine.outcome() == Outcome::done);
+  CHECK(story.machine.outcome() == AdmissionOutcome::done);
   CHECK(story.state(5) == State::unknown);
 }
 
@@ -278,7 +277,7 @@ TEST_CASE("one that another coordinator admitted meanwhile is not asked again") 
   story.fenced(2, 4);
   story.fenced(3, 4);
   CHECK(story.fenced(4, 4).empty());
-  CHECK(story.machine.outcome() == Outcome::done);
+  CHECK(story.machine.outcome() == AdmissionOutcome::done);
   CHECK(story.state(5) == State::fenced);
 }
 
@@ -291,7 +290,7 @@ TEST_CASE("without a quorum that is fenced only the operator helps") {
   story.unfenced(1);
   story.unfenced(2);
   CHECK(story.unfenced(3) == "withdraw 4 5");
-  CHECK(story.machine.outcome() == Outcome::needs_operator);
+  CHECK(story.machine.outcome() == AdmissionOutcome::needs_operator);
 }
 
 TEST_CASE("nodes that are silent may be fenced: too few answered to know") {
@@ -301,7 +300,7 @@ TEST_CASE("nodes that are silent may be fenced: too few answered to know") {
   story.says(1, "refused");
   story.says(2, "broken");
   CHECK(story.unfenced(3) == "withdraw 4 5");
-  CHECK(story.machine.outcome() == Outcome::no_quorum);
+  CHECK(story.machine.outcome() == AdmissionOutcome::no_quorum);
 }
 
 TEST_CASE("a hung node costs an admission the node timeout: it may be the one that knows") {
@@ -321,7 +320,7 @@ TEST_CASE("a candidate that has not answered by the node timeout was not heard")
   CHECK(story.machine.next_deadline() == at(500ms));
   CHECK(story.time(499ms).empty());
   CHECK(story.time(500ms).empty());
-  CHECK(story.machine.outcome() == Outcome::no_quorum);
+  CHECK(story.machine.outcome() == AdmissionOutcome::no_quorum);
   CHECK(answer_text(story.machine.standing(0).answer) == "no answer within 500 ms");
 }
 
@@ -334,7 +333,7 @@ TEST_CASE("a floor gets the time that a disk takes") {
   CHECK(story.unfenced(1) == "admit 8: 1");
   CHECK(story.machine.next_deadline() == at(1ms + kStoreTimeMin));
   story.time(1ms + kStoreTimeMin);
-  CHECK(story.machine.outcome() == Outcome::refused);
+  CHECK(story.machine.outcome() == AdmissionOutcome::refused);
   CHECK(story.state(1) == State::failed);
 }
 
@@ -345,7 +344,7 @@ TEST_CASE("a node that refuses the floor stays unfenced, and its words are kept"
   for (const unsigned node : {2u, 3u, 4u, 5u}) story.fenced(node, 8);
   story.unfenced(1);
   story.says(1, "-ERR too early for an admission");
-  CHECK(story.machine.outcome() == Outcome::refused);
+  CHECK(story.machine.outcome() == AdmissionOutcome::refused);
   CHECK(answer_text(story.machine.standing(0).answer) == "ERR too early for an admission");
 }
 
@@ -377,7 +376,7 @@ TEST_CASE("for people, every node is asked for its counter before it is said tha
   CHECK(story.unfenced(3).empty());
   story.fenced(4, 1);
   CHECK(story.fenced(5, 1).empty());
-  CHECK(story.machine.outcome() == Outcome::no_quorum);
+  CHECK(story.machine.outcome() == AdmissionOutcome::no_quorum);
 }
 
 TEST_CASE("a new group is admitted at the floor that the operator vouches for") {
@@ -388,7 +387,7 @@ TEST_CASE("a new group is admitted at the floor that the operator vouches for") 
   for (const unsigned node : {1u, 2u, 3u, 4u}) CHECK(story.unfenced(node, 30).empty());
   CHECK(story.unfenced(5, 30) == "admit 1000: 1 2 3 4 5");
   for (const unsigned node : {1u, 2u, 3u, 4u, 5u}) CHECK(story.ok(node).empty());
-  CHECK(story.machine.outcome() == Outcome::done);
+  CHECK(story.machine.outcome() == AdmissionOutcome::done);
 }
 
 TEST_CASE("a new group gets no floor by default, and none below what its nodes tell") {
@@ -398,7 +397,8 @@ TEST_CASE("a new group gets no floor by default, and none below what its nodes t
   for (const unsigned node : {1u, 2u, 3u, 4u, 5u}) story.unfenced(node);
   for (const unsigned node : {1u, 2u, 3u, 4u}) story.unfenced(node, 10);
   CHECK(story.unfenced(5, 44).empty());
-  CHECK(story.machine.outcome() == (floor ? Outcome::floor_too_low : Outcome::floor_needed));
+  CHECK(story.machine.outcome() ==
+        (floor ? AdmissionOutcome::floor_too_low : AdmissionOutcome::floor_needed));
   CHECK(story.machine.least_floor() == 44);
 }
 
@@ -417,8 +417,8 @@ TEST_CASE("where a quorum of ledgers is lost, the floor is the operator's, and n
   const std::string asked = story.unfenced(5);
   CHECK(story.machine.least_floor() == 100);
   CHECK(asked == (floor == Token{100} ? "admit 100: 3 4 5" : ""));
-  if (floor == Token{99}) CHECK(story.machine.outcome() == Outcome::floor_too_low);
-  if (!floor) CHECK(story.machine.outcome() == Outcome::floor_needed);
+  if (floor == Token{99}) CHECK(story.machine.outcome() == AdmissionOutcome::floor_too_low);
+  if (!floor) CHECK(story.machine.outcome() == AdmissionOutcome::floor_needed);
 }
 
 TEST_CASE("where fewer than a quorum lost theirs, what the others tell is the floor") {
@@ -435,7 +435,7 @@ TEST_CASE("where fewer than a quorum lost theirs, what the others tell is the fl
   CHECK(story.unfenced(4) == "admit 160: 3 4");
   story.ok(3);
   story.ok(4);
-  CHECK(story.machine.outcome() == Outcome::done);
+  CHECK(story.machine.outcome() == AdmissionOutcome::done);
 }
 
 TEST_CASE("where a quorum is fenced, if by now, nobody vouches for another floor") {
@@ -449,7 +449,7 @@ TEST_CASE("where a quorum is fenced, if by now, nobody vouches for another floor
     for (const unsigned node : {1u, 2u, 3u}) story.fenced(node, 7);
     for (const unsigned node : {4u, 5u}) CHECK(story.unfenced(node).empty());
   }
-  CHECK(story.machine.outcome() == Outcome::refused);
+  CHECK(story.machine.outcome() == AdmissionOutcome::refused);
 }
 
 TEST_CASE("a new group needs all nodes, serving and ready, and touches none otherwise") {
@@ -474,7 +474,7 @@ TEST_CASE("a new group needs all nodes, serving and ready, and touches none othe
     CHECK(story.says(5, "broken").empty());
     CHECK(story.machine.standing(4).answer.kind == AnswerKind::broken);
   }
-  CHECK(story.machine.outcome() == Outcome::refused);
+  CHECK(story.machine.outcome() == AdmissionOutcome::refused);
 }
 
 TEST_CASE("a new group of which hardly anyone answers is no quorum") {
@@ -483,7 +483,7 @@ TEST_CASE("a new group of which hardly anyone answers is no quorum") {
   story.unfenced(1);
   story.unfenced(2);
   for (const unsigned node : {3u, 4u, 5u}) story.says(node, "refused");
-  CHECK(story.machine.outcome() == Outcome::no_quorum);
+  CHECK(story.machine.outcome() == AdmissionOutcome::no_quorum);
 }
 
 TEST_CASE("a new group in which one node could not write its floor says so") {
@@ -494,7 +494,7 @@ TEST_CASE("a new group in which one node could not write its floor says so") {
   }
   for (const unsigned node : {1u, 2u, 3u, 4u}) story.ok(node);
   story.says(5, "-ERR the ledger cannot be written");
-  CHECK(story.machine.outcome() == Outcome::refused);
+  CHECK(story.machine.outcome() == AdmissionOutcome::refused);
   CHECK(story.state(1) == State::admitted);
   CHECK(story.state(5) == State::failed);
 }

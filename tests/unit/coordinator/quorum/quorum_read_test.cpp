@@ -212,7 +212,7 @@ TEST_CASE("a token is told if a quorum stores the same, and awaited only if that
 
 namespace {
 
-HeldBy letter_and_number(std::string_view value) {
+HeldBy by_letter_and_number(std::string_view value) {
   return {value.substr(0, 1), static_cast<std::uint32_t>(value[1] - '0')};
 }
 
@@ -236,7 +236,7 @@ TEST_CASE("a lock is held by the value that a quorum has, whatever others have (
            {{"X0", "X1", "X0", "X0"}, "X0"},  // the next one is under way, and was at no quorum
            {{"X1", "X0", "X1", "X0", "X1"}, "X1"},
            {{"Y0", "X1", "X1", "", "X1"}, "X1"}}) {
-    Reading reading(5, letter_and_number);
+    Reading reading(5, by_letter_and_number);
     CHECK(read_values(reading, values) == Verdict::held);
     CHECK(reading.machine.value() == value);
   }
@@ -256,7 +256,7 @@ TEST_CASE("of a lock whose value no quorum has the latest is brought to those be
                          {{"X1b", "X1a", "X1a", "X0", "X0"}, "X1a", {3, 4}},
                          {{"X0", "Y9", "X1", "X0", "X1"}, "X1", {0, 3}}}) {
     CAPTURE(wanted.values);
-    Reading reading(5, letter_and_number);
+    Reading reading(5, by_letter_and_number);
     CHECK(read_values(reading, wanted.values) == Verdict::unsettled);
     CHECK(reading.machine.value() == wanted.value);
     CHECK(reading.machine.behind() == wanted.behind);
@@ -267,33 +267,33 @@ TEST_CASE("a lock of which no value can come to a quorum any more is possible al
   for (const std::vector<std::string>& values : std::vector<std::vector<std::string>>{
            {"X1a", "X1b", "X1a", "X1b", ""}, {"X1a", "X1b", "X1c", "", ""}}) {
     CAPTURE(values);
-    Reading reading(5, letter_and_number);
+    Reading reading(5, by_letter_and_number);
     CHECK(read_values(reading, values) == Verdict::possible);
   }
 }
 
 TEST_CASE("a reading waits for a value to be a quorum's as long as it can become that (rule D9)") {
-  Reading reading(5, letter_and_number);
+  Reading reading(5, by_letter_and_number);
   CHECK(read_values(reading, {"X1", "X0", "X0"}) == Verdict::pending);
   CHECK(reading.holds(3, "X1") == Verdict::pending);
   CHECK(reading.holds(4, "X1") == Verdict::held);
   CHECK(reading.machine.value() == "X1");
 
-  Reading silent(5, letter_and_number);
+  Reading silent(5, by_letter_and_number);
   read_values(silent, {"X1", "X0", "X0", "X1"});
   silent.machine.on_time(at(500ms));
   CHECK(silent.machine.verdict() == Verdict::unsettled);
 }
 
 TEST_CASE("how long a lock is held is told of the value that it is held by (rules D2, D9)") {
-  Reading reading(5, letter_and_number);
+  Reading reading(5, by_letter_and_number);
   reading.holds(0, "X0", 60s);
   reading.holds(1, "X1", 5s);
   reading.holds(2, "X1", 7s);
   CHECK(reading.holds(3, "X1", 9s) == Verdict::held);
   CHECK(reading.machine.left() == 5s);
 
-  Reading unsettled(3, letter_and_number);
+  Reading unsettled(3, by_letter_and_number);
   unsettled.holds(0, "X0", 60s);
   unsettled.holds(1, "X1", 5s);
   CHECK(unsettled(2, '-') == Verdict::unsettled);
@@ -301,7 +301,7 @@ TEST_CASE("how long a lock is held is told of the value that it is held by (rule
 }
 
 TEST_CASE("of what may be held the latest value is told (rules D3, D9)") {
-  Reading reading(5, letter_and_number);
+  Reading reading(5, by_letter_and_number);
   CHECK(read_values(reading, {"X0", "X1", "", "", "."}) == Verdict::possible);
   CHECK(reading.machine.value() == "X1");
 }

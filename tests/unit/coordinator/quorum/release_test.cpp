@@ -6,7 +6,6 @@ using namespace redlock;
 using namespace redlock::coordinator;
 
 using Attempt = MachineFixture<Release>;
-using Outcome = ReleaseOutcome;
 
 TEST_CASE("a release is confirmed when a quorum answered and some node deleted it") {
   Attempt attempt(five_nodes());
@@ -15,14 +14,14 @@ TEST_CASE("a release is confirmed when a quorum answered and some node deleted i
   attempt(2, "(integer) 1");
   CHECK_FALSE(attempt.machine.finished());
   attempt(3, "(integer) 0");
-  CHECK(attempt.machine.outcome() == Outcome::released);
+  CHECK(attempt.machine.outcome() == ReleaseOutcome::released);
 }
 
 TEST_CASE("a quorum that did not have it says that it was not this holder's any more") {
   Attempt attempt(five_nodes());
   attempt.start();
   for (const unsigned node : {1u, 2u, 3u}) attempt(node, "(integer) 0");
-  CHECK(attempt.machine.outcome() == Outcome::not_held);
+  CHECK(attempt.machine.outcome() == ReleaseOutcome::not_held);
 }
 
 TEST_CASE("a release without a quorum of answers is not confirmed") {
@@ -35,7 +34,7 @@ TEST_CASE("a release without a quorum of answers is not confirmed") {
   CHECK_FALSE(attempt.machine.finished());
   CHECK(attempt.machine.next_deadline() == at(500ms));
   attempt.time(500ms);
-  CHECK(attempt.machine.outcome() == Outcome::no_quorum);
+  CHECK(attempt.machine.outcome() == ReleaseOutcome::no_quorum);
   CHECK_FALSE(attempt.machine.next_deadline());
 }
 
@@ -47,5 +46,5 @@ TEST_CASE("for people, every node is heard before it is said how a release ended
   for (const unsigned node : {1u, 2u, 3u, 4u}) attempt(node, "broken");
   CHECK_FALSE(attempt.machine.finished());
   attempt(5, "(integer) 1");
-  CHECK(attempt.machine.outcome() == Outcome::no_quorum);
+  CHECK(attempt.machine.outcome() == ReleaseOutcome::no_quorum);
 }

@@ -17,13 +17,6 @@ Settings without_required_ttl() {
   return settings;
 }
 
-NodeStart recovering_for(Duration delay) {
-  NodeStart start;
-  start.delay = delay;
-  start.grant_from = Instant(24h) + delay;
-  return start;
-}
-
 std::uint64_t token_of(NodeFixture& node, std::string_view key) {
   return node.node().locks().find(key, node.now().monotonic)->token();
 }

@@ -11,7 +11,7 @@ using Catch::Contains;
 
 namespace {
 
-struct Page final : LatestDeadlinePage {
+struct CoveredPage final : LatestDeadlinePage {
   Status write_latest_deadline(Instant deadline) override {
     ++writes;
     if (fails) return Failure{"No space left on device"};
@@ -47,7 +47,7 @@ struct LedgerFixture : NodeFixture {
   }
   Instant in(Duration d) { return now().monotonic + d; }
 
-  Page page;
+  CoveredPage page;
 };
 
 }  // namespace
@@ -174,7 +174,7 @@ TEST_CASE("the latest deadline is lowered within 20 ms after its lock is gone (r
 }
 
 TEST_CASE("nothing is lowered before what an earlier run is owed is over (rule R3)") {
-  Page page;
+  CoveredPage page;
   NodeStart start = with_largest_ttl(60s);
   start.snapshot_from = Instant(24h) + 10s;  // restart-delay off: it grants all the same
   start.ledger.latest_deadline = Instant(24h) + 10s;
@@ -192,7 +192,7 @@ TEST_CASE("nothing is lowered before what an earlier run is owed is over (rule R
 TEST_CASE("nothing is written to the ledger while the start still writes it (rule R9)") {
   Settings settings;
   CollectedLog log;
-  Page page;
+  CoveredPage page;
   Now now{Instant(24h), WallTime(0s)};
   NodeStart start = with_largest_ttl(60s);
   start.ledger.latest_deadline = Instant(24h) + 30s;
@@ -305,7 +305,7 @@ TEST_CASE("a client that went away while its grant waited is no harm (rule R8)")
 TEST_CASE("locks without a deadline are outside of the ledger's promise (rule L3)") {
   Settings settings;
   settings.require_ttl = false;
-  Page page;
+  CoveredPage page;
   NodeFixture node(settings, with_largest_ttl(1s), &page);
   CHECK(node("SET printer alice") == "+OK");
   CHECK(page.writes == 0);
@@ -362,7 +362,7 @@ std::string overrunning(Duration ttl) {
 }
 
 struct BusyLedgerFixture {
-  Page page;
+  CoveredPage page;
   BusyFixture busy{with_largest_ttl(10s), &page};
   TestClient carol{busy.node, busy.now};
 

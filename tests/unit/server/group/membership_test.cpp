@@ -43,7 +43,7 @@ std::string ballot(int number) {
   return fmt::format("{}.0000000000000001", number);
 }
 
-struct Page final : LatestDeadlinePage {
+struct GroupPage final : LatestDeadlinePage {
   Instant latest;
   bool fails = false;
   Status write_latest_deadline(Instant deadline) override {
@@ -105,7 +105,7 @@ class Member {
     return start;
   }
 
-  Page page_;
+  GroupPage page_;
   NodeFixture fixture_;
   TestClient client_;
 };

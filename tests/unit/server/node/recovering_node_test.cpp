@@ -8,13 +8,6 @@ using namespace redlock::server;
 
 namespace {
 
-NodeStart recovering_for(Duration delay) {
-  NodeStart start;
-  start.delay = delay;
-  start.grant_from = Instant(24h) + delay;
-  return start;
-}
-
 constexpr const char* kRefusal = "-ERR recovering after a restart, no new locks for 5000 ms";
 
 }  // namespace

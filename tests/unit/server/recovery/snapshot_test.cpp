@@ -14,7 +14,7 @@ using namespace redlock::server;
 
 namespace {
 
-struct Lock {
+struct LockOfSnapshot {
   std::string key;
   std::string value;
   Instant deadline;
@@ -23,13 +23,13 @@ struct Lock {
   std::string label = {};
   Instant since = {};
 
-  friend bool operator==(const Lock&, const Lock&) = default;
+  friend bool operator==(const LockOfSnapshot&, const LockOfSnapshot&) = default;
 };
 
 const SnapshotHeader kHeader{
     std::string(40, 'a'), 7, {"boot\n", "monotonic 0 0\n", 3, 4}, Instant(100s)};
 
-const std::vector<Lock> kLocks{
+const std::vector<LockOfSnapshot> kLocks{
     {"printer", "alice", Instant(130s), 12},
     {"", "", Instant(101s), 0},
     {"scanner", "bob", Instant(129s), 14, LockKind::text, "backup@web3:4711", Instant(99s)},
@@ -37,14 +37,14 @@ const std::vector<Lock> kLocks{
 
 const std::vector<SavedMark> kMarks{{3, 17, Instant(160s)}, {3, ~std::uint64_t{0}, kNever}};
 
-std::string written(const SnapshotHeader& header, const std::vector<Lock>& locks,
+std::string written(const SnapshotHeader& header, const std::vector<LockOfSnapshot>& locks,
                     const std::vector<SavedMark>& marks = {}) {
   std::string file;
   SnapshotWriter writer(header, [&](std::string_view bytes) -> Status {
     file += bytes;
     return Done{};
   });
-  for (const Lock& lock : locks) {
+  for (const LockOfSnapshot& lock : locks) {
     writer.add({lock.key, lock.value, lock.deadline, lock.token, lock.kind,
                 LockLabel{lock.label, lock.since}});
   }
@@ -53,7 +53,7 @@ std::string written(const SnapshotHeader& header, const std::vector<Lock>& locks
   return file;
 }
 
-SnapshotContent read(std::string_view file, std::vector<Lock>* locks = nullptr,
+SnapshotContent read(std::string_view file, std::vector<LockOfSnapshot>* locks = nullptr,
                      std::vector<SavedMark>* marks = nullptr) {
   std::size_t at = 0;
   const auto source = [&](char* to, std::size_t size) {
@@ -78,7 +78,7 @@ constexpr auto kDamaged = SnapshotContent::State::damaged;
 }  // namespace
 
 TEST_CASE("a snapshot gives back every lock with its key, value, deadline and token") {
-  std::vector<Lock> locks;
+  std::vector<LockOfSnapshot> locks;
   const SnapshotContent content = read(written(kHeader, kLocks), &locks);
   CHECK(content.state == kReadable);
   CHECK(content.trouble.empty());
@@ -99,7 +99,7 @@ TEST_CASE("a snapshot without locks is one") {
 }
 
 TEST_CASE("a snapshot gives back the marks of releases, which are no locks (rule Q3)") {
-  std::vector<Lock> locks;
+  std::vector<LockOfSnapshot> locks;
   std::vector<SavedMark> marks;
   const SnapshotContent content = read(written(kHeader, kLocks, kMarks), &locks, &marks);
   CHECK(content.state == kReadable);
@@ -124,11 +124,11 @@ TEST_CASE("a snapshot that was written before there were marks is read as ever")
   file += "printeraliceE";
   number(1);
   number(checksum(file));
-  std::vector<Lock> locks;
+  std::vector<LockOfSnapshot> locks;
   const SnapshotContent content = read(file, &locks);
   CHECK(content.trouble.empty());
   CHECK(content.header.run == 7);
-  CHECK(locks == std::vector<Lock>{kLocks[0]});
+  CHECK(locks == std::vector<LockOfSnapshot>{kLocks[0]});
 }
 
 TEST_CASE("marks under different keys are damage") {
@@ -170,12 +170,12 @@ TEST_CASE("the trouble of a snapshot is told in words") {
 }
 
 TEST_CASE("many and large locks pass through in pieces") {
-  std::vector<Lock> locks;
+  std::vector<LockOfSnapshot> locks;
   for (std::uint64_t i = 0; i < 20'000; ++i) {
     locks.push_back({std::to_string(i), "v", Instant(200s), i});
   }
   locks.push_back({"large", std::string(300'000, 'x'), Instant(150s), 1});
-  std::vector<Lock> back;
+  std::vector<LockOfSnapshot> back;
   CHECK(read(written(kHeader, locks), &back).state == kReadable);
   CHECK(back == locks);
 }
@@ -197,20 +197,20 @@ TEST_CASE("after the sink failed nothing more is written and finish says why") {
 TEST_CASE("a hash comes back as one, and bytes that are none are damage") {
   HashFields fields;
   fields.set("alice", "1");
-  const std::vector<Lock> locks{{"text", "v", Instant(130s), 1},
-                                {"hash", fields.pack(), Instant(140s), 2, LockKind::hash}};
-  std::vector<Lock> back;
+  const std::vector<LockOfSnapshot> locks{
+      {"text", "v", Instant(130s), 1}, {"hash", fields.pack(), Instant(140s), 2, LockKind::hash}};
+  std::vector<LockOfSnapshot> back;
   CHECK(read(written(kHeader, locks), &back).state == kReadable);
   CHECK(back == locks);
 
-  const std::vector<Lock> wrong{{"hash", "alice", Instant(140s), 2, LockKind::hash}};
+  const std::vector<LockOfSnapshot> wrong{{"hash", "alice", Instant(140s), 2, LockKind::hash}};
   const SnapshotContent content = read(written(kHeader, wrong));
   CHECK(content.state == kDamaged);
   CHECK(content.trouble == "it holds a hash that is none");
 }
 
 TEST_CASE("a token that no node gives is damage (rule F1)") {
-  std::vector<Lock> locks;
+  std::vector<LockOfSnapshot> locks;
   const SnapshotContent content =
       read(written(kHeader, {{"printer", "alice", Instant(130s), kTokenMax + 1}}), &locks);
   CHECK(content.state == kDamaged);
