@@ -22,6 +22,11 @@
 
 namespace redlock {
 
+// A release as lock libraries send it; key and value follow.
+inline const std::string kReleaseCall =
+    "EVAL \"if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else "
+    "return 0 end\" 1 ";
+
 class DoorWorld {
  public:
   using FrontDoor = coordinator::FrontDoor;

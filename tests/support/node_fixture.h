@@ -58,6 +58,19 @@ class TestClient {
   std::string pending_;
 };
 
+// A ledger's page on a disk that a test may fill up.
+struct PageInMemory final : LatestDeadlinePage {
+  Status write_latest_deadline(Instant deadline) override {
+    ++writes;
+    if (fails) return Failure{"No space left on device"};
+    latest = deadline;
+    return Done{};
+  }
+  Instant latest{};
+  int writes = 0;
+  bool fails = false;
+};
+
 // A fixture's node that starts after a crash, and grants nothing for so long.
 inline NodeStart recovering_for(Duration delay) {
   NodeStart start;

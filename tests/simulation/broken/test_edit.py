@@ -6,6 +6,7 @@ import unittest
 
 import edit
 
+HERE = pathlib.Path(__file__).resolve().parent
 FIELDS = "rule: R3\nwrong: It forgets.\n  And more.\nseeds: 1..10\n\nfile: a/b.cpp\n"
 SOURCE = "int f() {\n  return 1;\n}\nint g() {\n  return 2;\n}\n"
 
@@ -31,6 +32,11 @@ class EditTest(unittest.TestCase):
         with self.assertRaises(edit.Unusable) as refused:
             self.broken(text)
         return str(refused.exception)
+
+    def test_each_one_here_fits_the_sources(self):
+        for path in sorted(HERE.glob("*.edit")):
+            with self.subTest(path.stem):
+                edit.Edit(path).apply(HERE.parents[2], self.root / "broken")
 
     def test_replaces_in_a_copy(self):
         changed = self.broken(FIELDS + "-  return 1;\n+  return 3;\n\n int g() {\n+  step();\n")

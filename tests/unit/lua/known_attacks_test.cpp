@@ -1,5 +1,6 @@
 // What was found in Redis's Lua scripting over the years, tried here: docs/security.md tells what
 // each was. Under the sanitizers these tests also show what does not crash at once.
+#include "tests/support/repeated.h"
 #include "tests/unit/lua/script_fixture.h"
 
 #include <catch2/catch.hpp>
@@ -8,12 +9,6 @@ namespace redlock::lua {
 namespace {
 
 using Catch::Contains;
-
-std::string repeated(std::string_view text, int times) {
-  std::string out;
-  for (int i = 0; i < times; ++i) out += text;
-  return out;
-}
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "protocol/resp/reply_parser.h"
 
 #include "protocol/resp/limits.h"
+#include "tests/support/repeated.h"
 #include "tests/unit/protocol/reply_samples.h"
 
 #include <cmath>
@@ -24,12 +25,6 @@ std::string parsed(std::string_view bytes) {
   }
   CHECK(result.consumed <= bytes.size());
   return result.reply.to_string();
-}
-
-std::string repeated(std::string_view text, int times) {
-  std::string out;
-  for (int i = 0; i < times; ++i) out += text;
-  return out;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "protocol/resp/output_buffer.h"
 #include "protocol/resp/request_writer.h"
+#include "tests/support/repeated.h"
 
 #include <string>
 #include <string_view>
@@ -17,12 +18,6 @@ std::string request(const std::vector<std::string_view>& words) {
   OutputBuffer out;
   write_request(words, out);
   return std::string(out.view());
-}
-
-std::string repeated(std::string_view text, std::size_t times) {
-  std::string out;
-  for (std::size_t i = 0; i < times; ++i) out += text;
-  return out;
 }
 
 // How many requests it takes from the front of the bytes.

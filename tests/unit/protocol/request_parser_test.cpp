@@ -3,6 +3,7 @@
 #include "base/random.h"
 #include "protocol/resp/output_buffer.h"
 #include "protocol/resp/request_writer.h"
+#include "tests/support/repeated.h"
 
 #include <random>
 #include <string>
@@ -54,12 +55,6 @@ std::string requests_of(std::string_view bytes, std::size_t piece = std::string_
 
 std::string unauthenticated(std::string_view bytes) {
   return requests_of(bytes, std::string_view::npos, false);
-}
-
-std::string copies_of(std::string_view text, int times) {
-  std::string out;
-  for (int i = 0; i < times; ++i) out += text;
-  return out;
 }
 
 constexpr std::string_view kTranscript =
@@ -161,7 +156,7 @@ TEST_CASE("a 600 MB header is refused at once, nothing is kept for it") {
 }
 
 TEST_CASE("10,000 nested arrays are an error at the second") {
-  CHECK(requests_of(copies_of("*1\r\n", 10'000)) == "-Protocol error: expected '$', got '*'");
+  CHECK(requests_of(repeated("*1\r\n", 10'000)) == "-Protocol error: expected '$', got '*'");
 }
 
 TEST_CASE("a line without an end is refused at 64 KB, whole or in pieces") {

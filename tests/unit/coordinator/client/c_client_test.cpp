@@ -20,8 +20,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto kSoon = 15s;  // what is to come comes long before
-
 struct Close {
   void operator()(redlock_client* client) const { redlock_close(client); }
 };

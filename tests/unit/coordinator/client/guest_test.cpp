@@ -1,4 +1,5 @@
 // A client is a guest in somebody else's program: it never ends, hangs or misleads it.
+#include "tests/unit/coordinator/client/comes.h"
 #include "tests/unit/coordinator/client/five_nodes.h"
 #include "tests/unit/coordinator/client/system_faults.h"
 #include <redlock/guard.h>
@@ -19,8 +20,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto kGuestsSoon = 15s;  // what is to come comes long before
-
 template <class T>
 struct Told {
   std::promise<T> promise;
@@ -30,7 +29,7 @@ struct Told {
   }
   T wait() {
     auto future = promise.get_future();
-    REQUIRE(future.wait_for(kGuestsSoon) == std::future_status::ready);
+    REQUIRE(future.wait_for(kSoon) == std::future_status::ready);
     return future.get();
   }
 };

@@ -7,14 +7,6 @@
 
 using namespace redlock;
 
-namespace {
-
-const std::string kRelease =
-    "EVAL \"if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else "
-    "return 0 end\" 1 ";
-
-}  // namespace
-
 TEST_CASE("what a user's script calls at a door is judged by his rights") {
   DoorWorld world;
   DoorClient operator_ = world.connect();
@@ -24,7 +16,7 @@ TEST_CASE("what a user's script calls at a door is judged by his rights") {
   CHECK(alice("AUTH a x") == "+OK");
   CHECK(alice("SET a:1 v NX PX 10000") == "+OK");
   CHECK(alice("DEL b:1").starts_with("-NOPERM"));
-  CHECK(alice(kRelease + "b:1 v").starts_with("-NOPERM"));
+  CHECK(alice(kReleaseCall + "b:1 v").starts_with("-NOPERM"));
   CHECK(alice("EVAL \"return redis.pcall('del', 'b:1')\" 0") ==
         "-ERR The user executing the script can't access at least one of the keys mentioned in the "
         "command arguments");
@@ -32,7 +24,7 @@ TEST_CASE("what a user's script calls at a door is judged by his rights") {
         std::string::npos);
   CHECK(operator_("GET b:1") == R"("v")");
   CHECK(operator_("EVAL \"return redis.call('get', 'b:1')\" 0") == R"("v")");
-  CHECK(alice(kRelease + "a:1 v") == "(integer) 1");
+  CHECK(alice(kReleaseCall + "a:1 v") == "(integer) 1");
   CHECK(alice("MULTI") == "+OK");
   CHECK(alice("SET a:2 v PX 10000") == "+QUEUED");
   CHECK(alice("DEL b:1").starts_with("-NOPERM"));

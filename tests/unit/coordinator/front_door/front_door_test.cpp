@@ -14,9 +14,6 @@ using namespace redlock;
 
 namespace {
 
-const std::string kReleaseScript =
-    "EVAL \"if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('del',KEYS[1]) else "
-    "return 0 end\" 1 ";
 const std::string kExtend =
     "EVAL \"if redis.call('get',KEYS[1]) == ARGV[1] then return redis.call('pexpire',KEYS[1],"
     "ARGV[2]) else return 0 end\" 1 ";
@@ -43,9 +40,9 @@ TEST_CASE("the single-node recipe takes a lock at a quorum, and gives it back") 
   CHECK(world.held_at("printer") == 5);
   CHECK(bob("SET printer bob NX PX 10000") == "(nil)");
   CHECK(bob("GET printer") == "\"alice\"");
-  CHECK(bob(kReleaseScript + "printer bob") == "(integer) 0");
+  CHECK(bob(kReleaseCall + "printer bob") == "(integer) 0");
   CHECK(alice(kExtend + "printer alice 20000") == "(integer) 1");
-  CHECK(alice(kReleaseScript + "printer alice") == "(integer) 1");
+  CHECK(alice(kReleaseCall + "printer alice") == "(integer) 1");
   world.nodes().pass(100ms);
   CHECK(world.held_at("printer") == 0);
   CHECK(bob("GET printer") == "(nil)");
@@ -60,7 +57,7 @@ TEST_CASE("two nodes that are down cost nothing; three make it an error that nam
   CHECK(alice("SET printer alice NX PX 10000") == "+OK");
   CHECK(alice("GET printer") == "\"alice\"");
   CHECK(alice(kExtend + "printer alice 20000") == "(integer) 1");
-  CHECK(alice(kReleaseScript + "printer alice") == "(integer) 1");
+  CHECK(alice(kReleaseCall + "printer alice") == "(integer) 1");
   world.nodes().hang(3);
   const std::string error = alice("SET scanner alice NX PX 10000");
   CHECK(error.starts_with("-ERR NOQUORUM 2 of 5 nodes answered: "));
@@ -115,7 +112,7 @@ TEST_CASE("a lock whose client goes before it is told is undone; a release goes 
 
   DoorClient bob = world.connect();
   CHECK(bob("SET printer bob NX PX 10000") == "+OK");
-  bob.send(kReleaseScript + "printer bob");
+  bob.send(kReleaseCall + "printer bob");
   bob.hang_up();
   world.nodes().pass(1s);
   CHECK(world.held_at("printer") == 0);
@@ -149,7 +146,7 @@ TEST_CASE("what stands behind a command of a client that has gone is executed (r
   DoorClient alice = world.connect();
   CHECK(alice("SET printer alice NX PX 10000") == "+OK");
   alice.send("GET printer");
-  alice.send(kReleaseScript + "printer alice");
+  alice.send(kReleaseCall + "printer alice");
   alice.hang_up();
   world.nodes().pass(1s);
   CHECK(world.held_at("printer") == 0);
@@ -184,7 +181,7 @@ TEST_CASE("a value may come twice: an undo never hits the next holder's (rule D1
   for (int i = 0; i < 5; ++i) {
     CHECK(alice("SET printer 1 NX PX 10000") == "+OK");
     CHECK(bob("SET printer 1 NX PX 10000") == "(nil)");
-    CHECK(alice(kReleaseScript + "printer 1") == "(integer) 1");
+    CHECK(alice(kReleaseCall + "printer 1") == "(integer) 1");
   }
   CHECK(bob("SET printer 1 NX PX 10000") == "+OK");
   world.nodes().pass(5s);
@@ -230,7 +227,7 @@ TEST_CASE("locks of the nodes' own clients are held for everybody, and changed b
   const std::string refusal = "-ERR held by a client of the nodes themselves: end it there";
   CHECK(alice("DEL printer") == refusal);
   CHECK(alice(kExtend + "printer direct 20000") == refusal);
-  CHECK(alice(kReleaseScript + "printer alice") == "(integer) 0");
+  CHECK(alice(kReleaseCall + "printer alice") == "(integer) 0");
 }
 
 TEST_CASE("the deadline of a held lock is moved both ways (rule D4)") {
@@ -254,8 +251,8 @@ TEST_CASE("a lock that one door takes another extends and releases") {
     CHECK(there("SET printer 1 NX PX 10000") == "(nil)");
     CHECK(there(kExtend + "printer 1 20000") == "(integer) 1");
     CHECK(there(kAddTtl + "printer 1 5000") == "(integer) 1");
-    CHECK(there(kReleaseScript + "printer 1") == "(integer) 1");
-    CHECK(here(kReleaseScript + "printer 1") == "(integer) 0");
+    CHECK(there(kReleaseCall + "printer 1") == "(integer) 1");
+    CHECK(here(kReleaseCall + "printer 1") == "(integer) 0");
   }
   world.nodes().pass(1s);
   CHECK(world.held_at("printer") == 0);
@@ -267,7 +264,7 @@ TEST_CASE("releases for which little of the TTL was left are counted apart") {
   const auto hold_for = [&](Duration length) {
     REQUIRE(alice("SET printer 1 NX PX 10000") == "+OK");
     world.nodes().pass(length);
-    CHECK(alice(kReleaseScript + "printer 1") == "(integer) 1");
+    CHECK(alice(kReleaseCall + "printer 1") == "(integer) 1");
   };
   hold_for(7900ms);
   CHECK(world.door().stats().released_late == 0);

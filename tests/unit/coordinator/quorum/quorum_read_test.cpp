@@ -1,5 +1,7 @@
 #include "coordinator/quorum/quorum_read.h"
 
+#include "tests/unit/coordinator/quorum/letter_and_number.h"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -212,10 +214,6 @@ TEST_CASE("a token is told if a quorum stores the same, and awaited only if that
 
 namespace {
 
-HeldBy by_letter_and_number(std::string_view value) {
-  return {value.substr(0, 1), static_cast<std::uint32_t>(value[1] - '0')};
-}
-
 // As nodes tell in their order; "" holds nothing, "." is silent. The rest is not heard.
 Verdict read_values(Reading& reading, const std::vector<std::string>& values) {
   for (NodeIndex node = 0; node < values.size(); ++node) {
@@ -236,7 +234,7 @@ TEST_CASE("a lock is held by the value that a quorum has, whatever others have (
            {{"X0", "X1", "X0", "X0"}, "X0"},  // the next one is under way, and was at no quorum
            {{"X1", "X0", "X1", "X0", "X1"}, "X1"},
            {{"Y0", "X1", "X1", "", "X1"}, "X1"}}) {
-    Reading reading(5, by_letter_and_number);
+    Reading reading(5, letter_and_number);
     CHECK(read_values(reading, values) == Verdict::held);
     CHECK(reading.machine.value() == value);
   }
@@ -256,7 +254,7 @@ TEST_CASE("of a lock whose value no quorum has the latest is brought to those be
                          {{"X1b", "X1a", "X1a", "X0", "X0"}, "X1a", {3, 4}},
                          {{"X0", "Y9", "X1", "X0", "X1"}, "X1", {0, 3}}}) {
     CAPTURE(wanted.values);
-    Reading reading(5, by_letter_and_number);
+    Reading reading(5, letter_and_number);
     CHECK(read_values(reading, wanted.values) == Verdict::unsettled);
     CHECK(reading.machine.value() == wanted.value);
     CHECK(reading.machine.behind() == wanted.behind);
@@ -267,33 +265,33 @@ TEST_CASE("a lock of which no value can come to a quorum any more is possible al
   for (const std::vector<std::string>& values : std::vector<std::vector<std::string>>{
            {"X1a", "X1b", "X1a", "X1b", ""}, {"X1a", "X1b", "X1c", "", ""}}) {
     CAPTURE(values);
-    Reading reading(5, by_letter_and_number);
+    Reading reading(5, letter_and_number);
     CHECK(read_values(reading, values) == Verdict::possible);
   }
 }
 
 TEST_CASE("a reading waits for a value to be a quorum's as long as it can become that (rule D9)") {
-  Reading reading(5, by_letter_and_number);
+  Reading reading(5, letter_and_number);
   CHECK(read_values(reading, {"X1", "X0", "X0"}) == Verdict::pending);
   CHECK(reading.holds(3, "X1") == Verdict::pending);
   CHECK(reading.holds(4, "X1") == Verdict::held);
   CHECK(reading.machine.value() == "X1");
 
-  Reading silent(5, by_letter_and_number);
+  Reading silent(5, letter_and_number);
   read_values(silent, {"X1", "X0", "X0", "X1"});
   silent.machine.on_time(at(500ms));
   CHECK(silent.machine.verdict() == Verdict::unsettled);
 }
 
 TEST_CASE("how long a lock is held is told of the value that it is held by (rules D2, D9)") {
-  Reading reading(5, by_letter_and_number);
+  Reading reading(5, letter_and_number);
   reading.holds(0, "X0", 60s);
   reading.holds(1, "X1", 5s);
   reading.holds(2, "X1", 7s);
   CHECK(reading.holds(3, "X1", 9s) == Verdict::held);
   CHECK(reading.machine.left() == 5s);
 
-  Reading unsettled(3, by_letter_and_number);
+  Reading unsettled(3, letter_and_number);
   unsettled.holds(0, "X0", 60s);
   unsettled.holds(1, "X1", 5s);
   CHECK(unsettled(2, '-') == Verdict::unsettled);
@@ -301,7 +299,7 @@ TEST_CASE("how long a lock is held is told of the value that it is held by (rule
 }
 
 TEST_CASE("of what may be held the latest value is told (rules D3, D9)") {
-  Reading reading(5, by_letter_and_number);
+  Reading reading(5, letter_and_number);
   CHECK(read_values(reading, {"X0", "X1", "", "", "."}) == Verdict::possible);
   CHECK(reading.machine.value() == "X1");
 }

@@ -11,18 +11,6 @@ using Catch::Contains;
 
 namespace {
 
-struct CoveredPage final : LatestDeadlinePage {
-  Status write_latest_deadline(Instant deadline) override {
-    ++writes;
-    if (fails) return Failure{"No space left on device"};
-    latest = deadline;
-    return Done{};
-  }
-  Instant latest{};
-  int writes = 0;
-  bool fails = false;
-};
-
 NodeStart with_largest_ttl(Duration largest, std::uint64_t bound = 1'000'000) {
   NodeStart start;
   start.fence = {.first = 0, .bound = bound, .fenced = true};
@@ -47,7 +35,7 @@ struct LedgerFixture : NodeFixture {
   }
   Instant in(Duration d) { return now().monotonic + d; }
 
-  CoveredPage page;
+  PageInMemory page;
 };
 
 }  // namespace
@@ -174,7 +162,7 @@ TEST_CASE("the latest deadline is lowered within 20 ms after its lock is gone (r
 }
 
 TEST_CASE("nothing is lowered before what an earlier run is owed is over (rule R3)") {
-  CoveredPage page;
+  PageInMemory page;
   NodeStart start = with_largest_ttl(60s);
   start.snapshot_from = Instant(24h) + 10s;  // restart-delay off: it grants all the same
   start.ledger.latest_deadline = Instant(24h) + 10s;
@@ -192,7 +180,7 @@ TEST_CASE("nothing is lowered before what an earlier run is owed is over (rule R
 TEST_CASE("nothing is written to the ledger while the start still writes it (rule R9)") {
   Settings settings;
   CollectedLog log;
-  CoveredPage page;
+  PageInMemory page;
   Now now{Instant(24h), WallTime(0s)};
   NodeStart start = with_largest_ttl(60s);
   start.ledger.latest_deadline = Instant(24h) + 30s;
@@ -305,7 +293,7 @@ TEST_CASE("a client that went away while its grant waited is no harm (rule R8)")
 TEST_CASE("locks without a deadline are outside of the ledger's promise (rule L3)") {
   Settings settings;
   settings.require_ttl = false;
-  CoveredPage page;
+  PageInMemory page;
   NodeFixture node(settings, with_largest_ttl(1s), &page);
   CHECK(node("SET printer alice") == "+OK");
   CHECK(page.writes == 0);
@@ -362,7 +350,7 @@ std::string overrunning(Duration ttl) {
 }
 
 struct BusyLedgerFixture {
-  CoveredPage page;
+  PageInMemory page;
   BusyFixture busy{with_largest_ttl(10s), &page};
   TestClient carol{busy.node, busy.now};
 

@@ -43,16 +43,6 @@ std::string ballot(int number) {
   return fmt::format("{}.0000000000000001", number);
 }
 
-struct GroupPage final : LatestDeadlinePage {
-  Instant latest;
-  bool fails = false;
-  Status write_latest_deadline(Instant deadline) override {
-    if (fails) return Failure{"No space left on device"};
-    latest = deadline;
-    return Done{};
-  }
-};
-
 // One node in a state folder, as its disk left it.
 class Member {
  public:
@@ -105,7 +95,7 @@ class Member {
     return start;
   }
 
-  GroupPage page_;
+  PageInMemory page_;
   NodeFixture fixture_;
   TestClient client_;
 };

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Instant kNow(24h);
 
-struct KeptPage final : LatestDeadlinePage {
+struct Page final : LatestDeadlinePage {
   Status write_latest_deadline(Instant latest) override {
     if (fails) return Failure{"cannot write"};
     told.push_back(latest);
@@ -39,7 +39,7 @@ void write(LedgerKeeper& keeper) {
 }  // namespace
 
 TEST_CASE("the latest deadline is told rounded up, and only when it grows (rule R4)") {
-  KeptPage page;
+  Page page;
   LedgerKeeper keeper(with_bounds(60s, 0), &page);
   CHECK(keeper.cover(kNow + 1s));
   CHECK(keeper.cover(kNow + 500ms));
@@ -49,14 +49,14 @@ TEST_CASE("the latest deadline is told rounded up, and only when it grows (rule 
 }
 
 TEST_CASE("a hundred writes a second at most, however many locks are granted (rule R4)") {
-  KeptPage page;
+  Page page;
   LedgerKeeper keeper(with_bounds(60s, 0), &page);
   for (int i = 0; i < 100'000; ++i) CHECK(keeper.cover(kNow + i * 10us));
   CHECK(page.told.size() <= 101);
 }
 
 TEST_CASE("a deadline that cannot be written is not covered, and is tried again (rule R4)") {
-  KeptPage page;
+  Page page;
   LedgerKeeper keeper(with_bounds(60s, 0), &page);
   page.fails = true;
   CHECK_FALSE(keeper.cover(kNow + 1s));
@@ -66,7 +66,7 @@ TEST_CASE("a deadline that cannot be written is not covered, and is tried again 
 }
 
 TEST_CASE("it is lowered, and after a lowering that failed nothing is counted on (rule R5)") {
-  KeptPage page;
+  Page page;
   LedgerKeeper keeper(with_bounds(60s, 0), &page);
   CHECK(keeper.cover(kNow + 30s));
   keeper.lower(kNow + 40s);  // not a lowering
@@ -156,7 +156,7 @@ TEST_CASE("what is wanted during a write comes with the next one") {
 }
 
 TEST_CASE("the largest TTL is lowered to that of the last ten minutes (rule R8)") {
-  KeptPage page;
+  Page page;
   LedgerKeeper keeper(with_bounds(60s, 1000), &page);
   CHECK_FALSE(keeper.window_end());  // nothing was granted
   keeper.note_ttl(3s);
@@ -170,7 +170,7 @@ TEST_CASE("the largest TTL is lowered to that of the last ten minutes (rule R8)"
 }
 
 TEST_CASE("the largest TTL is not lowered below what a live lock has left, nor when idle (R8)") {
-  KeptPage page;
+  Page page;
   LedgerKeeper keeper(with_bounds(60s, 1000), &page);
   keeper.note_ttl(1s);
   keeper.end_window(kNow + 10min, 20s);
@@ -182,7 +182,7 @@ TEST_CASE("the largest TTL is not lowered below what a live lock has left, nor w
 }
 
 TEST_CASE("a raise that comes while a lowering is written is above it in the end (rule R8)") {
-  KeptPage page;
+  Page page;
   LedgerKeeper keeper(with_bounds(60s, 1000), &page);
   keeper.note_ttl(1s);
   keeper.end_window(kNow + 10min, 0ns);
@@ -196,7 +196,7 @@ TEST_CASE("a raise that comes while a lowering is written is above it in the end
 
 TEST_CASE(
     "a raise is written though it comes before the lowering was, or after one that failed (R8)") {
-  KeptPage page;
+  Page page;
   LedgerKeeper keeper(with_bounds(60s, 1000), &page);
   keeper.note_ttl(1s);
   keeper.end_window(kNow + 10min, 0ns);

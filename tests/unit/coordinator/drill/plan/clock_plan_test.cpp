@@ -1,6 +1,8 @@
 // The plan of clock jumps: what it promises, for many seeds.
 #include "coordinator/drill/plan/clock_plan.h"
 
+#include "tests/unit/coordinator/drill/plan/seeds.h"
+
 #include <map>
 #include <set>
 #include <utility>
@@ -12,14 +14,12 @@ namespace {
 
 using Whom = PlannedFault::Whom;
 
-constexpr std::uint64_t kClockSeeds = 200;
-
 PlanTerms terms_of(std::uint64_t seed, Duration length) {
   return {.seed = seed, .length = length, .ttl = 2s, .nodes = 5, .clients = 6};
 }
 
 TEST_CASE("every clock that jumps is right again at the end") {
-  for (std::uint64_t seed = 1; seed <= kClockSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     INFO("seed " << seed);
     std::map<std::pair<bool, std::size_t>, Duration> shifts;
     Duration last{0};
@@ -35,7 +35,7 @@ TEST_CASE("every clock that jumps is right again at the end") {
 }
 
 TEST_CASE("the first jump takes a majority of the nodes ahead within a moment, beyond any lock") {
-  for (std::uint64_t seed = 1; seed <= kClockSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     INFO("seed " << seed);
     const auto plan = plan_clock_jumps(terms_of(seed, 6s));
     REQUIRE(!plan.empty());

@@ -1,6 +1,8 @@
 // The plan of partitions: what it promises, for many seeds.
 #include "coordinator/drill/plan/partition_plan.h"
 
+#include "tests/unit/coordinator/drill/plan/seeds.h"
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -10,7 +12,6 @@
 namespace redlock::drill {
 namespace {
 
-constexpr std::uint64_t kPartitionSeeds = 200;
 constexpr std::size_t kQuorum = 3;  // of five
 
 PlanTerms terms_of(std::uint64_t seed) {
@@ -60,7 +61,7 @@ TEST_CASE("the same seed makes the same plan, and another one another") {
 }
 
 TEST_CASE("whatever is cut or slowed is whole again at the end, and there is always a way on") {
-  for (std::uint64_t seed = 1; seed <= kPartitionSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     INFO("seed " << seed);
     Cuts cuts;
     std::set<std::size_t> slowed;
@@ -81,7 +82,7 @@ TEST_CASE("whatever is cut or slowed is whole again at the end, and there is alw
 }
 
 TEST_CASE("a node that is cut off is not cut off once more before it is healed") {
-  for (std::uint64_t seed = 1; seed <= kPartitionSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     INFO("seed " << seed);
     std::set<std::size_t> cut;
     for (const PlannedFault& fault : plan_partitions(terms_of(seed))) {
@@ -92,7 +93,7 @@ TEST_CASE("a node that is cut off is not cut off once more before it is healed")
 }
 
 TEST_CASE("a drill of six seconds has a split: each client sees one side alone") {
-  for (std::uint64_t seed = 1; seed <= kPartitionSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     INFO("seed " << seed);
     PlanTerms terms = terms_of(seed);
     terms.length = 6s;

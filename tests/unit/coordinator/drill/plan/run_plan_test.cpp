@@ -1,6 +1,8 @@
 // The plan of `redlock drill run`: what it promises, for many seeds.
 #include "coordinator/drill/plan/run_plan.h"
 
+#include "tests/unit/coordinator/drill/plan/seeds.h"
+
 #include <map>
 #include <set>
 
@@ -11,8 +13,6 @@ namespace {
 
 using Part = PlannedFault::Part;
 using Whom = PlannedFault::Whom;
-
-constexpr std::uint64_t kSeeds = 200;
 
 std::vector<PlannedFault> plan_of(std::uint64_t seed, Duration length) {
   return plan_run_faults({.seed = seed, .length = length, .ttl = 2s, .clients = 16});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/support/roster_world.h"
+#include "tests/unit/coordinator/quorum/letter_and_number.h"
 
 #include <optional>
 #include <string>
@@ -92,10 +93,6 @@ inline AcquireRequest named(std::string value, std::string name = "printer") {
   return {.name = std::move(name), .ttl = 10s, .make_value = [value = std::move(value)] {
             return value;
           }};
-}
-
-inline HeldBy letter_and_number(std::string_view value) {
-  return {value.substr(0, 1), static_cast<std::uint32_t>(value[1] - '0')};
 }
 
 inline ReadRequest values() {
