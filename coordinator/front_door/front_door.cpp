@@ -241,8 +241,8 @@ void FrontDoor::close_session(Session::Id id) {
   node_.close_session(id);
 }
 
-std::size_t FrontDoor::subscriptions_of(const Session& session) const {
-  return node_.subscriptions_of(session) + waiting_.count_of(session.id()) +
+std::size_t FrontDoor::wishes_of(const Session& session) const {
+  return node_.wishes_of(session) + waiting_.count_of(session.id()) +
          watched_.count_of(session.id());
 }
 

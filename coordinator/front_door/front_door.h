@@ -83,7 +83,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
     node_.note_certificate(session, name, now);
   }
   void close_session(protocol::Session::Id id) override;
-  std::size_t subscriptions_of(const protocol::Session& session) const override;
+  std::size_t wishes_of(const protocol::Session& session) const override;
   std::size_t forget_some(protocol::Session& session, std::size_t at_most) override {
     return node_.forget_some(session, at_most);
   }

@@ -6,6 +6,7 @@
 #include "server/commands/families.h"
 #include "server/node/command.h"
 #include "server/node/node.h"
+#include "server/settings/piece.h"
 
 namespace redlock::server {
 namespace {
@@ -29,7 +30,13 @@ Reply at_the_door(Call& call) {
                                           call.in_transaction, call.instant());
 }
 
+// In pieces, so that one that listens to much holds nobody up.
 Reply reset_all(Call& call) {
+  constexpr std::size_t kPiece = kStepsOfPiece / kStepsOfSubscription;
+  const bool is_much = call.node.wishes_of(call.session) > kPiece;
+  if (is_much && call.node.forget_some(call.session, kPiece) > 0) {
+    return call.node.turns().in_next_turn(call.session, call.instant());
+  }
   call.node.drop_subscriptions(call.session);
   return at_the_door<reset>(call);
 }

@@ -306,7 +306,12 @@ void Node::drop_subscriptions(Session& session) {
   observers_.leave(session);
 }
 
-std::size_t Node::subscriptions_of(const Session& session) const {
+std::size_t Node::forget_some(Session& session, std::size_t at_most) {
+  const std::size_t forgotten = pubsub_.forget(session, at_most);
+  return forgotten + waiters_.forget(session.id(), at_most - forgotten);
+}
+
+std::size_t Node::wishes_of(const Session& session) const {
   const Session::ListensTo& to = session.listens_to;
   return std::size_t{to.channels} + to.patterns + to.shard_channels + session.watched_keys +
          waiters_.count_of(session.id());

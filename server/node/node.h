@@ -117,13 +117,12 @@ class Node final : public protocol::Service, private CommandRunner {
   void note_certificate(protocol::Session& session, std::string_view name, Now now) {
     door_.note_certificate(session, name, now.monotonic);
   }
-  // Its subscriptions go with it: each takes a microsecond.
+  // What it listens to, watches and waits for goes with it: each takes a microsecond.
   void close_session(protocol::Session::Id id);
-  std::size_t subscriptions_of(const protocol::Session& session) const;
-  // Of a session that is to be closed, so many channels and patterns at most; how many there were.
-  std::size_t forget_some(protocol::Session& session, std::size_t at_most) {
-    return pubsub_.forget(session, at_most);
-  }
+  std::size_t wishes_of(const protocol::Session& session) const;
+  // Of a session that ends, so many of them at most; how many there were. 0: watched keys are left
+  // alone, which go together.
+  std::size_t forget_some(protocol::Session& session, std::size_t at_most);
   // Whether a request of the session waits for the node's own disk or time, and not for another
   // client. It is as good as executed: what came behind it, such as its release, must be executed
   // too, also when the client is gone by then. So such a session is not closed before.

@@ -105,10 +105,12 @@ void Waiters::cancel(SessionId session, Form form, std::string_view key) {
   to_look_at_.push_back({line->first.first, false});
 }
 
-void Waiters::forget(SessionId session) {
+std::size_t Waiters::forget(SessionId session, std::size_t at_most) {
   std::erase_if(wakes_, [&](const Wake& wake) { return wake.session == session; });
-  for (auto known = by_session_.find(session); known != by_session_.end();
-       known = by_session_.find(session)) {
+  std::size_t forgotten = 0;
+  for (; forgotten < at_most; ++forgotten) {
+    const auto known = by_session_.find(session);
+    if (known == by_session_.end()) break;
     if (!known->second.waits.empty()) {
       remove(known->second.waits.begin()->second);
       continue;
@@ -117,6 +119,7 @@ void Waiters::forget(SessionId session) {
     clear_called(line);
     to_look_at_.push_back({line->first.first, false});
   }
+  return forgotten;
 }
 
 Waiters::Number Waiters::find(SessionId session, Form form, std::string_view key) const {

@@ -67,6 +67,7 @@ inline constexpr unsigned kCallsByTicket = 3;
 class Waiters {
  public:
   using SessionId = protocol::Session::Id;
+  static constexpr std::size_t kAll = static_cast<std::size_t>(-1);
   enum class Form : std::uint8_t { blocking, push };
 
   struct Wait {
@@ -100,8 +101,9 @@ class Waiters {
   Arming arm(Wait wait, bool is_free, Instant now);
   // Nothing is told any more, also not what was to be told already; if it was called, the next is.
   void cancel(SessionId session, Form form, std::string_view key);
-  // The session is gone, or begins anew; the same for all that it waited for.
-  void forget(SessionId session);
+  // The session is gone, or begins anew; the same for so many of the keys that it waited for, or
+  // was called for; returns how many there were.
+  std::size_t forget(SessionId session, std::size_t at_most = kAll);
 
   // After each command that took keys which were free: whoever was called has done its part.
   void note_taken(SessionId by);

@@ -22,8 +22,8 @@ class NodeHost : public SessionHost {
     node_.note_certificate(session, name, now);
   }
   void close_session(protocol::Session::Id id) override { node_.close_session(id); }
-  std::size_t subscriptions_of(const protocol::Session& session) const override {
-    return node_.subscriptions_of(session);
+  std::size_t wishes_of(const protocol::Session& session) const override {
+    return node_.wishes_of(session);
   }
   std::size_t forget_some(protocol::Session& session, std::size_t at_most) override {
     return node_.forget_some(session, at_most);

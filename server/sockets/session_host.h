@@ -37,7 +37,7 @@ class SessionHost {
   virtual void note_certificate(protocol::Session& session, std::string_view name, Now now) = 0;
   virtual void close_session(protocol::Session::Id id) = 0;
   // What a close has to forget; many of them are closed in pieces.
-  virtual std::size_t subscriptions_of(const protocol::Session& session) const = 0;
+  virtual std::size_t wishes_of(const protocol::Session& session) const = 0;
   // Of one that is to be closed: forgets so much of it at most, and says how much that was; 0: what
   // is left is forgotten as a whole.
   virtual std::size_t forget_some(protocol::Session& session, std::size_t at_most) = 0;

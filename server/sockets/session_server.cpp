@@ -237,7 +237,7 @@ void SessionServer::forget(Connection& connection) {
   INVARIANT(!connection.is_held, "a connection ends whose input is yet to be executed");
   if (connection.is_leaving()) return;
   const Session::Id id = connection.session().id();
-  const std::size_t wishes = host_.subscriptions_of(connection.session());
+  const std::size_t wishes = host_.wishes_of(connection.session());
   if (wishes == 0 || forgotten_ + wishes <= kForgottenAtOnce) return end_session(id);
   connection.leave();
   leaving_.push_back(id);
@@ -245,7 +245,7 @@ void SessionServer::forget(Connection& connection) {
 
 void SessionServer::end_session(Session::Id id) {
   const auto connection = connections_.find(id);
-  forgotten_ += host_.subscriptions_of(connection->second->session());
+  forgotten_ += host_.wishes_of(connection->second->session());
   host_.close_session(id);
   connections_.erase(connection);
 }
@@ -254,7 +254,7 @@ void SessionServer::let_some_leave() {
   while (!leaving_.empty() && forgotten_ < kForgottenAtOnce) {
     Session& session = connections_.find(leaving_.front())->second->session();
     const std::size_t budget = kForgottenAtOnce - forgotten_;
-    const bool fits = host_.subscriptions_of(session) <= budget;
+    const bool fits = host_.wishes_of(session) <= budget;
     const std::size_t forgotten = fits ? 0 : host_.forget_some(session, budget);
     forgotten_ += forgotten;
     if (forgotten > 0) continue;

@@ -57,6 +57,27 @@ TEST_CASE("waits that run out together are told in pieces") {
   world.check_told_in_pieces("(integer) 0]");
 }
 
+TEST_CASE("of a client that ends some of what it waits for is forgotten, and then the rest") {
+  ManyWaits world;
+  CHECK(world.node.forget_some(world.alice.session(), 1000) == 1000);
+  CHECK(world.waits() == ManyWaits::kKeys - 1000);
+  CHECK(world.node.forget_some(world.alice.session(), ManyWaits::kKeys) == ManyWaits::kKeys - 1000);
+  CHECK(world.waits() == 0);
+  CHECK(world.node.forget_some(world.alice.session(), 1) == 0);
+}
+
+TEST_CASE("RESET of a client that waits for much goes on in pieces, and is answered once") {
+  ManyWaits world;
+  world.alice.send("RESET", world.now);
+  CHECK(world.waits() > 0);
+  CHECK(world.waits() < ManyWaits::kKeys);
+  CHECK(world.ask(world.bob, "PING") == "+PONG");
+  CHECK(world.turns() >= 2);
+  CHECK(world.waits() == 0);
+  CHECK(world.alice.receive() == "+RESET");
+  CHECK(world.alice.receive() == "(none)");
+}
+
 TEST_CASE("a key that is taken again before its waiter's turn is waited for") {
   ManyWaits world;
   CHECK(world.ask(world.bob, "FLUSHALL") == "+OK");
@@ -113,7 +134,7 @@ TEST_CASE("SUBSCRIBE to many names goes on in pieces, and each is confirmed at i
             fmt::format("[\"{}subscribe\", \"name{:05}\", (integer) {}]", kind, i, i + 1));
     }
     CHECK(world.alice.receive() == "(none)");
-    CHECK(world.node.subscriptions_of(world.alice.session()) == kNames);
+    CHECK(world.node.wishes_of(world.alice.session()) == kNames);
   }
   SECTION("and so does the end of it, with names and without") {
     world.turns();
@@ -124,7 +145,7 @@ TEST_CASE("SUBSCRIBE to many names goes on in pieces, and each is confirmed at i
     CHECK(world.answers(world.alice) < kNames);
     world.turns();
     world.answers(world.alice);
-    CHECK(world.node.subscriptions_of(world.alice.session()) == 0);
+    CHECK(world.node.wishes_of(world.alice.session()) == 0);
     CHECK(world.ask(world.alice, "PING") == "+PONG");
   }
   SECTION("its client may go in the middle") {
