@@ -1,4 +1,4 @@
-// A text that a person wrote, such as a file of settings, read whole.
+// A text that a person wrote, such as a file of settings, read whole; and one for people, written.
 //
 //   const auto text = read_text_file("/etc/redlock/a.conf");
 //   if (!text) …   // "Is a directory"
@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace redlock::net {
 
@@ -18,5 +19,7 @@ inline constexpr std::size_t kTextBytesMax = std::size_t{16} * 1024 * 1024;
 Result<std::string> read_text_file(const std::string& path);
 // To its end, as standard input is read.
 Result<std::string> read_text(int descriptor);
+// In place of what the file had; the failure is the reason alone. Not made durable.
+Status write_text_file(const std::string& path, std::string_view text);
 
 }  // namespace redlock::net

@@ -1,15 +1,18 @@
 // Dates in words.
 #pragma once
 
-#include <cstdint>
+#include "base/time.h"
+
 #include <string>
 
 namespace redlock {
 
-// seconds: of the wall clock, since 1970; format: strftime's, at most 64 bytes of text come of it.
+// format: strftime's, at most 64 bytes of text come of it.
 //
 // Not fmt's: its dates set up every part of the C++ library's locales, which a node then holds in
 // memory for as long as it runs, for its first line of log.
-std::string utc_text(std::int64_t seconds, const char* format);
+std::string utc_text(WallTime when, const char* format);
+// The same with a point and three digits of the second behind it.
+std::string utc_ms_text(WallTime when, const char* format);
 
 }  // namespace redlock

@@ -1,13 +1,11 @@
 #include "coordinator/cli/node_report.h"
 
+#include "base/net/text_file.h"
 #include "base/text/json.h"
 #include "base/text/printable.h"
 #include "coordinator/cli/messages.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 
 #include <fmt/format.h>
 
@@ -106,12 +104,9 @@ void complain(std::string_view text) {
 }
 
 bool write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (file) return true;
-  complain(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
-  return false;
+  const Status written = net::write_text_file(path, text);
+  if (!written) complain(fmt::format("{}: cannot be written: {}", path, written.error().text));
+  return bool(written);
 }
 
 }  // namespace redlock::coordinator

@@ -1,12 +1,12 @@
 #include "coordinator/drill/verdict.h"
 
+#include "base/net/text_file.h"
 #include "coordinator/drill/history/check_report.h"
 #include "coordinator/drill/world/history_file.h"
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -17,11 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 
 Status write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::trunc);
-  file << text;
-  file.close();
-  if (file) return Done{};
-  return Failure{fmt::format("{} cannot be written: {}", path, std::strerror(errno))};
+  const Status written = net::write_text_file(path, text);
+  if (written) return Done{};
+  return Failure{fmt::format("{} cannot be written: {}", path, written.error().text)};
 }
 
 // By time, so that people can read it too.

@@ -35,11 +35,6 @@ std::string_view name_of(Audit::Event event) {
   return "";
 }
 
-std::string time_text(WallTime when) {
-  const auto ms = std::chrono::floor<std::chrono::milliseconds>(when.time_since_epoch()).count();
-  return fmt::format("{}.{:03}Z", utc_text(ms / 1000, "%Y-%m-%dT%H:%M:%S"), ms % 1000);
-}
-
 std::string cut(std::string_view value) {
   if (value.size() <= Audit::kNameBytesMax) return std::string(value);
   return fmt::format("{}...", value.substr(0, Audit::kNameBytesMax));
@@ -92,7 +87,7 @@ void Audit::tell_taken(Event event, const Who& who, Fields fields, WallTime now)
 // Warnings, so that no loglevel hides them.
 void Audit::write(std::span<const Field> fields, WallTime now) {
   INVARIANT(is_on(), "an audit that nobody wants");
-  const std::string time = time_text(now);
+  const std::string time = utc_ms_text(now, "%Y-%m-%dT%H:%M:%S") + "Z";
   std::vector<Field> all = {{"time", time}};
   all.insert(all.end(), fields.begin(), fields.end());
   sink_->log(LogLevel::warning, format_ == AuditFormat::json ? json_line(all) : text_line(all));

@@ -59,12 +59,12 @@ void renew_tls_and_tell(net::TlsServer& tls, const Settings& settings, LogSink& 
     return log.log(LogLevel::warning,
                    fmt::format("the certificate stays as it was: {}", renewed.error().text));
   }
-  const std::chrono::seconds ends(tls.certificate_ends_at());
-  const bool is_over = net::read_wall_clock().time_since_epoch() > ends;
+  const WallTime ends{std::chrono::seconds(tls.certificate_ends_at())};
+  const bool is_over = net::read_wall_clock() > ends;
   log.log(is_over ? LogLevel::warning : LogLevel::notice,
           fmt::format("certificates were read anew: new connections have them; this server's {} "
                       "on {} UTC",
-                      is_over ? "EXPIRED" : "expires", utc_text(ends.count(), "%Y-%m-%d %H:%M")));
+                      is_over ? "EXPIRED" : "expires", utc_text(ends, "%Y-%m-%d %H:%M")));
 }
 
 }  // namespace redlock::server

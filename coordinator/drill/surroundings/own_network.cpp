@@ -1,11 +1,11 @@
 #include "coordinator/drill/surroundings/own_network.h"
 
 #include "base/invariant.h"
+#include "base/net/text_file.h"
 #include "coordinator/process/local_nodes.h"
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -176,10 +176,8 @@ Status OwnNetwork::run(std::vector<std::string> words, int network_namespace) {
 
 Result<std::string> OwnNetwork::file_with(const std::string& name, const std::string& text) {
   std::string path = fmt::format("{}/{}", folder_, name);
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) return Failure{fmt::format("{} cannot be written", path)};
+  const Status written = net::write_text_file(path, text);
+  if (!written) return Failure{fmt::format("{} cannot be written: {}", path, written.error().text)};
   return path;
 }
 

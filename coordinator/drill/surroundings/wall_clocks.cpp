@@ -1,11 +1,11 @@
 #include "coordinator/drill/surroundings/wall_clocks.h"
 
+#include "base/net/text_file.h"
 #include "base/net/turn/clock.h"
 #include "base/text/number.h"
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 
@@ -72,10 +72,10 @@ Status WallClocks::jump(const std::string& name, Duration by) {
   shifts_[name] += by;
   const std::string path = file_of(name);
   const std::string written = path + ".new";
-  std::ofstream file(written);
-  file << fmt::format("{:+.3f}\n", std::chrono::duration<double>(shifts_[name]).count());
-  file.close();
-  if (file && std::rename(written.c_str(), path.c_str()) == 0) return Done{};
+  const std::string shift =
+      fmt::format("{:+.3f}\n", std::chrono::duration<double>(shifts_[name]).count());
+  if (net::write_text_file(written, shift) && std::rename(written.c_str(), path.c_str()) == 0)
+    return Done{};
   return Failure{fmt::format("{} cannot be written", path)};
 }
 
