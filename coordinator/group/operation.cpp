@@ -177,7 +177,7 @@ void AcquireOperation::on_nodes_changed(Instant now) {
 }
 
 void AcquireOperation::after_machine(Instant now) {
-  perform(actions_, request(), now);
+  if (!actions_.empty()) perform(actions_, request(), now);
   actions_.clear();
   if (!attempt_->finished() || next_.when() || stays_until_) return;
   gave_up_ = is_hopeless();

@@ -23,7 +23,7 @@
 // that ends before its deadline.
 #pragma once
 
-#include "base/prefetch.h"
+#include "base/memory/prefetch.h"
 #include "base/time.h"
 #include "server/locks/lock_arena.h"
 

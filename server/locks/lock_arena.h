@@ -15,8 +15,8 @@
 // Thread safety: none. Invariant: every chunk but those full or freed is in its class's list.
 #pragma once
 
-#include "base/block_pool.h"
-#include "base/prefetch.h"
+#include "base/memory/block_pool.h"
+#include "base/memory/prefetch.h"
 #include "server/locks/lock.h"
 
 #include <array>

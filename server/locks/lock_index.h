@@ -18,7 +18,7 @@
 // entry tells its slots as they are.
 #pragma once
 
-#include "base/prefetch.h"
+#include "base/memory/prefetch.h"
 #include "server/locks/lock.h"
 
 #include <array>

@@ -48,15 +48,17 @@ void ReleaseMarks::add_hash(std::uint64_t hash, Instant end) {
   ++next_;
 }
 
-// The heads come as zeros that nothing has touched: a node with few marks uses few pages of them.
+// A node with few marks uses few pages of the heads. Of a busy one each grant and each release
+// looks at another, and of several nodes that share a processor none finds its own known there.
 void ReleaseMarks::begin_block() {
   Block& block = block_of(next_);
   if (block != nullptr) return;
   block =
       spare_ != nullptr ? std::move(spare_) : std::make_unique_for_overwrite<Mark[]>(block_marks());
-  if (heads_ != nullptr) return;
-  heads_.reset(static_cast<Link*>(std::calloc(heads(), sizeof(Link))));
-  INVARIANT(heads_ != nullptr, "no memory for the marks of releases");
+  if (heads_.begin() == nullptr) heads_ = ZeroedPages(heads() * sizeof(Link));
+  if (are_heads_busy_ || size() < marks_max() / 2) return;
+  are_heads_busy_ = true;
+  heads_.let_be_huge();
 }
 
 // REQUIRES: it is there, and of the oldest one's block or the first behind that.
@@ -87,7 +89,8 @@ void ReleaseMarks::forget_all() {
   oldest_ = next_;
   for (Block& block : blocks_) block.reset();
   spare_.reset();
-  heads_.reset();
+  heads_ = {};
+  are_heads_busy_ = false;
 }
 
 void ReleaseMarks::restore(const SavedMark& saved) {
@@ -97,7 +100,7 @@ void ReleaseMarks::restore(const SavedMark& saved) {
 }
 
 std::size_t ReleaseMarks::bytes() const {
-  if (heads_ == nullptr) return 0;
+  if (heads_.begin() == nullptr) return 0;
   const std::uint32_t from_first_block = next_ - 1 - oldest_ + place_in_block(oldest_);
   const std::size_t blocks = (from_first_block >> limits_.block_bits) + 1;
   return (blocks + (spare_ != nullptr ? 1 : 0)) * block_marks() * sizeof(Mark) +

@@ -27,11 +27,11 @@
 // Pure: time is an argument. Thread safety: none. Invariant: no mark ends before an older one.
 #pragma once
 
+#include "base/memory/zeroed_pages.h"
 #include "base/time.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -113,9 +113,6 @@ class ReleaseMarks {
   };
   static_assert(sizeof(Mark) == 24);
   using Block = std::unique_ptr<Mark[]>;
-  struct Free {
-    void operator()(Link* heads) const { std::free(heads); }
-  };
 
   std::uint64_t hash_of(std::string_view key, std::string_view value) const;
   bool has_hash(std::uint64_t hash, Instant now) const;
@@ -137,7 +134,9 @@ class ReleaseMarks {
   const Mark& at(std::uint32_t number) const { return block_of(number)[place_in_block(number)]; }
   // Twice the marks, so that few chains have more than one.
   std::size_t heads() const { return 2 * marks_max(); }
-  Link& head_of(std::uint64_t hash) const { return heads_[hash & (heads() - 1)]; }
+  Link& head_of(std::uint64_t hash) const {
+    return static_cast<Link*>(heads_.begin())[hash & (heads() - 1)];
+  }
   static std::uint32_t tag_of(std::uint64_t hash) {
     return static_cast<std::uint32_t>(hash >> (64 - Link::kTagBits));
   }
@@ -151,8 +150,9 @@ class ReleaseMarks {
   const Limits limits_;
   std::uint64_t hash_key_;
   std::vector<Block> blocks_;  // a ring; there are just those in which a mark stands
-  Block spare_;  // the block that went last serves again: a busy node allocates nothing
-  std::unique_ptr<Link[], Free> heads_;  // none while there is no mark
+  Block spare_;        // the block that went last serves again: a busy node allocates nothing
+  ZeroedPages heads_;  // Link[heads()]; none while there is no mark
+  bool are_heads_busy_ = false;
   std::uint32_t oldest_;
   std::uint32_t next_;  // the number of the next mark
 };

@@ -7,7 +7,7 @@
 // limit that the node's costs are told beside. With --keep it copies what it receives to memory
 // that nobody has used yet, as a table does that grows: what the machine adds there is seen beside
 // it. It listens at 127.0.0.1 until it is ended.
-#include "base/block_pool.h"
+#include "base/memory/block_pool.h"
 
 #include <csignal>
 #include <cstdio>

@@ -95,7 +95,7 @@ ROOMS = {
 }
 
 # Memory of their own from the system, as malloc has: no effect outside the process, so still pure.
-HAVE_MEMORY_MAPPED = ["base/block_pool.cpp"]
+HAVE_MEMORY_MAPPED = ["base/memory/block_pool.cpp", "base/memory/zeroed_pages.cpp"]
 
 # The shells: the only files that may know libuv, clocks, files, processes and the environment.
 # All others are pure: time and randomness come in as arguments, replies go out as values.

@@ -124,7 +124,7 @@ def public_headers_show_only_what_is_public(tree):
        {"server/main.cpp": "#include <lauxlib.h>\n"},
        {"coordinator/door.cpp": "#include <lua.h>\n"},
        good=[{"base/net/loop.cpp": "#include <uv.h>\n#include <sys/socket.h>\n"},
-             {"base/block_pool.cpp": "#include <sys/mman.h>\n"},
+             {"base/memory/block_pool.cpp": "#include <sys/mman.h>\n"},
              {"lua/engine.cpp": "#include <lua.hpp>\n#include <sys/types.h>\n"}])
 def system_headers_stand_where_they_may(tree):
     """libuv and the system only in shells, Lua's C API only in lua/."""

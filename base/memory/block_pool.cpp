@@ -1,4 +1,4 @@
-#include "base/block_pool.h"
+#include "base/memory/block_pool.h"
 
 #include <sys/mman.h>
 
