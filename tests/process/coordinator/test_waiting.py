@@ -91,9 +91,11 @@ class Waiting(GroupTest):
         status, output, errors = self.finish(waiting)
         self.assertEqual(status, 0, errors)
         self.assertIn("REDLOCK_VALUE=", output)
-        # One attempt, and it ends with the answers of a quorum.
+        # One attempt, and it ends with the answers of a quorum. Where the release takes longer than
+        # a millisecond from node to node, each node's call may be worth one (rule Q7).
+        attempts = len(self.group.nodes) if UNKIND else 1
         for node, count in zip(self.group.nodes, before):
-            self.assertLessEqual(calls(node.port)["lock.acquire"], count + 1)
+            self.assertLessEqual(calls(node.port)["lock.acquire"], count + attempts)
         self.wait_for_waiters(0)
 
 
