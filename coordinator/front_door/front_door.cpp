@@ -22,6 +22,9 @@ namespace {
 // Some fifty requests.
 constexpr std::size_t kBacklogOfGoneMax = 4096;
 
+// To end a wait takes so many times what it takes to end a subscription: each node is told.
+constexpr std::size_t kWishesOfWait = 16;
+
 // Where no node has told its own yet, or none has one, as plain Redis servers.
 Duration usual_max_ttl() {
   return Settings().max_ttl;
@@ -242,8 +245,14 @@ void FrontDoor::close_session(Session::Id id) {
 }
 
 std::size_t FrontDoor::wishes_of(const Session& session) const {
-  return node_.wishes_of(session) + waiting_.count_of(session.id()) +
+  return node_.wishes_of(session) + waiting_.count_of(session.id()) * kWishesOfWait +
          watched_.count_of(session.id());
+}
+
+std::size_t FrontDoor::forget_some(Session& session, std::size_t at_most) {
+  const std::size_t forgotten = node_.forget_some(session, at_most);
+  const std::size_t waits = (at_most - forgotten) / kWishesOfWait;
+  return forgotten + waiting_.forget(session.id(), std::max(waits, std::size_t{1})) * kWishesOfWait;
 }
 
 // What came behind the command under way, such as a release, was sent, and is executed. One that

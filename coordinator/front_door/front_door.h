@@ -84,9 +84,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   }
   void close_session(protocol::Session::Id id) override;
   std::size_t wishes_of(const protocol::Session& session) const override;
-  std::size_t forget_some(protocol::Session& session, std::size_t at_most) override {
-    return node_.forget_some(session, at_most);
-  }
+  std::size_t forget_some(protocol::Session& session, std::size_t at_most) override;
   bool has_unfinished_request(const protocol::Session& session) const override;
   protocol::Sessions& sessions() override { return node_.sessions(); }
   void receive(protocol::Session& session, std::string_view bytes, Now now) override;
@@ -121,6 +119,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   };
 
   protocol::Reply execute(server::Call& call) override;
+  protocol::Reply reset(server::Call& call);  // in pieces, as at a node
   protocol::Reply serve(server::Call& call, std::unique_ptr<CommandBody> body);
   bool may_take_long(const server::Call& call);
   void begin(Session::Id session, std::unique_ptr<CommandBody> body, bool may_take_long = false);

@@ -7,6 +7,7 @@
 #include "protocol/resp/errors.h"
 #include "server/commands/replies.h"
 #include "server/commands/ttl.h"
+#include "server/settings/piece.h"
 
 #include <algorithm>
 #include <array>
@@ -100,14 +101,20 @@ Reply FrontDoor::execute(Call& call) {
   if (name == "info") return info(call);
   if (name == "config|set") return set_config(call);
   if (name == "config|resetstat") return forget_figures(call);
-  if (name == "reset") {
-    watched_.forget(call.session.id());
-    waiting_.forget(call.session.id());
-    return node_command("reset").run(call);
-  }
+  if (name == "reset") return reset(call);
   const bool is_script = name == "eval" || name == "evalsha";
   if (is_script && call.session.is_in(Session::kDebugging)) return node_command(name).run(call);
   return serve_on_scratch(call);
+}
+
+Reply FrontDoor::reset(Call& call) {
+  const bool is_much = wishes_of(call.session) > server::kNamesOfPiece;
+  if (is_much && forget_some(call.session, server::kNamesOfPiece) > 0) {
+    return node_.turns().in_next_turn(call.session, call.instant());
+  }
+  watched_.forget(call.session.id());
+  waiting_.forget(call.session.id());
+  return node_command("reset").run(call);
 }
 
 // It begins in act(), and is answered there.

@@ -21,15 +21,13 @@ WaitingClients::~WaitingClients() {
   for (const OperationId watch : unwatched_) group_.cancel(watch, Instant{});
 }
 
-const WaitingClients::Number* WaitingClients::find(SessionId session, Form form,
-                                                   const std::string& key) const {
-  const auto numbers = by_session_.find(session);
-  if (numbers == by_session_.end()) return nullptr;
-  for (const Number& number : numbers->second) {
-    const Waiter& waiter = waiters_.at(number);
-    if (waiter.form == form && waiter.key == key) return &number;
-  }
-  return nullptr;
+std::optional<WaitingClients::Number> WaitingClients::find(SessionId session, Form form,
+                                                           const std::string& key) const {
+  const auto waits = by_session_.find(session);
+  if (waits == by_session_.end()) return std::nullopt;
+  const auto wait = waits->second.find({form, key});
+  if (wait == waits->second.end()) return std::nullopt;
+  return wait->second;
 }
 
 bool WaitingClients::add(SessionId session, Form form, const std::string& key, Instant deadline,
@@ -40,7 +38,8 @@ bool WaitingClients::add(SessionId session, Form form, const std::string& key, I
   const std::optional<WaitTicket> ticket = shown ? shown : group_.new_ticket();
   const std::pair place(ticket.value_or(kLastTicket), number);
   waiters_.emplace(number, Waiter{session, form, key, deadline, ticket, place});
-  by_session_[session].push_back(number);
+  const bool is_new = by_session_[session].emplace(std::pair(form, key), number).second;
+  INVARIANT(is_new, "a session waits twice for a key in one form");
   by_deadline_.emplace(deadline, number);
   Line& line = lines_[key];
   if (form == Form::acquire) {
@@ -55,19 +54,25 @@ bool WaitingClients::add(SessionId session, Form form, const std::string& key, I
 }
 
 void WaitingClients::cancel_push(SessionId session, const std::string& key) {
-  if (const Number* number = find(session, Form::push, key)) remove(*number);
+  if (const auto number = find(session, Form::push, key)) remove(*number);
 }
 
-void WaitingClients::forget(SessionId session) {
-  while (by_session_.contains(session)) remove(by_session_.at(session).back());
+std::size_t WaitingClients::forget(SessionId session, std::size_t at_most) {
+  std::size_t forgotten = 0;
+  for (; forgotten < at_most; ++forgotten) {
+    const auto waits = by_session_.find(session);
+    if (waits == by_session_.end()) break;
+    remove(waits->second.begin()->second);
+  }
+  return forgotten;
 }
 
 // The line itself goes with act(), as the nodes may be asked of it.
 void WaitingClients::remove(Number number) {
   const auto waiter = waiters_.extract(number);
-  const auto numbers = by_session_.find(waiter.mapped().session);
-  std::erase(numbers->second, number);
-  if (numbers->second.empty()) by_session_.erase(numbers);
+  const auto waits = by_session_.find(waiter.mapped().session);
+  waits->second.erase({waiter.mapped().form, waiter.mapped().key});
+  if (waits->second.empty()) by_session_.erase(waits);
   by_deadline_.erase({waiter.mapped().deadline, number});
   Line& line = lines_.at(waiter.mapped().key);
   const bool was_trying = line.is_trying && *line.takers.begin() == number;
@@ -78,12 +83,12 @@ void WaitingClients::remove(Number number) {
 }
 
 void WaitingClients::leave(SessionId session, const std::string& key) {
-  if (const Number* number = find(session, Form::acquire, key)) remove(*number);
+  if (const auto number = find(session, Form::acquire, key)) remove(*number);
 }
 
 void WaitingClients::wait_on(SessionId session, const std::string& key, bool has_failed) {
-  const Number* number = find(session, Form::acquire, key);
-  if (number == nullptr) return;
+  const auto number = find(session, Form::acquire, key);
+  if (!number) return;
   if (waiters_.at(*number).is_overdue) return tell(*number, Told::over);
   Line& line = lines_.at(key);
   line.is_trying = false;
@@ -105,8 +110,8 @@ bool WaitingClients::has_takers(const std::string& key) const {
 }
 
 std::size_t WaitingClients::count_of(SessionId session) const {
-  const auto numbers = by_session_.find(session);
-  return numbers == by_session_.end() ? 0 : numbers->second.size();
+  const auto waits = by_session_.find(session);
+  return waits == by_session_.end() ? 0 : waits->second.size();
 }
 
 std::optional<Instant> WaitingClients::next_deadline() const {

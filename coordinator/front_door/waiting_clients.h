@@ -47,6 +47,7 @@ inline constexpr unsigned kOwnTurnsMax = 8;
 class WaitingClients {
  public:
   using SessionId = protocol::Session::Id;
+  static constexpr std::size_t kAll = static_cast<std::size_t>(-1);
   enum class Form : std::uint8_t {
     acquire,   // wants the lock: its turn comes as Told::try_now
     blocking,  // LOCK.WAIT: its session waits
@@ -76,8 +77,8 @@ class WaitingClients {
   bool add(SessionId session, Form form, const std::string& key, Instant deadline,
            std::optional<WaitTicket> shown = {});
   void cancel_push(SessionId session, const std::string& key);
-  // The session is gone.
-  void forget(SessionId session);
+  // The session is gone, or begins anew; of its waits so many at most. Returns how many there were.
+  std::size_t forget(SessionId session, std::size_t at_most = kAll);
 
   // Of an attempt by who was told try_now: it has the lock, or failed for good, and leaves the
   // line; or another has it, and it stands first again, as long as its deadline lets it.
@@ -124,7 +125,7 @@ class WaitingClients {
     bool has_failed = false;                // the last attempt, as none that finds it held
   };
 
-  const Number* find(SessionId session, Form form, const std::string& key) const;
+  std::optional<Number> find(SessionId session, Form form, const std::string& key) const;
   void remove(Number number);
   void tell(Number number, Told told);
   void time_out(Instant now);
@@ -135,7 +136,8 @@ class WaitingClients {
 
   Group& group_;
   std::map<Number, Waiter> waiters_;
-  std::unordered_map<SessionId, std::vector<Number>> by_session_;
+  // Of each the number of its wait for a key in a form: there is one.
+  std::unordered_map<SessionId, std::map<std::pair<Form, std::string>, Number>> by_session_;
   std::set<std::pair<Instant, Number>> by_deadline_;
   std::unordered_map<std::string, Line> lines_;
   std::set<std::string> dirty_;  // lines to look at

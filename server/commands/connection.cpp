@@ -32,9 +32,8 @@ Reply at_the_door(Call& call) {
 
 // In pieces, so that one that listens to much holds nobody up.
 Reply reset_all(Call& call) {
-  constexpr std::size_t kPiece = kStepsOfPiece / kStepsOfSubscription;
-  const bool is_much = call.node.wishes_of(call.session) > kPiece;
-  if (is_much && call.node.forget_some(call.session, kPiece) > 0) {
+  const bool is_much = call.node.wishes_of(call.session) > kNamesOfPiece;
+  if (is_much && call.node.forget_some(call.session, kNamesOfPiece) > 0) {
     return call.node.turns().in_next_turn(call.session, call.instant());
   }
   call.node.drop_subscriptions(call.session);

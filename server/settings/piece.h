@@ -15,5 +15,6 @@ inline constexpr std::size_t kStepsOfPiece = 512 * 1024;
 inline constexpr std::size_t kStepsOfKey = 64;
 // To begin or to end listening to a name: it stands in three trees, and is confirmed.
 inline constexpr std::size_t kStepsOfSubscription = 512;
+inline constexpr std::size_t kNamesOfPiece = kStepsOfPiece / kStepsOfSubscription;
 
 }  // namespace redlock::server

@@ -191,6 +191,33 @@ TEST_CASE("LOCK.WAIT at a front door tells when a lock is free") {
   CHECK(waiter.receive(1s) == ">[\"lock.free\", \"printer\", (integer) 1]");
 }
 
+TEST_CASE("what a client of a front door waits for goes in pieces, when it leaves and at RESET") {
+  constexpr int kKeys = 200;
+  DoorWorld world;
+  DoorClient holder = world.connect();
+  DoorClient waiter = world.connect();
+  CHECK(waiter("HELLO 3").starts_with("{"));
+  for (int i = 0; i < kKeys; ++i) {
+    CHECK(holder(fmt::format("SET key{} holder NX PX 30000", i)) == "+OK");
+    CHECK(waiter(fmt::format("LOCK.WAIT key{} 20000 PUSH", i)) == "+OK");
+    CHECK(waiter(fmt::format("LOCK.WAIT key{} 20000 PUSH", i)) == "+OK");  // the same wait
+  }
+  const auto wishes = [&] { return world.door().wishes_of(waiter.session()); };
+  const std::size_t each = wishes() / kKeys;
+  CHECK(wishes() == kKeys * each);
+  CHECK(world.door().forget_some(waiter.session(), 10 * each) == 10 * each);
+  CHECK(wishes() == (kKeys - 10) * each);
+  CHECK(world.door().forget_some(waiter.session(), 1) > 0);  // else all the rest went at once
+  CHECK(wishes() == (kKeys - 11) * each);
+  waiter.send("RESET");
+  CHECK(wishes() > 0);
+  CHECK(holder("PING") == "+PONG");
+  CHECK(waiter.receive() == "+RESET");
+  CHECK(wishes() == 0);
+  CHECK(holder("DEL key7") == "(integer) 1");
+  CHECK(waiter.receive(1s) == "(none)");
+}
+
 TEST_CASE("a ticket puts a front door's LOCK.WAIT before those who came earlier (rule Q7)") {
   DoorWorld world(5, 3);
   DoorClient holder = world.connect(3);
