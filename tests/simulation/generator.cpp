@@ -251,7 +251,8 @@ void Generator::make_more(Deed deed) {
 void Generator::swap_under_way(Event& event) {
   const Event& want = scenario_.events[below(wants_)];
   event.client = want.client;
-  event.at = want.at + (one_in(2) ? want.ttl / 3 : Duration(0)) + ms_between(0, 60);
+  const Duration later = ms_between(0, 60);  // drawn apart, as compilers differ within a sum
+  event.at = want.at + later + (one_in(2) ? want.ttl / 3 : Duration(0));
   event.length = ms_between(300, 5000);
   event.delay = ms_between(0, 250);
   event.node = some_node();
