@@ -4,10 +4,10 @@
 //   static_cast<std::uint32_t*>(pages.begin())[7] = 1;   // takes one page of the system
 //   pages.let_be_huge();
 //
-// A large table that is looked at here and there makes a processor look for its pages as well. A
-// huge page ends that, but the system has to find it and clear it: a program that touches a new one
-// waits for up to 10 ms. So these are small ones, whatever the system is set to, until
-// let_be_huge(): then the kernel copies them together when it has time (khugepaged).
+// Who looks here and there in a large table waits for the addresses of its pages, which are too
+// many for the processor's TLB. A huge page ends that, but the system has to find and clear it: a
+// program that touches a new one waits for up to 10 ms. So these are small ones, however the
+// system is set, until let_be_huge(): then the kernel copies them together when it has time.
 //
 // Thread safety: none.
 #pragma once
@@ -31,7 +31,7 @@ class ZeroedPages {
 
   // At the start of a huge page; nullptr: there are none.
   void* begin() const { return begin_; }
-  // A hint.
+  // A hint; again and again costs a system call and no more.
   void let_be_huge();
 
  private:

@@ -24,6 +24,7 @@
 #include "base/time.h"
 #include "coordinator/group/group.h"
 #include "protocol/session/session.h"
+#include "server/settings/piece.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -47,7 +48,6 @@ inline constexpr unsigned kOwnTurnsMax = 8;
 class WaitingClients {
  public:
   using SessionId = protocol::Session::Id;
-  static constexpr std::size_t kAll = static_cast<std::size_t>(-1);
   enum class Form : std::uint8_t {
     acquire,   // wants the lock: its turn comes as Told::try_now
     blocking,  // LOCK.WAIT: its session waits
@@ -78,7 +78,7 @@ class WaitingClients {
            std::optional<WaitTicket> shown = {});
   void cancel_push(SessionId session, const std::string& key);
   // The session is gone, or begins anew; of its waits so many at most. Returns how many there were.
-  std::size_t forget(SessionId session, std::size_t at_most = kAll);
+  std::size_t forget(SessionId session, std::size_t at_most = server::kAllAtOnce);
 
   // Of an attempt by who was told try_now: it has the lock, or failed for good, and leaves the
   // line; or another has it, and it stands first again, as long as its deadline lets it.

@@ -36,7 +36,7 @@ Reply confirmation(std::string_view what, Reply name, std::int64_t count) {
 
 // So many names at a time, unless others are kept out anyway.
 std::size_t names_of_piece(const Call& call) {
-  return call.in_transaction ? std::string_view::npos : kNamesOfPiece;
+  return call.in_transaction ? kAllAtOnce : kNamesOfPiece;
 }
 
 // What a piece did is confirmed at its end: messages may come before the next.

@@ -48,17 +48,16 @@ void ReleaseMarks::add_hash(std::uint64_t hash, Instant end) {
   ++next_;
 }
 
-// A node with few marks uses few pages of the heads. Of a busy one each grant and each release
-// looks at another, and of several nodes that share a processor none finds its own known there.
+// A node with few marks uses few pages of the heads. A busy one looks at another page with each
+// grant and each release, and where several nodes share a processor these drive each other's pages
+// out of its TLB.
 void ReleaseMarks::begin_block() {
   Block& block = block_of(next_);
   if (block != nullptr) return;
   block =
       spare_ != nullptr ? std::move(spare_) : std::make_unique_for_overwrite<Mark[]>(block_marks());
   if (heads_.begin() == nullptr) heads_ = ZeroedPages(heads() * sizeof(Link));
-  if (are_heads_busy_ || size() < marks_max() / 2) return;
-  are_heads_busy_ = true;
-  heads_.let_be_huge();
+  if (size() >= marks_max() / 2) heads_.let_be_huge();
 }
 
 // REQUIRES: it is there, and of the oldest one's block or the first behind that.
@@ -90,7 +89,6 @@ void ReleaseMarks::forget_all() {
   for (Block& block : blocks_) block.reset();
   spare_.reset();
   heads_ = {};
-  are_heads_busy_ = false;
 }
 
 void ReleaseMarks::restore(const SavedMark& saved) {

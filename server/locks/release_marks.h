@@ -152,7 +152,6 @@ class ReleaseMarks {
   std::vector<Block> blocks_;  // a ring; there are just those in which a mark stands
   Block spare_;        // the block that went last serves again: a busy node allocates nothing
   ZeroedPages heads_;  // Link[heads()]; none while there is no mark
-  bool are_heads_busy_ = false;
   std::uint32_t oldest_;
   std::uint32_t next_;  // the number of the next mark
 };

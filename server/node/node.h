@@ -120,8 +120,8 @@ class Node final : public protocol::Service, private CommandRunner {
   // What it listens to, watches and waits for goes with it: each takes a microsecond.
   void close_session(protocol::Session::Id id);
   std::size_t wishes_of(const protocol::Session& session) const;
-  // Of a session that ends, so many of them at most; how many there were. 0: watched keys are left
-  // alone, which go together.
+  // Of a session that ends, so many of them at most; how many there were. 0: nothing is left, or
+  // watched keys alone, which go together with it.
   std::size_t forget_some(protocol::Session& session, std::size_t at_most);
   // Whether a request of the session waits for the node's own disk or time, and not for another
   // client. It is as good as executed: what came behind it, such as its release, must be executed

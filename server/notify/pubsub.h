@@ -22,12 +22,12 @@
 #include "protocol/resp/reply.h"
 #include "protocol/session/session.h"
 #include "server/settings/event_flags.h"
+#include "server/settings/piece.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -54,7 +54,6 @@ class PubSub {
   using Reply = protocol::Reply;
   // Shard channels are a world of their own: SPUBLISH reaches them, and no pattern does.
   enum class Kind : std::uint8_t { channel, pattern, shard_channel };
-  static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
   PubSub() = default;
   PubSub(const PubSub&) = delete;
@@ -65,10 +64,10 @@ class PubSub {
   [[nodiscard]] bool subscribe(Session& session, Kind kind, std::string_view name);
   void unsubscribe(Session& session, Kind kind, std::string_view name);
   // From so much at most, without a word: the session ends, or begins anew. Returns from how much.
-  std::size_t forget(Session& session, std::size_t at_most = kAll);
+  std::size_t forget(Session& session, std::size_t at_most = kAllAtOnce);
   // In the order of their bytes, the first ones.
   std::vector<std::string> names_of(const Session& session, Kind kind,
-                                    std::size_t at_most = kAll) const;
+                                    std::size_t at_most = kAllAtOnce) const;
 
   // To how many listeners it went so far; one that listens by several patterns counts, and gets it,
   // as often. `kind`: channel or shard_channel.

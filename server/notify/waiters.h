@@ -41,6 +41,7 @@
 #include "base/wait_ticket.h"
 #include "protocol/session/session.h"
 #include "server/locks/lock_table.h"
+#include "server/settings/piece.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -67,7 +68,6 @@ inline constexpr unsigned kCallsByTicket = 3;
 class Waiters {
  public:
   using SessionId = protocol::Session::Id;
-  static constexpr std::size_t kAll = static_cast<std::size_t>(-1);
   enum class Form : std::uint8_t { blocking, push };
 
   struct Wait {
@@ -103,7 +103,7 @@ class Waiters {
   void cancel(SessionId session, Form form, std::string_view key);
   // The session is gone, or begins anew; the same for so many of the keys that it waited for, or
   // was called for; returns how many there were.
-  std::size_t forget(SessionId session, std::size_t at_most = kAll);
+  std::size_t forget(SessionId session, std::size_t at_most = kAllAtOnce);
 
   // After each command that took keys which were free: whoever was called has done its part.
   void note_taken(SessionId by);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 
 namespace redlock::server {
 
@@ -16,5 +17,7 @@ inline constexpr std::size_t kStepsOfKey = 64;
 // To begin or to end listening to a name: it stands in three trees, and is confirmed.
 inline constexpr std::size_t kStepsOfSubscription = 512;
 inline constexpr std::size_t kNamesOfPiece = kStepsOfPiece / kStepsOfSubscription;
+// No piece: where others are kept out anyway.
+inline constexpr std::size_t kAllAtOnce = std::numeric_limits<std::size_t>::max();
 
 }  // namespace redlock::server

@@ -109,7 +109,7 @@ TEST_CASE("keys that are given up meanwhile are looked at behind the others, and
 
 TEST_CASE("SUBSCRIBE to many names goes on in pieces, and each is confirmed at its end") {
   SlowNode world;
-  constexpr int kPiece = kStepsOfPiece / kStepsOfSubscription;
+  constexpr int kPiece = kNamesOfPiece;
   constexpr int kNames = 2 * kPiece + 10;
   std::string names;
   for (int i = 0; i < kNames; ++i) names += fmt::format(" name{:05}", i);
@@ -157,7 +157,7 @@ TEST_CASE("SUBSCRIBE to many names goes on in pieces, and each is confirmed at i
 
 TEST_CASE("of a SUBSCRIBE in pieces whose answer is dropped the confirmations are told") {
   SlowNode world;
-  constexpr int kNames = 2 * kStepsOfPiece / kStepsOfSubscription;
+  constexpr int kNames = 2 * kNamesOfPiece;
   std::string names;
   for (int i = 0; i < kNames; ++i) names += fmt::format(" name{}", i);
   world.ask(world.alice, "HELLO 3");
