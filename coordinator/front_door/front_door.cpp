@@ -132,11 +132,15 @@ void FrontDoor::begin_new() {
   for (; !begun_slow_.empty() && goes_on; goes_on = !is_turn_over(began)) begin_first(begun_slow_);
 }
 
-// Also what was sent just before its client went, such as a release.
+// Also what was sent just before its client went, such as a release. A door that stops takes
+// nothing any more, also for who was called when it was told to.
 void FrontDoor::begin_first(std::deque<Begun>& of) {
   Begun begun = std::move(of.front());
   of.pop_front();
   begun_for_.erase(begun.session);
+  if (is_stopping_ && begun.body->only_takes()) {
+    return deliver({begun.session, Reply::error_view(kDoorStops), {}, {}, {}});
+  }
   const Session* session = node_.sessions().find(begun.session);
   const bool is_heard = session != nullptr && !session->client_is_gone;
   commands_.begin(begun.session, std::move(begun.body), is_heard, locks_now_);

@@ -67,15 +67,20 @@ std::size_t WaitingClients::forget(SessionId session, std::size_t at_most) {
   return forgotten;
 }
 
+bool WaitingClients::is_trying(Number number) const {
+  const Line& line = lines_.at(waiters_.at(number).key);
+  return line.is_trying && *line.takers.begin() == number;
+}
+
 // The line itself goes with act(), as the nodes may be asked of it.
 void WaitingClients::remove(Number number) {
+  const bool was_trying = is_trying(number);
   const auto waiter = waiters_.extract(number);
   const auto waits = by_session_.find(waiter.mapped().session);
   waits->second.erase({waiter.mapped().form, waiter.mapped().key});
   if (waits->second.empty()) by_session_.erase(waits);
   by_deadline_.erase({waiter.mapped().deadline, number});
   Line& line = lines_.at(waiter.mapped().key);
-  const bool was_trying = line.is_trying && *line.takers.begin() == number;
   if (was_trying) line.is_trying = false;
   line.takers.erase(number);
   line.watchers.erase(waiter.mapped().place);
@@ -130,14 +135,14 @@ void WaitingClients::time_out(Instant now) {
   while (!by_deadline_.empty() && by_deadline_.begin()->first <= now) {
     const Number number = by_deadline_.begin()->second;
     Waiter& waiter = waiters_.at(number);
-    const Line& line = lines_.at(waiter.key);
-    if (line.is_trying && *line.takers.begin() == number) {
+    if (is_trying(number)) {
       by_deadline_.erase(by_deadline_.begin());
       waiter.deadline = kNever;
       waiter.is_overdue = true;
       by_deadline_.emplace(waiter.deadline, number);
     } else {
-      const bool is_behind = waiter.form == Form::acquire && *line.takers.begin() != number;
+      const bool is_behind =
+          waiter.form == Form::acquire && *lines_.at(waiter.key).takers.begin() != number;
       tell(number, is_behind ? Told::over_behind : Told::over);
     }
   }
@@ -219,7 +224,10 @@ void WaitingClients::read(const std::string& key, Line& line, Instant holders_no
 }
 
 void WaitingClients::end_all(Instant holders_now) {
-  while (!waiters_.empty()) tell(waiters_.begin()->first, Told::over);
+  for (auto waiter = waiters_.begin(); waiter != waiters_.end();) {
+    const Number number = waiter++->first;
+    if (!is_trying(number)) tell(number, Told::over);
+  }
   for (auto& [key, line] : lines_) {
     if (line.watch) group_.cancel(*std::exchange(line.watch, std::nullopt), holders_now);
     dirty_.insert(key);

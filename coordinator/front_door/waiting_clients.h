@@ -97,7 +97,8 @@ class WaitingClients {
   bool has_work() const { return !dirty_.empty() || !told_.empty(); }
   std::optional<Instant> next_deadline() const;
   std::vector<News> take_told() { return std::exchange(told_, {}); }
-  // All of them are told that it is over, and nothing is watched any more.
+  // All are told that it is over but who tries just now: its attempt tells that. Nothing is watched
+  // any more.
   void end_all(Instant holders_now);
 
  private:
@@ -126,6 +127,7 @@ class WaitingClients {
   };
 
   std::optional<Number> find(SessionId session, Form form, const std::string& key) const;
+  bool is_trying(Number number) const;
   void remove(Number number);
   void tell(Number number, Told told);
   void time_out(Instant now);

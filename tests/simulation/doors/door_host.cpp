@@ -147,11 +147,15 @@ void DoorHost::collect() {
   }
 }
 
+// Of a link that was told within this turn to dial anew nobody wants what its connection still
+// brings: as group_sockets.cpp does it.
 std::optional<coordinator::NodeIndex> DoorHost::link_of(ConnectionId connection) const {
   const auto& links = process_->links;
   const auto found = std::find(links.begin(), links.end(), connection);
   if (found == links.end()) return std::nullopt;
-  return static_cast<coordinator::NodeIndex>(found - links.begin());
+  const auto node = static_cast<coordinator::NodeIndex>(found - links.begin());
+  if (process_->group->link(node).has_wish()) return std::nullopt;
+  return node;
 }
 
 void DoorHost::on_connected(ConnectionId connection) {

@@ -329,3 +329,45 @@ TEST_CASE("a door that stops gives back what it is taking, tells those who wait,
   CHECK(world.held_at("scanner") == 0);
   CHECK(world.held_at("printer") == 5);
 }
+
+TEST_CASE("who is called when a door stops is told once, and takes nothing (D10)") {
+  const std::string stopping = "-" + std::string(coordinator::kDoorStops);
+  // By instants, as many as a hand-over has: called, begun, asked, half answered, had.
+  for (int turns = 0; turns <= 12; ++turns) {
+    DoorWorld world;
+    DoorClient holder = world.connect();
+    DoorClient first = world.connect();
+    DoorClient second = world.connect();
+    CHECK(holder("SET printer holder NX PX 30000") == "+OK");
+    first.send("LOCK.ACQUIRE printer first PX 1000 WAIT 60000");
+    second.send("LOCK.ACQUIRE printer second PX 1000 WAIT 60000");
+    world.nodes().pass(1s);
+    holder.send("DEL printer");
+    world.nodes().pass(turns * 250us);
+    CAPTURE(turns);
+    world.door().stop();
+    world.nodes().pass(100ms);
+    CHECK(world.door().is_stopped());
+    const std::string told = first.take();
+    CAPTURE(told);
+    const bool has_lock = told.starts_with("1)");
+    if (!has_lock) CHECK(told == stopping);
+    CHECK(second.take() == stopping);
+    CHECK(first.take() == "(none)");
+    CHECK(second.take() == "(none)");
+    CHECK(world.held_at("printer") == (has_lock ? 5 : 0));
+  }
+}
+
+TEST_CASE("who is called when a door stops and has not asked yet does not begin to (D10)") {
+  DoorWorld world;
+  DoorClient waiter = world.connect();
+  waiter.send("LOCK.ACQUIRE printer waiter PX 1000 WAIT 60000");
+  world.host().act();
+  world.door().stop();
+  world.nodes().pass(100ms);
+  CHECK(world.door().is_stopped());
+  CHECK(waiter.take() == "-" + std::string(coordinator::kDoorStops));
+  CHECK(waiter.take() == "(none)");
+  CHECK(world.held_at("printer") == 0);
+}

@@ -253,3 +253,24 @@ TEST_CASE("a change that only one member knows of is finished, whichever quorum 
   world.pass(5s);  // 1, 2 and 3 promise first, and know of nothing
   CHECK(worker.group().roster().roster == second);
 }
+
+TEST_CASE("a change that was met too early is finished when its time has come (G2, G3)") {
+  RosterWorld world;
+  Client& worker = world.make_group();
+  REQUIRE(world.change(worker, RosterWorld::roster(2, {1, 2, 3, 4, 6}, {{6, 2}})).outcome ==
+          RosterOutcome::chosen);
+  // At node 1 the time for the next has come: it was told of this one long before the others.
+  const Roster third = RosterWorld::roster(3, {1, 2, 3, 4, 7}, {{7, 3}});
+  auto& membership = world.node(1).membership();
+  const auto step = membership.accept({1, 99}, third, later(world.now(), 5min));
+  REQUIRE(step.wanted);
+  world.node(1).coverage().cover_roster(*step.wanted, world.now());
+  CHECK(is_acquired(world.acquire(worker, "printer")));  // 1 refuses its vote, and is met anew
+  const std::uint64_t asked = world.node(3).stats().commands_processed;
+  world.pass(10s);
+  CHECK(worker.group().roster().roster.epoch == 2);
+  // Once: it is told how long that is, though 1 is met anew with each vote that it refuses.
+  CHECK(world.node(3).stats().commands_processed - asked <= 3);
+  world.pass(5min);
+  CHECK(worker.group().roster().roster == third);
+}
