@@ -371,3 +371,20 @@ TEST_CASE("who is called when a door stops and has not asked yet does not begin 
   CHECK(waiter.take() == "(none)");
   CHECK(world.held_at("printer") == 0);
 }
+
+TEST_CASE("what a monitor asks of a door itself is shown to it, and answered once") {
+  DoorWorld world;
+  DoorClient monitor = world.connect();
+  CHECK(monitor("MONITOR") == "+OK");
+  monitor.send("WATCH printer");
+  CHECK(monitor.receive().find("\"WATCH\" \"printer\"") != std::string::npos);
+  CHECK(monitor.receive() == "+OK");
+  monitor.send("MULTI");
+  CHECK(monitor.receive() == "+OK");
+  CHECK(monitor.receive().find("\"MULTI\"") != std::string::npos);
+  monitor.send("EXEC");
+  CHECK(monitor.receive().find("\"EXEC\"") != std::string::npos);
+  CHECK(monitor.receive() == "[]");
+  monitor.send("PING");
+  CHECK(monitor.receive() == "+PONG");
+}

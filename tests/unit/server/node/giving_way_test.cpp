@@ -190,6 +190,23 @@ TEST_CASE("a monitor sees a script once that waited for its turn") {
   CHECK(world.answers(monitor) == 2);
 }
 
+TEST_CASE("a monitor's own transaction that is answered later is shown, and answered once") {
+  SlowNode world;
+  CHECK(world.ask(world.alice, "MONITOR") == "+OK");
+  world.alice.send("MULTI", world.now);
+  world.send_many(world.alice, "PING", 1000);
+  world.turns();
+  world.answers(world.alice);
+  world.reading_takes = 1ms;
+  world.alice.send("EXEC", world.now);
+  world.turns();
+  world.reading_takes = 0ms;
+  CHECK(world.answers(world.alice) == 1000 + 2);  // each PING is shown, EXEC too, and answered
+  world.alice.send("PING", world.now);
+  world.turns();
+  CHECK(world.alice.receive() == "+PONG");
+}
+
 TEST_CASE("those who wait for their turn have it, also when others never stop to work for long") {
   SlowNode world;
   world.reading_takes = 1ms;
