@@ -34,6 +34,8 @@ bool WaitingClients::add(SessionId session, Form form, const std::string& key, I
                          std::optional<WaitTicket> shown) {
   if (form == Form::push) cancel_push(session, key);
   if (waiters_.size() >= kWaitersMax) return false;
+  const std::size_t lines_max = form == Form::push ? kPushLinesMax : kLinesMax;
+  if (lines_.size() >= lines_max && !lines_.contains(key)) return false;
   const Number number = ++last_number_;
   const std::optional<WaitTicket> ticket = shown ? shown : group_.new_ticket();
   const std::pair place(ticket.value_or(kLastTicket), number);

@@ -24,6 +24,7 @@
 #include "base/time.h"
 #include "coordinator/group/group.h"
 #include "protocol/session/session.h"
+#include "server/notify/waiters.h"
 #include "server/settings/piece.h"
 
 #include <cstddef>
@@ -42,6 +43,12 @@ namespace redlock::coordinator {
 
 // All clients together, each of which may wait for many keys by PUSH.
 inline constexpr std::size_t kWaitersMax = 100'000;
+// Keys that are waited for. At a node they are waits of one link, which may have so many: for each
+// beyond them the door would have to read all nodes again and again.
+inline constexpr std::size_t kLinesMax = server::kWaitsPerSessionMax;
+// By PUSH one client may wait for thousands: of half the lines it may not be the first, so that who
+// waits for a lock finds a place.
+inline constexpr std::size_t kPushLinesMax = kLinesMax / 2;
 
 inline constexpr unsigned kOwnTurnsMax = 8;
 
@@ -73,7 +80,7 @@ class WaitingClients {
 
   // The same session's push for the same key gets the new deadline. deadline: on the sessions'
   // clock. shown: the ticket that the client has; nullopt: it waits since now.
-  // False: too many wait.
+  // False: too many wait, or for too many keys.
   bool add(SessionId session, Form form, const std::string& key, Instant deadline,
            std::optional<WaitTicket> shown = {});
   void cancel_push(SessionId session, const std::string& key);

@@ -56,8 +56,8 @@
 
 namespace redlock::server {
 
-// One connection waits for so many keys at most: a front door has one link to a node, and waits for
-// no more keys than it has clients (maxclients, 10,000).
+// One connection waits for so many keys at most. A front door has one link to a node, and no more
+// lines than that (kLinesMax).
 inline constexpr std::size_t kWaitsPerSessionMax = 10'000;
 // Whoever waits for longer asks again: a peer that is gone without a word costs its place for so
 // long at most, and a typing error in the unit is noticed.

@@ -333,7 +333,7 @@ TEST_CASE("a door that stops gives back what it is taking, tells those who wait,
 TEST_CASE("who is called when a door stops is told once, and takes nothing (D10)") {
   const std::string stopping = "-" + std::string(coordinator::kDoorStops);
   // By instants, as many as a hand-over has: called, begun, asked, half answered, had.
-  for (int turns = 0; turns <= 12; ++turns) {
+  for (int turns = 0; turns <= 24; ++turns) {
     DoorWorld world;
     DoorClient holder = world.connect();
     DoorClient first = world.connect();
@@ -350,7 +350,7 @@ TEST_CASE("who is called when a door stops is told once, and takes nothing (D10)
     CHECK(world.door().is_stopped());
     const std::string told = first.take();
     CAPTURE(told);
-    const bool has_lock = told.starts_with("1)");
+    const bool has_lock = told.starts_with("[(integer) 1, ");
     if (!has_lock) CHECK(told == stopping);
     CHECK(second.take() == stopping);
     CHECK(first.take() == "(none)");
@@ -387,4 +387,18 @@ TEST_CASE("what a monitor asks of a door itself is shown to it, and answered onc
   CHECK(monitor.receive() == "[]");
   monitor.send("PING");
   CHECK(monitor.receive() == "+PONG");
+}
+
+TEST_CASE("who waits for thousands of keys leaves others a place in line (D10)") {
+  DoorWorld world;
+  DoorClient greedy = world.connect();
+  DoorClient other = world.connect();
+  greedy("HELLO 3");
+  for (std::size_t key = 0; key < coordinator::kPushLinesMax; ++key) {
+    REQUIRE(greedy(fmt::format("LOCK.WAIT key{} 60000 PUSH AT 1-{}", key, key)) == "+OK");
+  }
+  const std::string too_many = "-" + std::string(coordinator::kTooManyWait);
+  CHECK(greedy("LOCK.WAIT another 60000 PUSH") == too_many);
+  CHECK(greedy("LOCK.WAIT key7 60000 PUSH") == "+OK");
+  CHECK(other("LOCK.ACQUIRE another other PX 1000 WAIT 60000").starts_with("[(integer) 1, "));
 }
