@@ -133,7 +133,7 @@ void FrontDoor::begin_new() {
 }
 
 // Also what was sent just before its client went, such as a release. A door that stops takes
-// nothing any more, also for who was called when it was told to.
+// nothing for who was called before that (rule D6).
 void FrontDoor::begin_first(std::deque<Begun>& of) {
   Begun begun = std::move(of.front());
   of.pop_front();
@@ -312,7 +312,8 @@ void FrontDoor::stop() {
 
 bool FrontDoor::is_stopped() const {
   if (!stop_by_) return false;
-  const bool is_told = commands_.count() == 0 && !commands_.has_news() && !waiting_.has_work();
+  const bool is_told =
+      begun_for_.empty() && commands_.count() == 0 && !commands_.has_news() && !waiting_.has_work();
   return (is_told && group_.releases_under_way() == 0) || now_.monotonic >= *stop_by_;
 }
 

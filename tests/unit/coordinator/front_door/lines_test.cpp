@@ -330,10 +330,10 @@ TEST_CASE("a door that stops gives back what it is taking, tells those who wait,
   CHECK(world.held_at("printer") == 5);
 }
 
-TEST_CASE("who is called when a door stops is told once, and takes nothing (D10)") {
+TEST_CASE("who is called when a door stops is told once, and takes nothing (D6)") {
   const std::string stopping = "-" + std::string(coordinator::kDoorStops);
-  // By instants, as many as a hand-over has: called, begun, asked, half answered, had.
-  for (int turns = 0; turns <= 24; ++turns) {
+  // At each instant of a hand-over: called, begun, asked, half answered, had.
+  for (Duration after = 0us; after <= 6ms; after += 250us) {
     DoorWorld world;
     DoorClient holder = world.connect();
     DoorClient first = world.connect();
@@ -343,8 +343,8 @@ TEST_CASE("who is called when a door stops is told once, and takes nothing (D10)
     second.send("LOCK.ACQUIRE printer second PX 1000 WAIT 60000");
     world.nodes().pass(1s);
     holder.send("DEL printer");
-    world.nodes().pass(turns * 250us);
-    CAPTURE(turns);
+    world.nodes().pass(after);
+    CAPTURE(after.count());
     world.door().stop();
     world.nodes().pass(100ms);
     CHECK(world.door().is_stopped());
@@ -359,7 +359,7 @@ TEST_CASE("who is called when a door stops is told once, and takes nothing (D10)
   }
 }
 
-TEST_CASE("who is called when a door stops and has not asked yet does not begin to (D10)") {
+TEST_CASE("who is called when a door stops and has not asked yet does not begin to (D6)") {
   DoorWorld world;
   DoorClient waiter = world.connect();
   waiter.send("LOCK.ACQUIRE printer waiter PX 1000 WAIT 60000");
@@ -369,6 +369,21 @@ TEST_CASE("who is called when a door stops and has not asked yet does not begin 
   CHECK(world.door().is_stopped());
   CHECK(waiter.take() == "-" + std::string(coordinator::kDoorStops));
   CHECK(waiter.take() == "(none)");
+  CHECK(world.held_at("printer") == 0);
+}
+
+TEST_CASE("a door that stops executes the releases that it has received (D6)") {
+  DoorWorld world;
+  DoorClient holder = world.connect();
+  CHECK(holder("SET printer holder NX PX 30000") == "+OK");
+  world.door().stop();
+  world.host().act();
+  CHECK(world.door().is_stopped());
+  holder.send("DEL printer");
+  CHECK_FALSE(world.door().is_stopped());
+  world.nodes().pass(100ms);
+  CHECK(world.door().is_stopped());
+  CHECK(holder.take() == "(integer) 1");
   CHECK(world.held_at("printer") == 0);
 }
 
@@ -400,5 +415,13 @@ TEST_CASE("who waits for thousands of keys leaves others a place in line (D10)")
   const std::string too_many = "-" + std::string(coordinator::kTooManyWait);
   CHECK(greedy("LOCK.WAIT another 60000 PUSH") == too_many);
   CHECK(greedy("LOCK.WAIT key7 60000 PUSH") == "+OK");
-  CHECK(other("LOCK.ACQUIRE another other PX 1000 WAIT 60000").starts_with("[(integer) 1, "));
+  std::vector<DoorClient> single;
+  for (std::size_t key = coordinator::kPushLinesMax + 1; key < coordinator::kLinesMax; ++key) {
+    single.push_back(world.connect());
+    single.back().send(fmt::format("LOCK.WAIT key{} 60000", key));
+  }
+  other.send("LOCK.ACQUIRE another other PX 1000 WAIT 60000");
+  DoorClient late = world.connect();
+  CHECK(late("LOCK.ACQUIRE third late PX 1000 WAIT 60000") == too_many);
+  CHECK(other.receive().starts_with("[(integer) 1, "));
 }
