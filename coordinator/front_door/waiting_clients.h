@@ -46,8 +46,8 @@ inline constexpr std::size_t kWaitersMax = 100'000;
 // Keys that are waited for. At a node they are waits of one link, which may have so many: for each
 // beyond them the door would have to read all nodes again and again.
 inline constexpr std::size_t kLinesMax = server::kWaitsPerSessionMax;
-// By PUSH one client may wait for thousands: of half the lines it may not be the first, so that who
-// waits for a lock finds a place.
+// A wait by PUSH begins no line when there are so many. One client may have thousands of them, and
+// who waits to take a lock has one alone: the other half is for him.
 inline constexpr std::size_t kPushLinesMax = kLinesMax / 2;
 
 inline constexpr unsigned kOwnTurnsMax = 8;
@@ -104,8 +104,8 @@ class WaitingClients {
   bool has_work() const { return !dirty_.empty() || !told_.empty(); }
   std::optional<Instant> next_deadline() const;
   std::vector<News> take_told() { return std::exchange(told_, {}); }
-  // All are told that it is over but who tries just now: its attempt tells that. Nothing is watched
-  // any more.
+  // All are told that it is over, but for those who try just now: each is told by its attempt.
+  // Nothing is watched any more.
   void end_all(Instant holders_now);
 
  private:

@@ -269,7 +269,7 @@ TEST_CASE("a change that was met too early is finished when its time has come (G
   const std::uint64_t asked = world.node(3).stats().commands_processed;
   world.pass(10s);
   CHECK(worker.group().roster().roster.epoch == 2);
-  // Once: it is told how long that is, though 1 is met anew with each vote that it refuses.
+  // The change was tried once and told how long it is early, though 1 is met again and again.
   CHECK(world.node(3).stats().commands_processed - asked <= 3);
   world.pass(5min);
   CHECK(worker.group().roster().roster == third);

@@ -201,7 +201,7 @@ TEST_CASE("a monitor's own transaction that is answered later is shown, and answ
   world.alice.send("EXEC", world.now);
   world.turns();
   world.reading_takes = 0ms;
-  CHECK(world.answers(world.alice) == 1000 + 2);  // each PING is shown, EXEC too, and answered
+  CHECK(world.answers(world.alice) == 1000 + 2);  // each PING and EXEC as shown, and the answer
   world.alice.send("PING", world.now);
   world.turns();
   CHECK(world.alice.receive() == "+PONG");
