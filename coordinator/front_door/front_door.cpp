@@ -110,7 +110,7 @@ void FrontDoor::act(Now now, Instant holders_now) {
     for (auto& answered : answered_) deliver(std::move(answered));
     waiting_.act(now_, holders_now);
     for (const auto& news : waiting_.take_told()) tell_waiter(news);
-  } while (commands_.has_news() || waiting_.has_work());
+  } while (commands_.has_news());
   relay_.send(holders_now);
 }
 

@@ -15,10 +15,7 @@ constexpr WaitTicket kLastTicket{kWaitTicketPartMax, kWaitTicketPartMax};
 }  // namespace
 
 WaitingClients::~WaitingClients() {
-  for (const auto& [key, line] : lines_) {
-    if (line.watch) group_.cancel(*line.watch, Instant{});
-  }
-  for (const OperationId watch : unwatched_) group_.cancel(watch, Instant{});
+  for (auto& [key, line] : lines_) stand_back(key, line, Instant{});
 }
 
 std::optional<WaitingClients::Number> WaitingClients::find(SessionId session, Form form,
@@ -49,9 +46,8 @@ bool WaitingClients::add(SessionId session, Form form, const std::string& key, I
     if (line.takers.size() == 1) line.may_look = true;  // at once
   } else {
     line.watchers.insert(place);
-    if (shown && line.takers.empty() && *line.watchers.begin() == place) line.has_new_first = true;
   }
-  dirty_.insert(key);
+  look_later(key, line);
   return true;
 }
 
@@ -86,7 +82,7 @@ void WaitingClients::remove(Number number) {
   if (was_trying) line.is_trying = false;
   line.takers.erase(number);
   line.watchers.erase(waiter.mapped().place);
-  dirty_.insert(waiter.mapped().key);
+  look_later(waiter.mapped().key, line);
 }
 
 void WaitingClients::leave(SessionId session, const std::string& key) {
@@ -100,7 +96,7 @@ void WaitingClients::wait_on(SessionId session, const std::string& key, bool has
   Line& line = lines_.at(key);
   line.is_trying = false;
   line.has_failed = has_failed;
-  dirty_.insert(key);
+  look_later(key, line);
 }
 
 void WaitingClients::note_release(const std::string& key) {
@@ -108,7 +104,7 @@ void WaitingClients::note_release(const std::string& key) {
   if (line == lines_.end()) return;
   line->second.seems_free = true;
   line->second.is_own_release = true;
-  dirty_.insert(key);
+  look_later(key, line->second);
 }
 
 bool WaitingClients::has_takers(const std::string& key) const {
@@ -134,7 +130,8 @@ void WaitingClients::tell(Number number, Told told) {
 
 // One that tries just now is told by its attempt.
 void WaitingClients::time_out(Instant now) {
-  while (!by_deadline_.empty() && by_deadline_.begin()->first <= now) {
+  for (std::size_t count = 0; count < kLinesAtOnce; ++count) {
+    if (by_deadline_.empty() || by_deadline_.begin()->first > now) return;
     const Number number = by_deadline_.begin()->second;
     Waiter& waiter = waiters_.at(number);
     if (is_trying(number)) {
@@ -150,10 +147,24 @@ void WaitingClients::time_out(Instant now) {
   }
 }
 
+void WaitingClients::look_later(const std::string& key, Line& line) {
+  const bool is_wanted = !line.takers.empty();
+  if (std::exchange(is_wanted ? line.is_wanted : line.is_watched, true)) return;
+  (is_wanted ? wanted_ : watched_).push_back(key);
+}
+
 void WaitingClients::act(Now now, Instant holders_now) {
   time_out(now.monotonic);
-  for (const std::string& key : std::exchange(dirty_, {})) look_at(key, holders_now);
-  for (const OperationId watch : std::exchange(unwatched_, {})) group_.cancel(watch, holders_now);
+  for (auto* lines : {&wanted_, &watched_}) {
+    for (std::size_t left = std::min(lines->size(), kLinesAtOnce); left > 0 && has_room(); --left) {
+      const std::string key = std::move(lines->front());
+      lines->pop_front();
+      const auto line = lines_.find(key);
+      if (line == lines_.end()) continue;
+      (lines == &wanted_ ? line->second.is_wanted : line->second.is_watched) = false;
+      look_at(key, line->second, holders_now);
+    }
+  }
 }
 
 // Of those who want it. After some turns of its own the line waits for the nodes' word.
@@ -168,50 +179,57 @@ bool WaitingClients::may_try(Line& line, bool is_free, bool may_look) {
   return true;
 }
 
-// To the line's next state; what it tells may empty it.
-void WaitingClients::look_at(const std::string& key, Instant holders_now) {
-  const auto found = lines_.find(key);
-  if (found == lines_.end()) return;
-  Line& line = found->second;
-  // Given up before it is begun anew: while one of this process waits, nodes keep its ticket.
-  if (std::exchange(line.has_new_first, false) && line.watch) {
-    group_.cancel(*std::exchange(line.watch, std::nullopt), holders_now);
-  }
+void WaitingClients::stand_back(const std::string& key, Line& line, Instant holders_now) {
+  if (line.watch) group_.cancel(*std::exchange(line.watch, std::nullopt), holders_now);
+  if (line.place == kNoPlace) return;
+  group_.leave_place(key, std::exchange(line.place, kNoPlace), holders_now);
+}
+
+// To the line's next state; what it tells may empty it. Who is told and leaves has it looked at
+// once more.
+void WaitingClients::look_at(const std::string& key, Line& line, Instant holders_now) {
   const bool is_free = std::exchange(line.seems_free, false);
   const bool may_look = std::exchange(line.may_look, false);
-  while (is_free && !line.watchers.empty()) tell(line.watchers.begin()->second, Told::free);
+  line.tells_free = (line.tells_free || is_free) && !line.watchers.empty();
+  while (line.tells_free && has_room()) {
+    tell(line.watchers.begin()->second, Told::free);
+    line.tells_free = !line.watchers.empty();
+  }
   const bool wants = !line.is_trying && !line.takers.empty();
-  const bool may_take = wants && may_try(line, is_free, may_look);
-  if (may_take) {
+  if (wants && may_try(line, is_free, may_look)) {
     line.is_trying = true;
     tell(*line.takers.begin(), Told::try_now);
   }
-  const bool waits = !line.watchers.empty() || (!line.takers.empty() && !line.is_trying);
-  const bool is_over = is_free && (may_take || !wants);
-  if (line.watch && (!waits || is_over)) {
-    unwatched_.push_back(*std::exchange(line.watch, std::nullopt));
+  const bool is_over = line.takers.empty() && line.watchers.empty();
+  // Given up before it is begun anew: while one of this process waits, nodes keep its ticket.
+  const bool has_new_first =
+      !is_over && !line.is_trying && line.shown && line.shown != line.first();
+  if (is_over || has_new_first) stand_back(key, line, holders_now);
+  if (is_over) {
+    lines_.erase(key);
+    return;
   }
-  if (line.takers.empty() && line.watchers.empty()) {
-    lines_.erase(found);
-  } else if (waits && !line.watch) {
-    may_look && !line.watchers.empty() ? read(key, line, holders_now)
-                                       : watch(key, line, holders_now);
-  }
+  const bool is_watched = !line.watchers.empty() && !line.tells_free;
+  const bool is_awaited = !line.takers.empty() && !line.is_trying;
+  if (line.watch || !(is_watched || is_awaited)) return;
+  may_look&& is_watched ? read(key, line, holders_now) : watch(key, line, holders_now);
 }
 
 void WaitingClients::watch(const std::string& key, Line& line, Instant holders_now) {
-  const Number first = line.takers.empty() ? line.watchers.begin()->second : *line.takers.begin();
+  line.shown = line.first();
   line.watch = group_.wait_for_free({.name = key,
                                      .wait = kWatchMax,
                                      .has_failed = std::exchange(line.has_failed, false),
-                                     .ticket = waiters_.at(first).ticket},
-                                    holders_now, [this, key](WaitOutcome outcome) {
+                                     .ticket = waiters_.at(*line.shown).ticket,
+                                     .place = std::exchange(line.place, kNoPlace)},
+                                    holders_now, [this, key](const WaitResult& result) {
                                       Line& told = lines_.at(key);
                                       told.watch.reset();
+                                      told.place = result.place;
                                       told.seems_free =
-                                          told.seems_free || outcome == WaitOutcome::free;
-                                      told.may_look = outcome == WaitOutcome::look;
-                                      dirty_.insert(key);
+                                          told.seems_free || result.outcome == WaitOutcome::free;
+                                      told.may_look = result.outcome == WaitOutcome::look;
+                                      look_later(key, told);
                                     });
 }
 
@@ -221,7 +239,7 @@ void WaitingClients::read(const std::string& key, Line& line, Instant holders_no
     Line& told = lines_.at(key);
     told.watch.reset();
     told.seems_free = told.seems_free || result.verdict == ReadVerdict::free;
-    dirty_.insert(key);
+    look_later(key, told);
   });
 }
 
@@ -231,8 +249,8 @@ void WaitingClients::end_all(Instant holders_now) {
     if (!is_trying(number)) tell(number, Told::over);
   }
   for (auto& [key, line] : lines_) {
-    if (line.watch) group_.cancel(*std::exchange(line.watch, std::nullopt), holders_now);
-    dirty_.insert(key);
+    stand_back(key, line, holders_now);
+    look_later(key, line);
   }
 }
 

@@ -16,7 +16,10 @@
 // same links, which saves a round trip; but no more than kOwnTurnsMax times in a row: then the
 // nodes say who is first, so that a door whose line never ends keeps a lock from nobody else.
 //
-// What a turn costs does not depend on how many wait: sessions and deadlines have indices.
+// The first tries while its watch stands: nodes that call it meanwhile call nobody else.
+//
+// What a turn costs does not depend on how many wait: sessions and deadlines have indices, and
+// act() goes on where it ended. What somebody wants to take comes before what is only watched.
 //
 // Thread safety: none. Invariant: each waiter stands in its line and in both indices.
 #pragma once
@@ -51,6 +54,11 @@ inline constexpr std::size_t kLinesMax = server::kWaitsPerSessionMax;
 inline constexpr std::size_t kPushLinesMax = kLinesMax / 2;
 
 inline constexpr unsigned kOwnTurnsMax = 8;
+// Lines that one act() looks at, of either kind, and waits that it ends: each of them costs up to
+// two messages to each node, some ten microseconds.
+inline constexpr std::size_t kLinesAtOnce = 64;
+// Clients that one act() tells of free locks, give or take one line's.
+inline constexpr std::size_t kToldAtOnce = 256;
 
 class WaitingClients {
  public:
@@ -101,7 +109,7 @@ class WaitingClients {
   std::size_t count_of(SessionId session) const;
 
   void act(Now now, Instant holders_now);
-  bool has_work() const { return !dirty_.empty() || !told_.empty(); }
+  bool has_work() const { return !wanted_.empty() || !watched_.empty() || !told_.empty(); }
   std::optional<Instant> next_deadline() const;
   std::vector<News> take_told() { return std::exchange(told_, {}); }
   // All are told that it is over, but for those who try just now: each is told by its attempt.
@@ -124,13 +132,19 @@ class WaitingClients {
     // blocking and push, the smallest ticket first
     std::set<std::pair<WaitTicket, Number>> watchers = {};
     std::optional<OperationId> watch = {};  // or a reading
-    bool has_new_first = false;             // another than the watch shows the nodes
+    WaitPlace place = kNoPlace;             // of the watch that said that it is free
+    std::optional<Number> shown = {};       // whose ticket the nodes are shown
     bool is_trying = false;                 // the first taker, just now
     bool seems_free = false;                // the nodes said so, or this door released it
+    bool tells_free = false;                // to watchers, of whom some are told already
     bool is_own_release = false;            // seems_free: by this door
     unsigned own_turns = 0;                 // in a row
     bool may_look = false;                  // the nodes cannot tell: it is time to look
     bool has_failed = false;                // the last attempt, as none that finds it held
+    bool is_wanted = false;                 // stands in wanted_
+    bool is_watched = false;                // in watched_
+
+    Number first() const { return takers.empty() ? watchers.begin()->second : *takers.begin(); }
   };
 
   std::optional<Number> find(SessionId session, Form form, const std::string& key) const;
@@ -138,7 +152,10 @@ class WaitingClients {
   void remove(Number number);
   void tell(Number number, Told told);
   void time_out(Instant now);
-  void look_at(const std::string& key, Instant holders_now);
+  bool has_room() const { return told_.size() < kToldAtOnce; }
+  void look_later(const std::string& key, Line& line);
+  void look_at(const std::string& key, Line& line, Instant holders_now);
+  void stand_back(const std::string& key, Line& line, Instant holders_now);
   bool may_try(Line& line, bool is_free, bool may_look);
   void watch(const std::string& key, Line& line, Instant holders_now);
   void read(const std::string& key, Line& line, Instant holders_now);
@@ -149,8 +166,10 @@ class WaitingClients {
   std::unordered_map<SessionId, std::map<std::pair<Form, std::string>, Number>> by_session_;
   std::set<std::pair<Instant, Number>> by_deadline_;
   std::unordered_map<std::string, Line> lines_;
-  std::set<std::string> dirty_;  // lines to look at
-  std::vector<OperationId> unwatched_;
+  // Lines to look at, in the order in which something happened to them: those with takers, and
+  // those without.
+  std::deque<std::string> wanted_;
+  std::deque<std::string> watched_;
   std::vector<News> told_;
   Number last_number_ = 0;
 };

@@ -55,11 +55,16 @@ OperationId Group::read(ReadRequest request, Instant now, std::function<void(Rea
 }
 
 OperationId Group::wait_for_free(const WaitRequest& request, Instant now,
-                                 std::function<void(WaitOutcome)> done) {
+                                 std::function<void(WaitResult)> done) {
   const OperationId id =
       begin(std::make_unique<WaitOperation>(parts_, request, now, std::move(done)), now);
   carry_out_waits(now);
   return id;
+}
+
+void Group::leave_place(const std::string& name, WaitPlace place, Instant now) {
+  parts_.waits.leave(name, place, now);
+  carry_out_waits(now);
 }
 
 OperationId Group::release(const HeldLock& lock, Instant now,

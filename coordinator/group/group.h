@@ -69,7 +69,9 @@ class Group {
     return parts_.tickets ? parts_.tickets() : std::nullopt;
   }
   OperationId wait_for_free(const WaitRequest& request, Instant now,
-                            std::function<void(WaitOutcome)> done);
+                            std::function<void(WaitResult)> done);
+  // Whoever has it has tried, or does not want to.
+  void leave_place(const std::string& name, WaitPlace place, Instant now);
   // Asks every node these questions (a name for those about a lock) and waits for all,
   // at most for the node timeout.
   OperationId survey(std::span<const RequestKind> questions, std::string name, Instant now,

@@ -5,12 +5,15 @@
 namespace redlock::coordinator {
 
 NextAttempt::NextAttempt(LockWaits& waits, const Tickets& tickets, std::string name,
-                         Patience patience, Instant start, std::optional<WaitTicket> shown)
+                         Patience patience, Instant start, std::optional<WaitTicket> shown,
+                         LockWaits::Ticket place)
     : waits_(waits),
       tickets_(tickets),
       name_(std::move(name)),
       retry_(patience, start),
-      shown_(shown) {}
+      ticket_(place),
+      shown_(shown),
+      stands_(place != 0) {}
 
 void NextAttempt::begin(Instant now) {
   const bool is_anew = !std::exchange(when_, std::nullopt);
@@ -67,6 +70,12 @@ void NextAttempt::look(Instant now, Random& random) {
 
 void NextAttempt::leave(Instant now, NodeSet granted) {
   if (std::exchange(stands_, false)) waits_.leave(name_, ticket_, now, granted);
+}
+
+LockWaits::Ticket NextAttempt::give_place(Instant now) {
+  begin(now);
+  stands_ = false;
+  return ticket_;
 }
 
 }  // namespace redlock::coordinator

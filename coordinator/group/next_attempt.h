@@ -22,9 +22,9 @@ class NextAttempt {
   using Tickets = std::function<std::optional<WaitTicket>()>;
 
   // `waits` and `tickets` outlive it. `start`: when the caller began to want the lock.
-  // shown: in place of a ticket of its own.
+  // shown: in place of a ticket of its own. place: where it stands already, amid an attempt.
   NextAttempt(LockWaits& waits, const Tickets& tickets, std::string name, Patience patience,
-              Instant start, std::optional<WaitTicket> shown = {});
+              Instant start, std::optional<WaitTicket> shown = {}, LockWaits::Ticket place = 0);
 
   // Also of one that is under way: it is begun anew, as the nodes have changed.
   void begin(Instant now);
@@ -37,6 +37,8 @@ class NextAttempt {
   void look(Instant now, Random& random);
   const std::string& name() const { return name_; }
   void leave(Instant now, NodeSet granted = {});
+  // Begins an attempt that somebody else makes, and lets him have the place.
+  LockWaits::Ticket give_place(Instant now);
 
   // nullopt: an attempt is under way, or there will be none. kNever: when a wake comes.
   std::optional<Instant> when() const { return when_; }

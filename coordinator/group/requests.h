@@ -2,6 +2,7 @@
 #pragma once
 
 #include "coordinator/group/held_lock.h"
+#include "coordinator/group/lock_waits.h"
 #include "coordinator/group/retry.h"
 #include "coordinator/quorum/acquisition.h"
 #include "coordinator/quorum/admission.h"
@@ -102,6 +103,10 @@ struct ReadResult {
 
 // A wait until a lock seems to be free. It is a hint: by the time it comes the lock may
 // be taken again.
+// Of somebody who was told that a lock is free, in the line for it, while he tries.
+using WaitPlace = LockWaits::Ticket;
+inline constexpr WaitPlace kNoPlace = 0;
+
 struct WaitRequest {
   std::string name;
   Duration wait;
@@ -110,12 +115,21 @@ struct WaitRequest {
   bool has_failed = false;
   // Since when it waits, where that is not from now on.
   std::optional<WaitTicket> ticket = {};
+  // Of a wait before that ended with `free`, where nothing came of that: it goes on.
+  WaitPlace place = kNoPlace;
 };
 
 enum class WaitOutcome : std::uint8_t {
   free,  // the nodes said so; told after a short random time where all waiters were told at once
   look,  // too few nodes can tell (plain Redis, broken links): it is time to look
   over,  // the wait is
+};
+
+struct WaitResult {
+  WaitOutcome outcome;
+  // free: as long as somebody has it, the nodes call nobody else of this group. It ends with
+  // another wait, or with Group::leave_place.
+  WaitPlace place = kNoPlace;
 };
 
 struct AdmitResult {

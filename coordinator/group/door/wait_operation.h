@@ -2,7 +2,8 @@
 // the reading, by other means.
 //
 // It stands in the queue of the lock's waiters as an operation does whose attempt found the lock
-// held, and leaves the queue as soon as it would try again.
+// held. When it would try again it is over, and whoever waits has its place, amid an attempt: nodes
+// that have not called it yet do so, and call nobody else before.
 #pragma once
 
 #include "coordinator/group/operation.h"
@@ -11,7 +12,7 @@ namespace redlock::coordinator {
 
 class WaitOperation : public Operation {
  public:
-  using Done = std::function<void(WaitOutcome)>;
+  using Done = std::function<void(WaitResult)>;
   WaitOperation(GroupParts& group, const WaitRequest& wanted, Instant now, Done done);
 
   void start(Instant now) override;
@@ -20,15 +21,15 @@ class WaitOperation : public Operation {
   void on_wake(Instant now) override { next_.look(now, group().random); }
   void cancel(Instant now) override { next_.leave(now); }
   std::optional<Instant> next_deadline() const override { return next_.when(); }
-  bool finished() const override { return outcome_.has_value(); }
-  void tell() override { done_(*outcome_); }
+  bool finished() const override { return result_.has_value(); }
+  void tell() override { done_(*result_); }
 
  private:
   NextAttempt next_;
   Instant ends_at_;
   AcquisitionOutcome after_;  // what the attempt before came to
   Done done_;
-  std::optional<WaitOutcome> outcome_;
+  std::optional<WaitResult> result_;
 };
 
 }  // namespace redlock::coordinator

@@ -391,24 +391,42 @@ TEST_CASE("a wait ends when a quorum says that the lock is free") {
   DoorWorld world;
   Client& door = world.linked();
   const AcquireResult held = world.take(world.linked(), printer(60s));
-  std::optional<WaitOutcome> outcome;
+  std::optional<WaitResult> result;
   door.group().wait_for_free({.name = "printer", .wait = 30s}, world.now(),
-                             [&](WaitOutcome got) { outcome = got; });
+                             [&](WaitResult got) { result = got; });
   world.pass(5s);
-  REQUIRE_FALSE(outcome.has_value());
+  REQUIRE_FALSE(result.has_value());
   const Instant released_at = world.now();
   world.node(1).grants().release("printer", world.now());
   world.node(2).grants().release("printer", world.now());
   world.pass(1s);
-  CHECK_FALSE(outcome.has_value());
+  CHECK_FALSE(result.has_value());
   world.node(3).grants().release("printer", world.now());
   world.node(3).do_due_work({world.now(), {}});
-  REQUIRE(world.run_until([&] { return outcome.has_value(); }));
-  CHECK(outcome == WaitOutcome::free);
+  REQUIRE(world.run_until([&] { return result.has_value(); }));
+  CHECK(result->outcome == WaitOutcome::free);
   CHECK(world.now() - released_at < 1s + 2 * kWakeWindow + 10ms);
   CHECK(world.calls("lock.acquire") == 5);  // it made no attempt of its own
   world.pass(1s);
-  for (unsigned number = 1; number <= 5; ++number) CHECK(world.node(number).waiters().count() == 0);
+  const auto waits = [&](unsigned number) { return world.node(number).waiters().count(); };
+  CHECK(waits(3) == 0);
+  CHECK(waits(4) == 1);  // it has its place there, while whoever waits tries
+  SECTION("and whoever has tried leaves its place") {
+    door.group().leave_place("printer", result->place, world.now());
+    world.pass(10ms);
+    CHECK(waits(4) == 0);
+  }
+  SECTION("and goes on where another got the lock") {
+    world.hold({1, 2, 3});
+    const WaitPlace place = std::exchange(result, {})->place;
+    door.group().wait_for_free({.name = "printer", .wait = 30s, .place = place}, world.now(),
+                               [&](WaitResult got) { result = got; });
+    world.pass(1s);
+    CHECK_FALSE(result.has_value());
+    for (unsigned number = 1; number <= 5; ++number) CHECK(waits(number) == 1);
+    world.pass(30s);
+    CHECK(result->outcome == WaitOutcome::free);  // those locks have run out
+  }
 }
 
 TEST_CASE("a wait for a lock that is free ends at once, and one that nobody ends when it is over") {
@@ -426,7 +444,7 @@ TEST_CASE("who could not get a lock that nobody holds is told to look after a mo
   DoorWorld world;
   std::optional<WaitOutcome> outcome;
   world.linked().group().wait_for_free({.name = "printer", .wait = 10s, .has_failed = true},
-                                       world.now(), [&](WaitOutcome got) { outcome = got; });
+                                       world.now(), [&](WaitResult got) { outcome = got.outcome; });
   world.pass(kRetryDelayMin - 1ms);
   CHECK_FALSE(outcome.has_value());
   world.pass(kRetryWindow);
@@ -439,7 +457,7 @@ TEST_CASE("who waits at plain Redis servers is told when to look") {
   world.acquire("printer");
   std::optional<WaitOutcome> outcome;
   world.group().wait_for_free({.name = "printer", .wait = 10s}, world.now(),
-                              [&](WaitOutcome got) { outcome = got; });
+                              [&](WaitResult got) { outcome = got.outcome; });
   world.advance(kRetryWindow);
   CHECK(outcome == WaitOutcome::look);
 }
@@ -450,7 +468,7 @@ TEST_CASE("a wait that is cancelled is forgotten at the nodes") {
   world.hold({1, 2, 3, 4, 5});
   bool is_told = false;
   const OperationId id = door.group().wait_for_free({.name = "printer", .wait = 30s}, world.now(),
-                                                    [&](WaitOutcome) { is_told = true; });
+                                                    [&](const WaitResult&) { is_told = true; });
   world.pass(100ms);
   CHECK(world.node(1).waiters().count() == 1);
   door.group().cancel(id, world.now());

@@ -67,7 +67,7 @@ struct DoorWorld : RosterWorld {
   std::optional<WaitOutcome> wait(Client& client, Duration length) {
     std::optional<WaitOutcome> outcome;
     client.group().wait_for_free({.name = "printer", .wait = length}, now(),
-                                 [&](WaitOutcome got) { outcome = got; });
+                                 [&](WaitResult got) { outcome = got.outcome; });
     run_until([&] { return outcome.has_value(); }, length + 1s);
     return outcome;
   }
