@@ -15,17 +15,23 @@ using std::chrono::milliseconds;
 
 constexpr std::uint64_t kDoorChances = 0x646f6f7221;
 
-// The forms are in this order: those of any lock, those with a flag, those that count.
+// The forms are in this order: those of any lock, those with a flag, those that count, those in a
+// line.
 struct FormCounts {
   std::size_t usual = 0;
   std::size_t flagged = 0;
   std::size_t counting = 0;
+  std::size_t in_line = 0;
 };
 
 FormCounts form_counts() {
   FormCounts counts;
   for (const NaiveForm& form : naive_forms()) {
-    ++(form.has_flag ? counts.flagged : form.counts ? counts.counting : counts.usual);
+    const bool is_in_line = form.waits > 0ns || form.watches;
+    ++(form.has_flag ? counts.flagged
+       : form.counts ? counts.counting
+       : is_in_line  ? counts.in_line
+                     : counts.usual);
   }
   return counts;
 }
@@ -49,6 +55,7 @@ class DoorPlan : private Chances {
     // Drawn after all others, so that what those are in a seed stays what it was.
     if (one_in(4)) make_flags();
     if (one_in(3) && !scenario_.same_values) make_counts();
+    if (one_in(4)) make_lines();
   }
 
  private:
@@ -72,6 +79,7 @@ class DoorPlan : private Chances {
   void make_uses(unsigned user);
   void make_flags();
   void make_counts();
+  void make_lines();
   void hurry_answers();
   void make_faults();
   void make_fault(Deed deed);
@@ -172,6 +180,19 @@ void DoorPlan::make_flags() {
     if (event.deed != Deed::use || !one_in(2)) continue;
     event.form = static_cast<unsigned>(counts.usual + below(counts.flagged));
     event.ttl = std::min<Duration>(event.ttl, ms_between(50, 600));
+  }
+  hurry_answers();
+}
+
+// Most of what is wanted is waited for at the doors, by many at once and for short times.
+void DoorPlan::make_lines() {
+  const FormCounts counts = form_counts();
+  const std::size_t first = counts.usual + counts.flagged + counts.counting;
+  for (Event& event : scenario_.events) {
+    if (event.deed != Deed::use || one_in(4)) continue;
+    event.form = static_cast<unsigned>(first + below(counts.in_line));
+    event.key = 1;
+    event.length = std::min<Duration>(event.length, ms_between(1, 300));
   }
   hurry_answers();
 }

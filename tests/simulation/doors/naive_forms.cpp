@@ -1,5 +1,6 @@
 #include "tests/simulation/doors/naive_forms.h"
 
+#include <algorithm>
 #include <chrono>
 #include <string_view>
 #include <vector>
@@ -127,6 +128,14 @@ std::vector<NaiveForm> all_naive_forms() {
                           eval(kReleaseText)},
                  .is_exact = false,
                  .counts = true});
+  const Requests extend = {{"LOCK.EXTEND", "K", "V", "PX", "T"}};
+  const Requests release = {{"LOCK.RELEASE", "K", "V"}};
+  const auto waiting = [](std::string_view ms) {
+    return Requests{{"LOCK.ACQUIRE", "K", "V", "PX", "T", "WAIT", ms}};
+  };
+  all.push_back({.form = {"in a line", waiting("20000"), extend, release}, .waits = 20s});
+  all.push_back({.form = {"shortly in a line", waiting("30"), extend, release}, .waits = 30ms});
+  all.push_back({.form = {"watching", set, eval(kPyExtend), eval(kPyRelease)}, .watches = true});
   return all;
 }
 
@@ -135,6 +144,12 @@ std::vector<NaiveForm> all_naive_forms() {
 std::span<const NaiveForm> naive_forms() {
   static const std::vector<NaiveForm> kForms = all_naive_forms();
   return kForms;
+}
+
+unsigned form_in_line() {
+  const auto waits = [](const NaiveForm& form) { return form.waits > 0ns; };
+  const auto first = std::find_if(naive_forms().begin(), naive_forms().end(), waits);
+  return static_cast<unsigned>(first - naive_forms().begin());
 }
 
 std::optional<Duration> told_time(const NaiveForm& form, const Reply& reply, Duration ttl) {

@@ -10,6 +10,8 @@
 // Others count in the lock's own record, as reentrant locks do, how often its holder has taken or
 // extended it, and answer that: so each changes the value of a lock that is held (rule D9), and
 // tells how often that was done.
+//
+// The last ones stand in a door's line: LOCK.ACQUIRE … WAIT, and SET NX behind a LOCK.WAIT.
 #pragma once
 
 #include "base/time.h"
@@ -25,8 +27,14 @@ struct NaiveForm {
   bool is_exact = true;   // it takes only what nobody holds, whatever the values
   bool has_flag = false;  // and tells for how long it holds the lock
   bool counts = false;    // and tells how often its holder has taken or extended it
+  // By a connection of its own: to take the lock is answered as late as `waits`.
+  Duration waits = 0ns;
+  bool watches = false;  // for it to be free, before it asks again
 };
+inline constexpr Duration kWatchLength = 1500ms;
 std::span<const NaiveForm> naive_forms();
+// The first of those that wait in a line.
+unsigned form_in_line();
 
 // For how long the user may rely on the lock from now on, which asked for this TTL. nullopt: it did
 // not get it.

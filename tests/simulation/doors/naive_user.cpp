@@ -48,7 +48,7 @@ NaiveUser::NaiveUser(const Surroundings& world, Network& front, unsigned number)
       random_(world.scenario.seed * 65537 + number),
       clock_(agenda_.now(), kNaivesFirstReading,
              world.scenario.client_rates[number % world.scenario.clients]),
-      connections_(world.scenario.doors) {}
+      connections_(2 * world.scenario.doors) {}
 
 std::string NaiveUser::key_of(const Event& event) const {
   const bool is_shared = world_.scenario.shares_keys;
@@ -68,9 +68,10 @@ void NaiveUser::use(const Event& event) {
   take(id);
 }
 
-void NaiveUser::probe(unsigned door, unsigned key, Duration ttl,
+void NaiveUser::probe(unsigned door, unsigned form, Duration ttl,
                       std::function<void(bool was_got)> done) {
-  const Event event{.other = door, .key = key, .length = 1ms, .delay = 50ms, .ttl = ttl};
+  const Event event{
+      .other = door, .key = 1, .length = 1ms, .delay = 50ms, .ttl = ttl, .form = form};
   const WantId id = ++last_want_;
   wants_more_ = true;
   wants_[id] = {.event = event,
@@ -97,8 +98,9 @@ void NaiveUser::send(const Want& want, const Requests& requests, Duration ttl, A
 }
 
 void NaiveUser::send(unsigned door, const Want& want, const Requests& requests, Duration ttl,
-                     Answered answered) {
-  Connection& connection = connections_[door - 1];
+                     Answered answered, Duration longest) {
+  const std::size_t index = door - 1 + (longest > 0ns ? world_.scenario.doors : 0);
+  Connection& connection = connections_[index];
   if (!connection.id) connection.id = front_.dial(own_, door);
   if (!connection.is_made) return answered(nullptr);
   const std::uint64_t number = ++last_question_;
@@ -106,16 +108,14 @@ void NaiveUser::send(unsigned door, const Want& want, const Requests& requests, 
   const std::string key = key_of(want.event);
   front_.send(*connection.id, Network::to_node,
               written(requests, key, want.value, fmt::format("{}", floor_ms(ttl)), key + "-flag"));
-  const Duration longest =
-      2 * (world_.scenario.acquire_time + world_.scenario.front_delay_max) + 1s;
-  const Duration some = 50ms + Duration(random_.below(static_cast<std::uint64_t>(longest.count())));
-  const Duration patience = want.probed ? kProbePatience : some;
-  agenda_.after(patience, [=, this] { give_up_on(door, number); });
+  longest += 2 * (world_.scenario.acquire_time + world_.scenario.front_delay_max) + 1s;
+  const Duration patience = want.probed ? kProbePatience : 50ms + some_time(longest);
+  agenda_.after(patience, [=, this] { give_up_on(index, number); });
 }
 
 // As a client library does it whose request has timed out.
-void NaiveUser::give_up_on(unsigned door, std::uint64_t question) {
-  Connection& connection = connections_[door - 1];
+void NaiveUser::give_up_on(std::size_t index, std::uint64_t question) {
+  Connection& connection = connections_[index];
   const bool waits =
       std::any_of(connection.questions.begin(), connection.questions.end(),
                   [question](const Question& asked) { return asked.number == question; });
@@ -189,8 +189,21 @@ void NaiveUser::ask(WantId id) {
   ++want.requests;
   world_.referee.forget_refused(want.value);
   const unsigned door = door_for(want);
-  send(door, want, form_of(want).take, want.event.ttl,
-       [=, this](const Reply* reply) { on_taken(id, door, reply); });
+  send(
+      door, want, form_of(want).take, want.event.ttl,
+      [=, this](const Reply* reply) { on_taken(id, door, reply); }, naive_form_of(want).waits);
+}
+
+void NaiveUser::watch(WantId id) {
+  const Want& want = wants_.at(id);
+  const std::string length = fmt::format("{}", floor_ms(kWatchLength));
+  send(
+      door_for(want), want, {{"LOCK.WAIT", "K", length}}, 0ns,
+      [=, this](const Reply* reply) {
+        const bool waits = wants_.contains(id) && !wants_.at(id).hold;
+        if (waits) look_later(id, reply != nullptr ? 0ns : kDialAgain, &NaiveUser::take);
+      },
+      kWatchLength);
 }
 
 void NaiveUser::on_taken(WantId id, unsigned door, const Reply* reply) {
@@ -212,6 +225,7 @@ void NaiveUser::on_taken(WantId id, unsigned door, const Reply* reply) {
   }
   if (is_over) return let_go(id, reply == nullptr && !world_.scenario.same_values);
   want.is_unsure = reply == nullptr || reply->is_error();
+  if (is_refused && form.watches) return watch(id);
   look_later(id, reply != nullptr ? want.event.delay : kDialAgain, &NaiveUser::take);
 }
 

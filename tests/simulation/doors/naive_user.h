@@ -34,8 +34,8 @@ class NaiveUser final : public ClientEnd {
   void leave();
   // It wants nothing more, and lets go of what it has.
   void stop_wanting();
-  // Takes a free lock through this door and releases it. done: whether it was got.
-  void probe(unsigned door, unsigned key, Duration ttl, std::function<void(bool was_got)> done);
+  // Takes a free lock through this door, by this form, and releases it. done: whether it was got.
+  void probe(unsigned door, unsigned form, Duration ttl, std::function<void(bool was_got)> done);
   std::uint64_t acquired() const { return acquired_; }
   std::uint64_t extended() const { return extended_; }
 
@@ -83,9 +83,10 @@ class NaiveUser final : public ClientEnd {
   unsigned door_for(const Want& want);
   std::string new_value();
   void send(const Want& want, const Requests& requests, Duration ttl, Answered answered);
+  // longest: until it is answered, beside what every request takes.
   void send(unsigned door, const Want& want, const Requests& requests, Duration ttl,
-            Answered answered);
-  void give_up_on(unsigned door, std::uint64_t question);
+            Answered answered, Duration longest = 0ns);
+  void give_up_on(std::size_t connection, std::uint64_t question);
   void drop(Connection& connection);
   void look_later(WantId id, Duration wait, void (NaiveUser::*what)(WantId id));
 
@@ -94,6 +95,7 @@ class NaiveUser final : public ClientEnd {
   void raise_or_lower(const Event& event, std::uint64_t what);
   Duration some_time(Duration most);
   void ask(WantId id);
+  void watch(WantId id);
   void on_taken(WantId id, unsigned door, const protocol::Reply* reply);
   void rely_on(WantId id, Duration ttl, Token token);
   void look_after(WantId id);
@@ -115,7 +117,8 @@ class NaiveUser final : public ClientEnd {
   const unsigned own_;     // as its network knows it
   Random random_;
   SkewedClock clock_;
-  std::vector<Connection> connections_;  // by door, from 0
+  // By door, from 0; then, again by door, those for what may be answered late.
+  std::vector<Connection> connections_;
   std::map<WantId, Want> wants_;
   WantId last_want_ = 0;
   std::uint64_t last_question_ = 0;
