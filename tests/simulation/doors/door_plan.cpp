@@ -15,8 +15,7 @@ using std::chrono::milliseconds;
 
 constexpr std::uint64_t kDoorChances = 0x646f6f7221;
 
-// The forms are in this order: those of any lock, those with a flag, those that count, those in a
-// line.
+// In this order: forms of any lock, those with a flag, those that count, those in a line.
 struct FormCounts {
   std::size_t usual = 0;
   std::size_t flagged = 0;
