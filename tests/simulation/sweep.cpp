@@ -1,14 +1,26 @@
 #include "tests/simulation/sweep.h"
 
 #include "base/hash.h"
+#include "base/invariant.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <future>
 #include <vector>
 
 namespace redlock::simulation {
+namespace {
+
+thread_local std::uint64_t running_seed = 0;
+
+void tell_with_seed(const char* text) {
+  std::fprintf(stderr, "seed %llu: %s\n", static_cast<unsigned long long>(running_seed), text);
+}
+
+}  // namespace
 
 SweepResult Sweep::run(const Progress& progress) {
+  tell_broken_invariants(tell_with_seed);
   end_ = range_.last + 1;
   std::vector<std::future<void>> workers;
   for (unsigned i = 0; i < range_.jobs; ++i) {
@@ -26,6 +38,7 @@ void Sweep::work() {
   while (!is_time_up()) {
     const std::uint64_t seed = next_++;
     if (seed >= end_) return;
+    running_seed = seed;
     add(seed, simulation::run(make_scenario(seed, mix_), Story::Telling::nothing));
   }
 }
