@@ -118,7 +118,9 @@ Losses losses_of(const History& history, const Story& story, const RunningTimes&
     if (!hold.lost) continue;
     const Spell* pause = running.break_within(
         hold.client, {hold.valid_until - notice_time, later(hold.valid_until, Duration(1))});
-    const Duration after = told_at() - std::max(pause->time.to, hold.valid_until);
+    // It may go on, and tell, before it is noted that it does.
+    const Duration after =
+        std::max<Duration>(told_at() - std::max(pause->time.to, hold.valid_until), 0ns);
     losses.slowest_after_pause = std::max(losses.slowest_after_pause.value_or(after), after);
   }
   return losses;

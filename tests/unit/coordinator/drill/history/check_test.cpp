@@ -336,5 +336,16 @@ TEST_CASE("losses are counted by what became of their clients, with how soon the
   CHECK(losses.by_killed == 1);
 }
 
+TEST_CASE("a client that goes on before it is noted that it does tells its loss at once") {
+  CHECK(judged(R"(
+      0  anna  acquired 1 of a token 1 until 200
+    170  anna  stopped
+    229  anna  lost 1 of a
+    230  anna  continued
+    300  bert  asks
+  )")
+            .summary.losses.slowest_after_pause == 0ms);
+}
+
 }  // namespace
 }  // namespace redlock::drill
