@@ -212,7 +212,8 @@ void WaitingClients::look_at(const std::string& key, Line& line, Instant holders
   const bool is_watched = !line.watchers.empty() && !line.tells_free;
   const bool is_awaited = !line.takers.empty() && !line.is_trying;
   if (line.watch || !(is_watched || is_awaited)) return;
-  may_look&& is_watched ? read(key, line, holders_now) : watch(key, line, holders_now);
+  if (may_look && is_watched) return read(key, line, holders_now);
+  watch(key, line, holders_now);
 }
 
 void WaitingClients::watch(const std::string& key, Line& line, Instant holders_now) {

@@ -16,7 +16,7 @@
 // same links, which saves a round trip; but no more than kOwnTurnsMax times in a row: then the
 // nodes say who is first, so that a door whose line never ends keeps a lock from nobody else.
 //
-// The first tries while its watch stands: nodes that call it meanwhile call nobody else.
+// The line keeps its place while its first tries: nodes call nobody else before that is over.
 //
 // What a turn costs does not depend on how many wait: sessions and deadlines have indices, and
 // act() goes on where it ended. What somebody wants to take comes before what is only watched.

@@ -70,7 +70,7 @@ class Group {
   }
   OperationId wait_for_free(const WaitRequest& request, Instant now,
                             std::function<void(WaitResult)> done);
-  // Whoever has it has tried, or does not want to.
+  // Whoever has it has tried, or does not want to any more.
   void leave_place(const std::string& name, WaitPlace place, Instant now);
   // Asks every node these questions (a name for those about a lock) and waits for all,
   // at most for the node timeout.

@@ -103,7 +103,7 @@ struct ReadResult {
 
 // A wait until a lock seems to be free. It is a hint: by the time it comes the lock may
 // be taken again.
-// Of somebody who was told that a lock is free, in the line for it, while he tries.
+// Of somebody who was told that a lock is free, in the line for it, as long as he tries.
 using WaitPlace = LockWaits::Ticket;
 inline constexpr WaitPlace kNoPlace = 0;
 
@@ -115,7 +115,7 @@ struct WaitRequest {
   bool has_failed = false;
   // Since when it waits, where that is not from now on.
   std::optional<WaitTicket> ticket = {};
-  // Of a wait before that ended with `free`, where nothing came of that: it goes on.
+  // Of a wait that ended with `free`, where nothing came of the attempt: it goes on.
   WaitPlace place = kNoPlace;
 };
 
@@ -127,7 +127,7 @@ enum class WaitOutcome : std::uint8_t {
 
 struct WaitResult {
   WaitOutcome outcome;
-  // free: as long as somebody has it, the nodes call nobody else of this group. It ends with
+  // free: nodes that have not called it yet do so, and call nobody else before. It ends with
   // another wait, or with Group::leave_place.
   WaitPlace place = kNoPlace;
 };
