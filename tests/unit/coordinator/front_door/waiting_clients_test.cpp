@@ -73,6 +73,19 @@ TEST_CASE("a line stands at the nodes with the ticket of who is first in it now 
   }
 }
 
+TEST_CASE("who leaves while it tries is waited for no longer, whatever it has sent behind (D5)") {
+  DoorWorld world;
+  DoorClient client = world.connect();
+  client.send("LOCK.ACQUIRE printer me PX 10000 WAIT 60000");
+  client.send("PING");
+  world.host().act();
+  world.host().act();
+  client.hang_up();
+  CHECK(world.door().sessions().all().empty());
+  world.nodes().pass(1s);
+  CHECK(world.held_at("printer") == 0);
+}
+
 namespace {
 
 // The lines of a door alone, at five redlock-nodes.
