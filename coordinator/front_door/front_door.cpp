@@ -306,7 +306,7 @@ void FrontDoor::do_due_work(Now now) {
 void FrontDoor::stop() {
   if (is_stopping_) return;
   is_stopping_ = true;
-  waiting_.end_all(locks_now_.monotonic);
+  waiting_.end_all();
   commands_.stop_taking(kDoorStops, locks_now_);
 }
 

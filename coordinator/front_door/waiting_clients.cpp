@@ -130,7 +130,7 @@ void WaitingClients::tell(Number number, Told told) {
 
 // One that tries just now is told by its attempt.
 void WaitingClients::time_out(Instant now) {
-  for (std::size_t count = 0; count < kLinesAtOnce; ++count) {
+  for (std::size_t left = std::max(kEndsAtOnce, count() / kEndsPart); left > 0; --left) {
     if (by_deadline_.empty() || by_deadline_.begin()->first > now) return;
     const Number number = by_deadline_.begin()->second;
     Waiter& waiter = waiters_.at(number);
@@ -156,6 +156,7 @@ void WaitingClients::look_later(const std::string& key, Line& line) {
 void WaitingClients::act(Now now, Instant holders_now) {
   time_out(now.monotonic);
   for (auto* lines : {&wanted_, &watched_}) {
+    told_max_ = told_.size() + kToldAtOnce;
     for (std::size_t left = std::min(lines->size(), kLinesAtOnce); left > 0 && has_room(); --left) {
       const std::string key = std::move(lines->front());
       lines->pop_front();
@@ -203,7 +204,7 @@ void WaitingClients::look_at(const std::string& key, Line& line, Instant holders
   const bool is_over = line.takers.empty() && line.watchers.empty();
   // Given up before it is begun anew: while one of this process waits, nodes keep its ticket.
   const bool has_new_first =
-      !is_over && !line.is_trying && line.shown && line.shown != line.first();
+      !is_over && !line.is_trying && line.shown && line.shown != waiters_.at(line.first()).ticket;
   if (is_over || has_new_first) stand_back(key, line, holders_now);
   if (is_over) {
     lines_.erase(key);
@@ -217,11 +218,11 @@ void WaitingClients::look_at(const std::string& key, Line& line, Instant holders
 }
 
 void WaitingClients::watch(const std::string& key, Line& line, Instant holders_now) {
-  line.shown = line.first();
+  line.shown = waiters_.at(line.first()).ticket;
   line.watch = group_.wait_for_free({.name = key,
                                      .wait = kWatchMax,
                                      .has_failed = std::exchange(line.has_failed, false),
-                                     .ticket = waiters_.at(*line.shown).ticket,
+                                     .ticket = line.shown,
                                      .place = std::exchange(line.place, kNoPlace)},
                                     holders_now, [this, key](const WaitResult& result) {
                                       Line& told = lines_.at(key);
@@ -236,6 +237,7 @@ void WaitingClients::watch(const std::string& key, Line& line, Instant holders_n
 
 // Where the nodes cannot tell that it is free.
 void WaitingClients::read(const std::string& key, Line& line, Instant holders_now) {
+  line.shown.reset();
   line.watch = group_.read({.name = key}, holders_now, [this, key](const ReadResult& result) {
     Line& told = lines_.at(key);
     told.watch.reset();
@@ -244,14 +246,10 @@ void WaitingClients::read(const std::string& key, Line& line, Instant holders_no
   });
 }
 
-void WaitingClients::end_all(Instant holders_now) {
+void WaitingClients::end_all() {
   for (auto waiter = waiters_.begin(); waiter != waiters_.end();) {
     const Number number = waiter++->first;
     if (!is_trying(number)) tell(number, Told::over);
-  }
-  for (auto& [key, line] : lines_) {
-    stand_back(key, line, holders_now);
-    look_later(key, line);
   }
 }
 

@@ -54,11 +54,15 @@ inline constexpr std::size_t kLinesMax = server::kWaitsPerSessionMax;
 inline constexpr std::size_t kPushLinesMax = kLinesMax / 2;
 
 inline constexpr unsigned kOwnTurnsMax = 8;
-// Lines that one act() looks at, of either kind, and waits that it ends: each of them costs up to
-// two messages to each node, some ten microseconds.
+// Lines that one act() looks at, of either kind: each of them costs up to two messages to each
+// node, some ten microseconds.
 inline constexpr std::size_t kLinesAtOnce = 64;
-// Clients that one act() tells of free locks, give or take one line's.
+// Clients of either kind of lines that one act() tells of free locks.
 inline constexpr std::size_t kToldAtOnce = 256;
+// Waits that one act() ends, and a part of all of them: so those that are over do not pile up,
+// however many come.
+inline constexpr std::size_t kEndsAtOnce = 256;
+inline constexpr std::size_t kEndsPart = 16;
 
 class WaitingClients {
  public:
@@ -113,8 +117,7 @@ class WaitingClients {
   std::optional<Instant> next_deadline() const;
   std::vector<News> take_told() { return std::exchange(told_, {}); }
   // All are told that it is over, but for those who try just now: each is told by its attempt.
-  // Nothing is watched any more.
-  void end_all(Instant holders_now);
+  void end_all();
 
  private:
   using Number = std::uint64_t;  // the order of coming
@@ -133,7 +136,7 @@ class WaitingClients {
     std::set<std::pair<WaitTicket, Number>> watchers = {};
     std::optional<OperationId> watch = {};  // or a reading
     WaitPlace place = kNoPlace;             // of the watch that said that it is free
-    std::optional<Number> shown = {};       // whose ticket the nodes are shown
+    std::optional<WaitTicket> shown = {};   // to the nodes, of its first by then
     bool is_trying = false;                 // the first taker, just now
     bool seems_free = false;                // the nodes said so, or this door released it
     bool tells_free = false;                // to watchers, of whom some are told already
@@ -152,7 +155,7 @@ class WaitingClients {
   void remove(Number number);
   void tell(Number number, Told told);
   void time_out(Instant now);
-  bool has_room() const { return told_.size() < kToldAtOnce; }
+  bool has_room() const { return told_.size() < told_max_; }
   void look_later(const std::string& key, Line& line);
   void look_at(const std::string& key, Line& line, Instant holders_now);
   void stand_back(const std::string& key, Line& line, Instant holders_now);
@@ -171,6 +174,7 @@ class WaitingClients {
   std::deque<std::string> wanted_;
   std::deque<std::string> watched_;
   std::vector<News> told_;
+  std::size_t told_max_ = 0;
   Number last_number_ = 0;
 };
 

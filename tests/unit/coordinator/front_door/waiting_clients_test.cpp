@@ -91,7 +91,6 @@ namespace {
 // The lines of a door alone, at five redlock-nodes.
 struct Lines {
   Lines() { world.pass(20ms); }
-  ~Lines() { waiting.end_all(world.now()); }
 
   std::vector<WaitingClients::News> act() {
     waiting.act(world.now_of_both_clocks(), world.now());
@@ -139,14 +138,14 @@ TEST_CASE("what happens to a line before its turn costs one look, however often 
 
 TEST_CASE("of waits that end together a turn ends some") {
   Lines lines;
-  lines.watch(3 * coordinator::kLinesAtOnce, 10ms);
+  lines.watch(3 * coordinator::kEndsAtOnce, 10ms);
   lines.world.pass(10ms);
   std::size_t ended = 0;
   for (std::size_t turn = 1; turn <= 3; ++turn) {
     CHECK(lines.waiting.next_deadline() <= lines.world.now());
     ended += static_cast<std::size_t>(
         std::ranges::count(lines.act(), Told::over, &WaitingClients::News::told));
-    CHECK(ended == turn * coordinator::kLinesAtOnce);
+    CHECK(ended == turn * coordinator::kEndsAtOnce);
   }
   CHECK(lines.waiting.count() == 0);
 }
@@ -170,6 +169,112 @@ TEST_CASE("of the many who watch one key a turn tells some, and each is told onc
   CHECK(lines.act().empty());
 }
 
+TEST_CASE("of very many waits that end together a turn ends a part: those over do not pile up") {
+  Lines lines;
+  lines.watch(2 * coordinator::kEndsPart * coordinator::kEndsAtOnce / 5, 10ms);
+  for (WaitingClients::SessionId session = 2; session <= 5; ++session) {
+    for (std::size_t key = 0; key < lines.waiting.count_of(1); ++key) {
+      REQUIRE(lines.waiting.add(session, Form::push, fmt::format("key{}", key),
+                                lines.world.now() + 10ms));
+    }
+  }
+  lines.world.pass(10ms);
+  const std::size_t all = lines.waiting.count();
+  lines.act();
+  CHECK(all - lines.waiting.count() == all / coordinator::kEndsPart);
+}
+
+TEST_CASE("however many are told of one key, those who wait for others are told with them") {
+  Lines lines;
+  constexpr auto kMany = static_cast<WaitingClients::SessionId>(2 * coordinator::kToldAtOnce);
+  const Instant end = lines.world.now() + 60s;
+  const auto come = [&](WaitingClients::SessionId session, const std::string& key) {
+    REQUIRE(lines.waiting.add(session, Form::push, key, end));
+  };
+  for (WaitingClients::SessionId session = 1; session <= kMany; ++session) come(session, "busy");
+  const auto tells_of = [](const std::vector<WaitingClients::News>& told, std::string_view key) {
+    return std::ranges::count(told, key, &WaitingClients::News::key);
+  };
+  SECTION("where some wait to take it, whose line comes before others'") {
+    REQUIRE(lines.waiting.add(kMany + 1, Form::acquire, "busy", end));
+    come(kMany + 2, "quiet");
+    lines.act();
+    lines.waiting.note_release("quiet");
+    lines.waiting.note_release("busy");
+    const auto told = lines.act();
+    CHECK(tells_of(told, "busy") == coordinator::kToldAtOnce);
+    CHECK(tells_of(told, "quiet") == 1);
+  }
+  SECTION("or in the next turn") {
+    come(kMany + 2, "quiet");
+    lines.act();
+    lines.waiting.note_release("busy");
+    lines.waiting.note_release("quiet");
+    CHECK(tells_of(lines.act(), "quiet") == 0);
+    CHECK(tells_of(lines.act(), "quiet") == 1);
+  }
+}
+
+TEST_CASE(
+    "while a line's first tries its nodes are asked nothing, and at the end all is given up") {
+  Lines lines;
+  lines.client.group().acquire({.name = "printer", .ttl = 60s}, lines.world.now(),
+                               [](const coordinator::AcquireResult&) {});
+  lines.world.pass(5ms);
+  const auto waits = [&] {
+    lines.world.pass(5ms);
+    return lines.world.node(1).waiters().count();
+  };
+  const auto asked = [&] { return lines.world.calls("lock.wait"); };
+  REQUIRE(lines.waiting.add(1, Form::push, "printer", lines.world.now() + 60s));
+  lines.act();
+  CHECK(waits() == 1);
+  CHECK(asked() == 5);
+  REQUIRE(lines.waiting.add(2, Form::acquire, "printer", lines.world.now() + 60s));
+  CHECK(lines.act().size() == 1);
+  CHECK(waits() == 1);
+  CHECK(asked() == 5);
+  SECTION("it goes on with the ticket of its first") {
+    lines.waiting.wait_on(2, "printer", false);
+    lines.act();
+    CHECK(waits() == 1);
+    CHECK(asked() == 15);
+  }
+  SECTION("the door stops") {
+    lines.waiting.end_all();
+    CHECK(lines.act().size() == 1);
+    CHECK(waits() == 1);
+    lines.waiting.leave(2, "printer");
+    CHECK(lines.act().empty());
+    CHECK(waits() == 0);
+    CHECK_FALSE(lines.waiting.has_work());
+  }
+}
+
+TEST_CASE("what the nodes pass on is not counted as a turn of the line's own (Q7)") {
+  Lines lines;
+  WaitingClients::SessionId first = 1;
+  for (WaitingClients::SessionId session = 1; session <= 20; ++session) {
+    REQUIRE(lines.waiting.add(session, Form::acquire, "printer", lines.world.now() + 60s));
+  }
+  CHECK(lines.act().size() == 1);
+  const auto pass_on = [&](bool is_own) {
+    lines.waiting.leave(first++, "printer");
+    if (is_own) lines.waiting.note_release("printer");
+    std::vector<WaitingClients::News> told = lines.act();
+    if (!is_own) {
+      CHECK(told.empty());
+      lines.world.pass(5ms);
+      told = lines.act();
+    }
+    return told.size() == 1 && told[0].told == Told::try_now;
+  };
+  for (unsigned turn = 0; turn < 5; ++turn) CHECK(pass_on(true));
+  CHECK(pass_on(false));
+  for (unsigned turn = 0; turn < coordinator::kOwnTurnsMax; ++turn) CHECK(pass_on(true));
+  CHECK_FALSE(pass_on(true));
+}
+
 TEST_CASE("where the nodes cannot tell when a lock is free, who waits is told to try, again") {
   coordinator::FakeNodes world;
   world.start();
@@ -188,5 +293,4 @@ TEST_CASE("where the nodes cannot tell when a lock is free, who waits is told to
     CHECK(act().empty());
     world.advance(coordinator::kRetryWindow);
   }
-  waiting.end_all(world.now());
 }
