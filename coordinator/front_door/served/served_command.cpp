@@ -108,6 +108,13 @@ bool ServedCommand::hangs_on_deadlines() const {
   });
 }
 
+// Its client may rely on that from when it reads it, as on the TTL of an OK (rule D2).
+bool ServedCommand::tells_time_left() const {
+  return last_.reads_deadlines &&
+         std::any_of(last_.touched.begin(), last_.touched.end(),
+                     [](const TouchedKey& touched) { return touched.after.has_value(); });
+}
+
 // Whether it has its turn for all keys that it knows of.
 bool ServedCommand::stand_in_line(Now now) {
   const bool has_turn = has_turn_in_line(now);

@@ -144,6 +144,7 @@ class ServedCommand {
   std::vector<KnownRecord> records(Now now) const;
   void drop_untouched();
   bool hangs_on_deadlines() const;
+  bool tells_time_left() const;
   bool stand_in_line(Now now);
   bool has_turn_in_line(Now now);
 

@@ -290,6 +290,10 @@ void ServedCommand::answer_held(const std::string& key, Now now) {
 // What may still come of an earlier commit is not what this run tells of.
 void ServedCommand::answer(Now now) {
   if (!partly_done_.empty()) return fail(std::string(kDoneInPart), now);
+  if (tells_time_left()) {
+    const Instant send_by = later(ran_at_.monotonic, parts_.times.acquire_time);
+    promise_.send_by = std::min(promise_.send_by, send_by);
+  }
   std::vector<SettledKey> settled;
   settled.reserve(last_.touched.size());
   for (const TouchedKey& touched : last_.touched) {

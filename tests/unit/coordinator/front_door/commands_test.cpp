@@ -289,3 +289,35 @@ TEST_CASE("CONFIG RESETSTAT sets what a door counts to zero, its nodes' answers 
   REQUIRE(alice("SET printer 1 NX PX 10000") == "+OK");
   CHECK(stats.granted == 1);
 }
+
+TEST_CASE("what tells the time that a lock has left goes out in time, or not at all (rule D2)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  CHECK(alice("SET printer alice NX PX 10000") == "+OK");
+  const auto comes_of = [&](std::string_view question) {
+    alice.wire().takes_nothing = true;
+    alice.send(question);
+    return alice.receive(1s);
+  };
+  SECTION("by a command") {
+    CHECK(comes_of("PTTL printer") == "(closed)");
+  }
+  SECTION("by a script") {
+    CHECK(comes_of("EVAL \"return redis.call('pttl', KEYS[1])\" 1 printer") == "(closed)");
+  }
+  SECTION("by a script that releases another") {
+    CHECK(alice("SET other alice NX PX 10000") == "+OK");
+    CHECK(comes_of("EVAL \"redis.call('del', KEYS[2]) return redis.call('pttl', KEYS[1])\" 2 "
+                   "printer other") == "(closed)");
+  }
+  SECTION("not of one that is free, or is released with it") {
+    CHECK(comes_of("PTTL other") == "(none)");
+    CHECK(comes_of("EVAL \"local left = redis.call('pttl', KEYS[1]) redis.call('del', KEYS[1]) "
+                   "return left\" 1 printer") == "(none)");
+  }
+  SECTION("nor what tells nothing of the time") {
+    CHECK(comes_of("GET printer") == "(none)");
+  }
+  world.nodes().pass(1s);
+  CHECK(world.door().stats().undone_gone == 0);
+}
