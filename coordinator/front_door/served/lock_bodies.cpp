@@ -26,6 +26,7 @@ class LockBody : public CommandBody {
     change(touched, now);
     RunResult run;
     run.touched.push_back(std::move(touched));
+    run.reads_deadlines = tells_time_left();
     return run;
   }
   Reply reply(RunResult& run, std::span<const SettledKey> keys, Now now) override {
@@ -35,6 +36,8 @@ class LockBody : public CommandBody {
  protected:
   // What the command does to the record: before and after are the same as yet.
   virtual void change(TouchedKey&, Now) {}
+  // To somebody who may be the holder. Who is refused a lock relies on nothing.
+  virtual bool tells_time_left() const { return false; }
   virtual Reply reply_to(const TouchedKey& touched, const SettledKey& settled, Now now) = 0;
 
   static bool is_hash(const TouchedKey& touched) {
@@ -146,6 +149,7 @@ class HolderBody final : public LockBody {
   bool wants_token() const override { return true; }
 
  private:
+  bool tells_time_left() const override { return true; }
   Reply reply_to(const TouchedKey& touched, const SettledKey& settled, Now now) override {
     if (!touched.before) return Reply::null();
     if (is_hash(touched)) return Reply::error_view(protocol::kWrongType);

@@ -302,6 +302,9 @@ TEST_CASE("what tells the time that a lock has left goes out in time, or not at 
   SECTION("by a command") {
     CHECK(comes_of("PTTL printer") == "(closed)");
   }
+  SECTION("with who holds it") {
+    CHECK(comes_of("LOCK.HOLDER printer") == "(closed)");
+  }
   SECTION("by a script") {
     CHECK(comes_of("EVAL \"return redis.call('pttl', KEYS[1])\" 1 printer") == "(closed)");
   }
