@@ -110,6 +110,7 @@ void FrontDoor::act(Now now, Instant holders_now) {
     for (auto& answered : answered_) deliver(std::move(answered));
     waiting_.act(now_, holders_now);
     for (const auto& news : waiting_.take_told()) tell_waiter(news);
+    // What is left of the lines is the next turn's: the sockets are looked at before.
   } while (commands_.has_news());
   relay_.send(holders_now);
 }

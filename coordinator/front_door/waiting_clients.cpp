@@ -149,7 +149,7 @@ void WaitingClients::time_out(Instant now) {
 
 void WaitingClients::look_later(const std::string& key, Line& line) {
   const bool is_wanted = !line.takers.empty();
-  if (std::exchange(is_wanted ? line.is_wanted : line.is_watched, true)) return;
+  if (std::exchange(is_wanted ? line.stands_in_wanted : line.stands_in_watched, true)) return;
   (is_wanted ? wanted_ : watched_).push_back(key);
 }
 
@@ -160,10 +160,11 @@ void WaitingClients::act(Now now, Instant holders_now) {
     for (std::size_t left = std::min(lines->size(), kLinesAtOnce); left > 0 && has_room(); --left) {
       const std::string key = std::move(lines->front());
       lines->pop_front();
-      const auto line = lines_.find(key);
-      if (line == lines_.end()) continue;
-      (lines == &wanted_ ? line->second.is_wanted : line->second.is_watched) = false;
-      look_at(key, line->second, holders_now);
+      const auto found = lines_.find(key);
+      if (found == lines_.end()) continue;
+      Line& line = found->second;
+      (lines == &wanted_ ? line.stands_in_wanted : line.stands_in_watched) = false;
+      look_at(key, line, holders_now);
     }
   }
 }

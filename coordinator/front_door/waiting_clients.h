@@ -11,15 +11,16 @@
 //
 // At the nodes the line stands as one, with the ticket of its first (rule Q7): of the first who
 // wants the lock, or else the smallest of those who only want to be told, which clients may show
-// (LOCK.WAIT … AT). What the nodes say is told to all of these at once, in the order of their
-// tickets. What this door releases itself its next may try for at once, behind the release on the
-// same links, which saves a round trip; but no more than kOwnTurnsMax times in a row: then the
-// nodes say who is first, so that a door whose line never ends keeps a lock from nobody else.
+// (LOCK.WAIT … AT). What the nodes say is told to all of these, in the order of their tickets. What
+// this door releases itself its next may try for at once, behind the release on the same links,
+// which saves a round trip; but no more than kOwnTurnsMax times in a row: then the nodes say who is
+// first, so that a door whose line never ends keeps a lock from nobody else.
 //
-// The line keeps its place while its first tries: nodes call nobody else before that is over.
+// The line keeps its place while its first tries: a node that gets the key back meanwhile calls it,
+// and not the next.
 //
-// What a turn costs does not depend on how many wait: sessions and deadlines have indices, and
-// act() goes on where it ended. What somebody wants to take comes before what is only watched.
+// What a turn costs hardly depends on how many wait: sessions and deadlines have indices, and each
+// act() does a part, the next goes on. What somebody wants to take comes before what is watched.
 //
 // Thread safety: none. Invariant: each waiter stands in its line and in both indices.
 #pragma once
@@ -59,8 +60,8 @@ inline constexpr unsigned kOwnTurnsMax = 8;
 inline constexpr std::size_t kLinesAtOnce = 64;
 // Clients of either kind of lines that one act() tells of free locks.
 inline constexpr std::size_t kToldAtOnce = 256;
-// Waits that one act() ends, and a part of all of them: so those that are over do not pile up,
-// however many come.
+// Waits that one act() ends; of more than 4,096 a sixteenth, so that those that are over do not
+// pile up, however many come.
 inline constexpr std::size_t kEndsAtOnce = 256;
 inline constexpr std::size_t kEndsPart = 16;
 
@@ -144,8 +145,8 @@ class WaitingClients {
     unsigned own_turns = 0;                 // in a row
     bool may_look = false;                  // the nodes cannot tell: it is time to look
     bool has_failed = false;                // the last attempt, as none that finds it held
-    bool is_wanted = false;                 // stands in wanted_
-    bool is_watched = false;                // in watched_
+    bool stands_in_wanted = false;
+    bool stands_in_watched = false;
 
     Number first() const { return takers.empty() ? watchers.begin()->second : *takers.begin(); }
   };

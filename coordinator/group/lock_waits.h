@@ -28,7 +28,8 @@
 //     say that denied nothing is no news: they were free all the time.
 //
 // So the nodes need not agree on who is first, and one that lost its memory denied nothing.
-// Then the first of the queue tries; the others wait for what becomes of that attempt.
+// Then the first of the queue tries; the others wait for what becomes of that attempt. Where
+// somebody else makes it, the operation is over and its place stands on, as attempting (WaitPlace).
 //
 // A node of an earlier version knows no tickets: it tells everybody at once, and refuses the words.
 // It is asked without, and what it says counts in the quorum alone.

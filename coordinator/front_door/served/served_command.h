@@ -47,7 +47,8 @@ inline constexpr unsigned kRunsMax = 16;
 // All runs of one command together.
 inline constexpr Duration kRunTimeMax = 3 * kScriptTimeMax;
 
-// What a reply promises: locks that its client relies on once it has it.
+// What a reply promises: locks, or the time that one has left, on which its client relies once it
+// has it.
 struct Promise {
   Instant send_by = kNever;  // the kernel has the reply by then, or it is never sent (rule D2)
   // Undone where it is not; of what does nothing else.

@@ -34,6 +34,13 @@ for message in listener.listen():
 """
 
 
+def await_subscribed(nodes, *doors):
+    """A node counts its listeners before the doors have read that it does."""
+    for door in doors:
+        wait_until(lambda door=door: int(door.info()["nodes_subscribed"]) == nodes,
+                   "a door to hear its nodes")
+
+
 class Messages(DoorTest):
     def listener(self, door, *channels):
         client = Client(door.port)
@@ -43,16 +50,11 @@ class Messages(DoorTest):
             self.assertEqual(client.reply()[:2], [b"subscribe", channel.encode()])
         return client
 
-    def await_subscribed(self, nodes, *doors):
-        for door in doors:
-            wait_until(lambda door=door: int(door.info()["nodes_subscribed"]) == nodes,
-                       "a door to hear its nodes")
-
     @unittest.skipUnless(has_redis_py(), "no python3-redis")
     def test_redis_py_hears_at_one_door_what_is_published_at_another(self):
         """One node killed, one stopped; in order, and each message once."""
         one, other = self.door(), self.door()
-        self.await_subscribed(5, one, other)
+        await_subscribed(5, one, other)
         self.group.stop(0)
         self.group.kill(1)
         heard = subprocess.Popen([DEBIANS_PYTHON, "-c", LISTENER, str(other.port)], text=True,
@@ -75,7 +77,7 @@ class Messages(DoorTest):
 
     def test_a_waiter_is_woken_when_its_lock_is_free(self):
         one, other = self.door(), self.door()
-        self.await_subscribed(5, one, other)
+        await_subscribed(5, one, other)
         waiter = self.listener(other, "unlocked")
         with one.client() as holder, other.client() as taker:
             for number in range(20):
@@ -91,21 +93,21 @@ class Messages(DoorTest):
         waiter = self.listener(other, "news")
         self.addCleanup(self.drop_group)  # they recover for a minute
         self.group.kill(0, 1, 2, 3, 4)
-        self.await_subscribed(0, one, other)
+        await_subscribed(0, one, other)
         with one.client() as client:
             self.assertEqual(client("PUBLISH", "news", "lost"), 0)
             with other.client() as neighbour:
                 self.assertEqual(neighbour("PUBLISH", "news", "near"), 1)
             for node in self.group.nodes:
                 node.start()
-            self.await_subscribed(5, one, other)
+            await_subscribed(5, one, other)
             self.assertEqual(client("PUBLISH", "news", "hello"), 0)
         self.assertEqual(waiter.reply(), [b"message", b"news", b"near"])
         self.assertEqual(waiter.reply(), [b"message", b"news", b"hello"])
 
     def test_a_node_that_hung_tells_nothing_twice(self):
         one, other = self.door(), self.door()
-        self.await_subscribed(5, one, other)
+        await_subscribed(5, one, other)
         waiter = self.listener(other, "news")
         self.group.stop(4)
         with one.client() as client:
@@ -123,7 +125,7 @@ class Messages(DoorTest):
 
     def test_what_others_write_at_the_nodes_is_dropped(self):
         door = self.door()
-        self.await_subscribed(5, door)
+        await_subscribed(5, door)
         waiter = self.listener(door, "news")
         written = [b"", b"x" * 20, b"i" * 16 + b"x\0\0\0\4newshello",
                    b"i" * 16 + b"c\xff\xff\xff\xffnewshello"]
@@ -185,9 +187,8 @@ class Rosters(DoorTest):
         self.await_listeners(old, 1)
         self.await_listeners(self.newcomer, 2)  # within MessageRelay::kSubscribeAgainAfter
         self.await_listeners(old, 0)
+        await_subscribed(5, one, other)
         for door in (one, other):
-            # A node counts a listener before the door has read that it does.
-            wait_until(lambda door=door: door.info()["nodes_subscribed"] == "5", "its nodes")
             self.assertIn(self.address(self.newcomer), door.info()["node4"])
         self.assertTellsThroughTheNewcomerAlone(one, other)
 
@@ -208,8 +209,7 @@ class OverPlainRedis(DoorTest):
 
     def test_messages_pass_as_over_lock_nodes(self):
         one, other = self.door(), self.door()
-        for door in (one, other):
-            wait_until(lambda door=door: int(door.info()["nodes_subscribed"]) == 5, "the nodes")
+        await_subscribed(5, one, other)
         with one.client() as client, other.client() as waiter:
             waiter.send(request("SUBSCRIBE", "news"))
             waiter.reply()

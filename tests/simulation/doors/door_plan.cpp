@@ -185,11 +185,10 @@ void DoorPlan::make_flags() {
 
 // Most of what is wanted is waited for at the doors, by many at once and for short times.
 void DoorPlan::make_lines() {
-  const FormCounts counts = form_counts();
-  const std::size_t first = counts.usual + counts.flagged + counts.counting;
+  const std::size_t count = form_counts().in_line;
   for (Event& event : scenario_.events) {
     if (event.deed != Deed::use || one_in(4)) continue;
-    event.form = static_cast<unsigned>(first + below(counts.in_line));
+    event.form = form_in_line() + static_cast<unsigned>(below(count));
     event.key = 1;
     event.length = std::min<Duration>(event.length, ms_between(1, 300));
   }

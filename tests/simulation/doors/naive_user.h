@@ -86,7 +86,7 @@ class NaiveUser final : public ClientEnd {
   // longest: until it is answered, beside what every request takes.
   void send(unsigned door, const Want& want, const Requests& requests, Duration ttl,
             Answered answered, Duration longest = 0ns);
-  void give_up_on(std::size_t connection, std::uint64_t question);
+  void give_up_on(std::size_t index, std::uint64_t question);
   void drop(Connection& connection);
   void look_later(WantId id, Duration wait, void (NaiveUser::*what)(WantId id));
 
