@@ -82,6 +82,14 @@ def want_refused(answer, what):
     return answer
 
 
+def acquire_everywhere(play, contender, name, key, ttl_ms, wait_ms=0):
+    """Acquires a lock at every node. A library may answer at a quorum and ask the others after
+    it, as pottery does: what follows must not come before that."""
+    who = "alice" if contender is play.alice else "bob"
+    want_yes(contender.ask("acquire", name, ttl_ms, wait_ms), f"{who} acquires")
+    want(play.group.soon(key, len(play.group.nodes)), "some node did not grant")
+
+
 # --- all nodes serve ---
 
 
@@ -89,8 +97,7 @@ def want_refused(answer, what):
 def acquire(play):
     """A free lock is got, stands at every node with its TTL, and is free again when released."""
     name, key = play.new_lock()
-    want_yes(play.alice.ask("acquire", name, TTL_MS, 0), "alice acquires a free lock")
-    want(play.group.soon(key, len(play.group.nodes)), "some node did not grant")
+    acquire_everywhere(play, play.alice, name, key, TTL_MS)
     for left_ms in play.group.ttls_ms(key):
         want(0 < left_ms <= TTL_MS, f"a node says PTTL {left_ms} after a TTL of {TTL_MS}")
     want_yes(play.alice.ask("release", name), "alice releases")
@@ -111,7 +118,7 @@ def contend(play):
 def hand_over_ms(play):
     """From alice's release until bob, who waits, has the lock."""
     name, key = play.new_lock()
-    want_yes(play.alice.ask("acquire", name, TTL_MS, 0), "alice acquires")
+    acquire_everywhere(play, play.alice, name, key, TTL_MS)
     want_refused(play.bob.ask("acquire", name, TTL_MS, 0), "bob gets a lock that alice holds")
     want(play.group.soon(key, len(play.group.nodes)), "bob's attempt took alice's lock away")
     play.bob.start("acquire", name, TTL_MS, WAIT_MS)
@@ -129,7 +136,7 @@ def hand_over_ms(play):
 def extend(play):
     """An extended lock outlives its first TTL."""
     name, key = play.new_lock()
-    want_yes(play.alice.ask("acquire", name, 2 * SHORT_TTL_MS, 0), "alice acquires")
+    acquire_everywhere(play, play.alice, name, key, 2 * SHORT_TTL_MS)
     want_yes(play.alice.ask("extend", name, TTL_MS), "alice extends")
     time.sleep(2 * SHORT_TTL_MS / 1000)
     want(play.group.holding(key) >= play.group.quorum, "the lock ended with its first TTL")
@@ -156,7 +163,7 @@ def wrong_owner(play):
     name, key = play.new_lock()
     want_yes(play.alice.ask("acquire", name, SHORT_TTL_MS, 0), "alice acquires")
     play.group.wait_until_gone(key)
-    want_yes(play.bob.ask("acquire", name, TTL_MS, WAIT_MS), "bob acquires after alice")
+    acquire_everywhere(play, play.bob, name, key, TTL_MS, WAIT_MS)
     if "extend" in play.alice.words:
         want_refused(play.alice.ask("extend", name, 3 * TTL_MS), "alice extends bob's lock")
     told = play.alice.ask("release", name)
@@ -186,7 +193,7 @@ FEATURES = ALL[SERVING][-1]
 def restart(play):
     """Every node is stopped and started: the lock outlives it (rule R9)."""
     name, key = play.new_lock()
-    want_yes(play.alice.ask("acquire", name, LONG_TTL_MS, 0), "alice acquires")
+    acquire_everywhere(play, play.alice, name, key, LONG_TTL_MS)
     for node in play.group.nodes:
         want(node.stop() == 0, f"a node did not stop cleanly: {node.log()[-500:]}")
         node.start()
@@ -206,7 +213,7 @@ def restart(play):
 def restart_under_way(play):
     """The same while both go on: the lock is never lost, and the other four always suffice."""
     name, key = play.new_lock()
-    want_yes(play.alice.ask("acquire", name, LONG_TTL_MS, 0), "alice acquires")
+    acquire_everywhere(play, play.alice, name, key, LONG_TTL_MS)
     for node in play.group.nodes:
         node.stop()
         play.reconnect(play.alice, 4)
