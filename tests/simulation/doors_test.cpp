@@ -17,6 +17,24 @@ Mix doors() {
   return mix;
 }
 
+// Holds of one key, for ten seconds each.
+class Judged {
+ public:
+  Referee::Hold hold(unsigned client) const {
+    return {.client = client,
+            .key = 1,
+            .token = 0,
+            .asked = agenda.now(),
+            .valid_until = clock.at(agenda.now()) + 10s,
+            .clock = &clock};
+  }
+
+  Agenda agenda;
+  Story story{Story::Telling::nothing};
+  Referee referee{agenda, story};
+  const SkewedClock clock{agenda.now(), Instant(1h), 0};
+};
+
 }  // namespace
 
 TEST_CASE("a seed with doors makes the same run, also out of its text") {
@@ -50,19 +68,8 @@ TEST_CASE("an event of a door or a user that is not there is refused") {
   }
 }
 
-TEST_CASE("the referee knows who was told free what somebody relied on all the time") {
-  Agenda agenda;
-  Story story(Story::Telling::nothing);
-  Referee referee(agenda, story);
-  const SkewedClock clock(agenda.now(), Instant(1h), 0);
-  const auto hold = [&](unsigned client) {
-    return Referee::Hold{.client = client,
-                         .key = 1,
-                         .token = 0,
-                         .asked = agenda.now(),
-                         .valid_until = clock.at(agenda.now()) + 10s,
-                         .clock = &clock};
-  };
+TEST_CASE_METHOD(Judged,
+                 "the referee knows who was told free what somebody relied on all the time") {
   agenda.step(TrueTime(1s));
   const TrueTime before = agenda.now();
   agenda.step(TrueTime(2s));
@@ -96,4 +103,23 @@ TEST_CASE("the referee knows who was told free what somebody relied on all the t
     REQUIRE(referee.violation());
     CHECK(referee.violation()->breach == Breach::overlap);
   }
+}
+
+TEST_CASE_METHOD(Judged,
+                 "a hold may have been ended by its value before its holder was told of it") {
+  agenda.step(TrueTime(2s));
+  const Referee::HoldId alice = referee.begin(hold(1));
+  const auto is_over = referee.note_loose(alice);
+  agenda.step(TrueTime(3s));
+  is_over();
+  referee.end(alice);
+  agenda.step(TrueTime(4s));
+  Referee::Hold bobs = hold(2);
+  bobs.granted = agenda.now() - 1s;
+
+  referee.begin(bobs);
+  referee.begin(hold(3));
+  CHECK_FALSE(referee.violation());
+  referee.begin(hold(2));  // carol's was granted later
+  CHECK(referee.violation());
 }

@@ -32,6 +32,7 @@ void Referee::found(Breach breach, std::string text) {
 
 Referee::HoldId Referee::begin(Hold hold) {
   hold.began = agenda_.now();
+  hold.granted = std::min(hold.granted, hold.began);
   const HoldId id = holds_.size();
   check_valid(hold, "gets");
   check_alone(hold);
@@ -96,12 +97,12 @@ std::function<void()> Referee::note_loose(HoldId id) {
   return [this, &loose, index = loose.size() - 1] { loose[index].until = agenda_.now(); };
 }
 
-// Another's request of the same value may have hit it.
+// Another's request of the same value may have hit it, perhaps before its holder was told.
 bool Referee::is_excused(HoldId id) const {
   const auto found = loose_.find(holds_[id].key);
   if (found == loose_.end()) return false;
   return std::any_of(found->second.begin(), found->second.end(), [&](const Loose& loose) {
-    return loose.by != id && loose.until >= holds_[id].began;
+    return loose.by != id && loose.until >= holds_[id].granted;
   });
 }
 

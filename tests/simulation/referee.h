@@ -82,7 +82,8 @@ class Referee {
   Referee(Agenda& agenda, Story& story) : agenda_(agenda), story_(story) {}
 
   // A client begins to rely on a lock. clock: its own, outlives the run. asked: before the first
-  // byte of the attempt. token 0: it has none.
+  // byte of the attempt. token 0: it has none. granted: not before this; what is not told is when
+  // it begins.
   struct Hold {
     unsigned client;
     unsigned key;
@@ -90,6 +91,7 @@ class Referee {
     TrueTime asked;
     Instant valid_until;
     const SkewedClock* clock;
+    TrueTime granted = kEndOfTime;
     TrueTime began = {};
     bool has_ended = false;
     bool is_given_away = false;

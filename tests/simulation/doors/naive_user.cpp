@@ -229,7 +229,8 @@ void NaiveUser::on_taken(WantId id, unsigned door, const Reply* reply) {
   look_later(id, reply != nullptr ? want.event.delay : kDialAgain, &NaiveUser::take);
 }
 
-// From when it reads the answer.
+// From when it reads the answer, which a door hands over within its acquire time, and which is then
+// under way for the reply time: twice that is longer by any clock.
 void NaiveUser::rely_on(WantId id, Duration ttl, Token token) {
   Want& want = wants_.at(id);
   ++acquired_;
@@ -237,12 +238,14 @@ void NaiveUser::rely_on(WantId id, Duration ttl, Token token) {
   tell(fmt::format("has {} by {}, for {} ms", key_of(want.event), form_of(want).name,
                    floor_ms(ttl)));
   const unsigned apart = world_.scenario.shares_keys ? 0 : kKeysApart;
+  const Duration under_way = 2 * (world_.scenario.acquire_time + world_.scenario.reply_time);
   want.hold = world_.referee.begin({.client = number_,
                                     .key = want.event.key + apart,
                                     .token = token,
                                     .asked = want.asked,
                                     .valid_until = want.valid_until,
-                                    .clock = &clock_});
+                                    .clock = &clock_,
+                                    .granted = std::max(want.asked, agenda_.now() - under_way)});
   if (want.event.holding != Holding::run_out) want.release_at = agenda_.now() + want.event.length;
   look_after(id);
 }
