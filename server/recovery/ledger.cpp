@@ -14,7 +14,7 @@
 namespace redlock::server {
 namespace {
 
-constexpr std::string_view kMagic = "RLLEDGER";
+constexpr std::string_view kLedgerMagic = "RLLEDGER";
 constexpr std::size_t kVersionAt = 8;
 constexpr std::size_t kFencedAt = 12;
 constexpr std::size_t kNodeIdAt = 16;
@@ -24,7 +24,7 @@ constexpr std::size_t kFencingBoundAt = 72;
 constexpr std::size_t kRecordEnd = 80;
 constexpr std::size_t kChecksumAt = kLedgerPageBytes - sizeof(std::uint64_t);
 
-static_assert(kVersionAt == kMagic.size());
+static_assert(kVersionAt == kLedgerMagic.size());
 static_assert(kRunAt == kNodeIdAt + kNodeIdDigits);
 static_assert(kRecordEnd == kFencingBoundAt + sizeof(std::uint64_t));
 static_assert(kRecordEnd + kRosterRecordBytes <= kChecksumAt);
@@ -69,7 +69,7 @@ struct Copy {
 };
 
 Copy decode_copy(std::string_view page) {
-  if (page.size() < kLedgerPageBytes || !page.starts_with(kMagic)) return {};
+  if (page.size() < kLedgerPageBytes || !page.starts_with(kLedgerMagic)) return {};
   if (read_little_endian<std::uint64_t>(page, kChecksumAt) != checksum(page.substr(0, kChecksumAt)))
     return {};
   const auto version = read_little_endian<std::uint32_t>(page, kVersionAt);
@@ -156,7 +156,7 @@ LedgerPage encode_ledger_copy(const DurableRecord& record) {
   INVARIANT(is_node_id(record.node_id), "a node id is 40 hexadecimal digits");
   INVARIANT(record.largest_ttl >= 0ns, "a TTL is never negative");
   INVARIANT(record.fencing_bound <= kTokenMax, "no token is larger than 2^53 - 1");
-  std::string bytes(kMagic);
+  std::string bytes(kLedgerMagic);
   const bool has_roster = record.roster != RosterRecord{};
   append_little_endian(bytes, has_roster ? kLedgerVersion : kLedgerVersionWithoutRoster);
   append_little_endian(bytes, std::uint32_t{record.fenced});

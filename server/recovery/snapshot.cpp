@@ -15,7 +15,7 @@
 namespace redlock::server {
 namespace {
 
-constexpr std::string_view kMagic = "RLSNAPSH";
+constexpr std::string_view kSnapshotMagic = "RLSNAPSH";
 constexpr char kLockMark = 'L';
 constexpr char kHashMark = 'H';
 constexpr char kLabelMark = 'N';
@@ -96,7 +96,7 @@ class Reader {
 };
 
 SnapshotHeader read_header(Reader& reader) {
-  if (reader.bytes(kMagic.size()) != kMagic) reader.fail("it is not a snapshot");
+  if (reader.bytes(kSnapshotMagic.size()) != kSnapshotMagic) reader.fail("it is not a snapshot");
   const auto version = reader.number<std::uint32_t>();
   if (reader.ok() && version != kSnapshotVersion) {
     reader.fail(
@@ -178,7 +178,7 @@ void read_end(Reader& reader, const SnapshotContent& content, const ByteSource& 
 }  // namespace
 
 SnapshotWriter::SnapshotWriter(const SnapshotHeader& header, Sink sink) : sink_(std::move(sink)) {
-  buffer_ += kMagic;
+  buffer_ += kSnapshotMagic;
   append_little_endian(buffer_, kSnapshotVersion);
   append_text(buffer_, header.node_id);
   append_text(buffer_, header.boot.boot_id);
