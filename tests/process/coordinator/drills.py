@@ -61,10 +61,13 @@ class DrillTest(unittest.TestCase):
     def result(self, drill, lasts_s):
         """(exit status, standard output, standard error); nothing of it is left."""
         output, errors = drill.communicate(timeout=PATIENCE_S + lasts_s)
-        self.assertEqual(os.listdir(self.temporary), [], "the drill's folder")
         for name in os.listdir(self.reports):
             with open(os.path.join(self.reports, name), encoding="utf-8") as file:
                 self.fail(file.read())
+        left = [os.path.join(folder, name) for folder, _, names in os.walk(self.temporary)
+                for name in names]
+        told = f"the drill's folder: {left}; it ended with {drill.returncode}, {errors}"
+        self.assertEqual(os.listdir(self.temporary), [], told)
         return drill.returncode, output, errors
 
     def judged(self, *options, lasts_s, status):
