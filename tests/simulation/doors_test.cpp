@@ -120,6 +120,6 @@ TEST_CASE_METHOD(Judged,
   referee.begin(bobs);
   referee.begin(hold(3));
   CHECK_FALSE(referee.violation());
-  referee.begin(hold(2));  // carol's was granted later
+  referee.begin(hold(2));  // what client 3 holds was granted later
   CHECK(referee.violation());
 }

@@ -82,8 +82,8 @@ class Referee {
   Referee(Agenda& agenda, Story& story) : agenda_(agenda), story_(story) {}
 
   // A client begins to rely on a lock. clock: its own, outlives the run. asked: before the first
-  // byte of the attempt. token 0: it has none. granted: not before this; what is not told is when
-  // it begins.
+  // byte of the attempt. token 0: it has none. granted: the earliest at which a node can have
+  // granted it; when it begins, if that is not given.
   struct Hold {
     unsigned client;
     unsigned key;

@@ -229,8 +229,7 @@ void NaiveUser::on_taken(WantId id, unsigned door, const Reply* reply) {
   look_later(id, reply != nullptr ? want.event.delay : kDialAgain, &NaiveUser::take);
 }
 
-// From when it reads the answer, which a door hands over within its acquire time, and which is then
-// under way for the reply time: twice that is longer by any clock.
+// From when it reads the answer.
 void NaiveUser::rely_on(WantId id, Duration ttl, Token token) {
   Want& want = wants_.at(id);
   ++acquired_;
@@ -238,6 +237,8 @@ void NaiveUser::rely_on(WantId id, Duration ttl, Token token) {
   tell(fmt::format("has {} by {}, for {} ms", key_of(want.event), form_of(want).name,
                    floor_ms(ttl)));
   const unsigned apart = world_.scenario.shares_keys ? 0 : kKeysApart;
+  // A door hands an answer over within its acquire time, and the reply time brings it here: twice
+  // that is longer by any clock.
   const Duration under_way = 2 * (world_.scenario.acquire_time + world_.scenario.reply_time);
   want.hold = world_.referee.begin({.client = number_,
                                     .key = want.event.key + apart,
