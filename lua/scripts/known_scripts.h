@@ -46,9 +46,10 @@ struct NativeForm {
 
 // How a script knows that a lock is its caller's, before it changes it.
 enum class Compares {
-  value,        // all of it, or its field of a hash
-  first_bytes,  // of the value: as many as ARGV[2] says
-  nothing,      // it ends a lock whoever holds it
+  value,                 // all of it, or its field of a hash
+  value_beside_counter,  // so, and counts in KEYS[2]
+  first_bytes,           // of the value: as many as ARGV[2] says
+  nothing,               // it ends a lock whoever holds it
 };
 
 struct KnownScript {
@@ -61,6 +62,9 @@ struct KnownScript {
   // Whether it changes a held lock only where its arguments name the value that holds it. Of a
   // beginning of the value 16 bytes are enough: random ones, as no other lock's value begins so.
   bool names_holder(std::span<const std::string_view> arguments) const;
+  // Whether that goes for the key that is its nth, from 0: each, where it takes any number of keys;
+  // else the first, as the others are what a library keeps beside its lock.
+  bool compares_key(std::size_t nth, std::string_view key) const;
 };
 
 std::span<const KnownScript> known_scripts();

@@ -181,7 +181,7 @@ Reply flush(Call& call) {
   }
   LockBreaks& breaks = call.node.breaks();
   if (breaks.are_watched()) {
-    if (Refusal no = breaks.refuse_all(call.node.breaker_of(call), call.now)) return no;
+    if (Refusal no = breaks.refuse_all(call.node.breaker_of(call, {}), call.now)) return no;
   }
   call.node.grants().release_all();
   return Reply::ok();

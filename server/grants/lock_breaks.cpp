@@ -72,7 +72,7 @@ Refusal LockBreaks::refuse(std::string_view key, Break how, const Breaker& by, N
 }
 
 Refusal LockBreaks::refuse_all(const Breaker& by, Now now) {
-  if (by.compares || !is_any_held(now.monotonic)) return {};
+  if (!is_any_held(now.monotonic)) return {};
   if (audit_.is_on()) {
     const auto event = is_refused(by) ? Audit::Event::break_refused : Audit::Event::lock_broken;
     const std::string count = std::to_string(locks_.size());

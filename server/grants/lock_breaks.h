@@ -52,7 +52,7 @@ struct Breaker {
   Audit::Who who;            // whose it is; of a script: who runs it
   // What the client has sent of it: the command's words, or the script's arguments.
   std::span<const std::string_view> words;
-  // Called by a script that changes a held lock only where its arguments name the value.
+  // Called by a script that changes a lock under this key only where its arguments name the value.
   bool compares = false;
   // Called by one that an operator has loaded.
   bool is_of_trusted_script = false;
@@ -109,7 +109,7 @@ protocol::Refusal refuse_break(const Call& call, std::string_view key, Break how
   LockBreaks& breaks = call.node.breaks();
   if (!breaks.are_watched()) [[likely]]
     return {};
-  return breaks.refuse(key, how, call.node.breaker_of(call), call.now);
+  return breaks.refuse(key, how, call.node.breaker_of(call, key), call.now);
 }
 
 // Of a command that sets the deadline of this lock. Deadlines are told apart to the millisecond, as

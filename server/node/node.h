@@ -181,7 +181,7 @@ class Node final : public protocol::Service, private CommandRunner {
   void forget_who(protocol::Session::Id client) {
     if (!gone_.empty()) gone_.erase(client);
   }
-  Breaker breaker_of(const Call& call);
+  Breaker breaker_of(const Call& call, std::string_view key);
   Coverage& coverage() { return coverage_; }
   Membership& membership() { return membership_; }
   const Membership& membership() const { return membership_; }

@@ -112,10 +112,10 @@ Audit::Who Node::who_of(Session::Id client) {
   return gone != gone_.end() ? gone->second.who() : who(sessions_.find(client), client);
 }
 
-Breaker Node::breaker_of(const Call& call) {
+Breaker Node::breaker_of(const Call& call, std::string_view key) {
   const std::string_view name = call.command.spec.name;
   if (!call.from_script) return {name, who_of(call), call.words};
-  return {name, who_of(call), scripts_.arguments(), scripts_.compares(), scripts_.is_trusted()};
+  return {name, who_of(call), scripts_.arguments(), scripts_.compares(key), scripts_.is_trusted()};
 }
 
 // Of a command that has granted: what now stands under its keys.

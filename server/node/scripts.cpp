@@ -4,6 +4,8 @@
 #include "protocol/resp/errors.h"
 #include "server/grants/refusals.h"
 
+#include <algorithm>
+
 namespace redlock::server {
 
 using protocol::Refusal;
@@ -73,18 +75,31 @@ Reply Scripts::run(const protocol::Session& caller, const lua::Script& script,
   script_ = &script;
   has_written_ = false;
   compares_ = script.known() != nullptr && script.known()->names_holder(arguments);
+  keys_ = keys;
+  kept_keys_.clear();
   arguments_ = arguments;
   const std::uint64_t refused = parts_.stats.refused_recovering;
   Reply reply = lacks_memory_ && script.has_header()       ? Reply::error_view(kOutOfMemory)
                 : has_native_form(script, keys, arguments) ? run_natively(script, keys, arguments)
                                                            : run_in_lua(script, keys, arguments);
-  arguments_ = {};
+  if (reply.is(Reply::Kind::later)) kept_keys_.assign(keys.begin(), keys.end());
+  keys_ = arguments_ = {};
   if (reply.is(Reply::Kind::later)) return reply;
   ran_ = &script;
   if (parts_.stats.refused_recovering == refused) [[likely]]
     return reply;
   if (reply.is_error() && is_told_as_held(script)) reply = Reply::null();
   return reply;
+}
+
+bool Scripts::compares(std::string_view key) const {
+  if (!compares_) return false;
+  const auto is_named = [&](const auto& keys) {
+    const auto found = std::find(keys.begin(), keys.end(), key);
+    return found != keys.end() &&
+           script_->known()->compares_key(static_cast<std::size_t>(found - keys.begin()), key);
+  };
+  return is_named(keys_) || is_named(kept_keys_);
 }
 
 Reply Scripts::run_in_lua(const lua::Script& script, std::span<const std::string_view> keys,

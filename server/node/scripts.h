@@ -99,9 +99,9 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
                       std::span<const std::string_view> keys,
                       std::span<const std::string_view> arguments, Now now);
   bool is_suspended() const { return engine_.is_suspended(); }
-  // Of the script under way: whether it changes a held lock only where its arguments name the
-  // value, and whether an operator vouches for it. Its arguments, until it is suspended.
-  bool compares() const { return compares_; }
+  // Of the script under way: whether it changes a held lock under this key only where its arguments
+  // name the value, and whether an operator vouches for it. Its arguments, until it is suspended.
+  bool compares(std::string_view key) const;
   bool is_trusted() const { return trusted_.contains(script_->sha1()); }
   std::span<const std::string_view> arguments() const { return arguments_; }
   // A slice of the suspended script, which began then. Its reply, if it has ended.
@@ -173,6 +173,8 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
   bool looks_at_calls_ = false;          // also at those of a native form: it may be refused one
   bool has_written_ = false;
   bool compares_ = false;
+  std::span<const std::string_view> keys_;  // until it is suspended
+  std::vector<std::string> kept_keys_;      // since
   std::span<const std::string_view> arguments_;
 };
 

@@ -6,6 +6,7 @@
 #include "protocol/resp/errors.h"
 #include "tests/support/node_fixture.h"
 
+#include <array>
 #include <set>
 #include <string>
 #include <string_view>
@@ -313,6 +314,49 @@ TEST_CASE("a known script changes no held lock whose value it was not given") {
     INFO(script.body);
     CHECK(strict.keys() == before);
   }
+}
+
+TEST_CASE(
+    "a known script that has a lock of its caller changes no other, whatever key it is given") {
+  const std::vector<std::string> words = {"mallory", "1", "1000", "del", "set"};
+  for (const lua::KnownScript& script : lua::known_scripts()) {
+    const std::size_t keys = script.form.keys;
+    if (keys == 1 || keys == lua::NativeForm::kAny) continue;
+    StrictNode strict;
+    const std::string before = strict.keys();
+    std::size_t combinations = 1;
+    for (std::size_t i = 0; i < script.form.args; ++i) combinations *= words.size();
+    for (std::size_t nth = 0; nth < combinations * (keys - 1) * 3; ++nth) {
+      const std::string_view held = std::array{"lock", "hash", "counter"}[nth % 3];
+      std::string line = fmt::format("EVALSHA {} {} mine", script.sha1, keys);
+      for (std::size_t key = 1; key < keys; ++key) {
+        line +=
+            nth / 3 % (keys - 1) == key - 1 ? fmt::format(" {}", held) : fmt::format(" k{}", key);
+      }
+      std::size_t left = nth / 3 / (keys - 1);
+      for (std::size_t arg = 0; arg < script.form.args; ++arg, left /= words.size()) {
+        line += " " + words[left % words.size()];
+      }
+      strict.node("HSETNX mine mallory 1");
+      strict.node(line);
+    }
+    INFO(script.body);
+    CHECK(strict.keys() == before);
+  }
+}
+
+TEST_CASE("with hold-strict a fenced lock counts its tokens, and nothing else") {
+  StrictNode strict;
+  constexpr std::string_view kTake = "49babb5a1e6a0c5f188c2ae62b93b51cdfd63e45";
+  constexpr std::string_view kCounter = "redisson_lock_token:{mine}";
+  const auto take = [&](std::string_view lock, std::string_view counter) {
+    return strict.node(fmt::format("EVALSHA {} 2 {} {} 1000 mallory", kTake, lock, counter));
+  };
+  CHECK(take("mine", kCounter) == "[(integer) -1, (integer) 1]");
+  CHECK(take("mine", kCounter) == "[(integer) -1, (integer) 2]");
+  CHECK(is_held_error(take("mine", "counter")));
+  CHECK(is_held_error(strict.node(fmt::format("INCR {}", kCounter))));
+  CHECK(is_held_error(strict.node(fmt::format("DEL {}", kCounter))));
 }
 
 TEST_CASE("with hold-strict a known script releases, extends and replaces what is its caller's") {
