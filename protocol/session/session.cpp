@@ -104,17 +104,20 @@ bool Session::execute(Request request, Now now, Service& service) {
   return true;
 }
 
+// Touched also when there is nothing to write, or to execute, as it is closing: its shell may have
+// waited for this.
 void Session::resume(const Reply& reply, Now now, Service& service) {
   INVARIANT(waiting_for_ == WaitingFor::reply, "a late reply for a session that waits for none");
   waiting_for_ = WaitingFor::nothing;
   answer(reply);
+  touch();
   receive({}, now, service);
 }
 
 void Session::retry(Now now, Service& service) {
   INVARIANT(is_postponed(), "nothing was postponed");
   waiting_for_ = WaitingFor::nothing;
-  touch();  // also one that is closing and executes nothing: its shell may have waited for this
+  touch();  // as in resume()
   receive({}, now, service);
 }
 

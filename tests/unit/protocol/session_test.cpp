@@ -298,6 +298,18 @@ TEST_CASE("one that is cut off is told nothing more, and is looked at") {
   CHECK(client.session().cut() == Session::Cut::killed);  // as it was first
 }
 
+TEST_CASE("one that is cut off while it waits is looked at when its reply has come") {
+  SessionFixture service;
+  auto client = service.client();
+  client.bytes("LATER\r\nPING\r\n");
+  client.session().cut_off(Session::Cut::killed);
+  CHECK(touched(service) == Ids{1});
+  client.session().resume(Reply::ok(), service.now, service);
+  CHECK(touched(service) == Ids{1});
+  CHECK(client.session().output().empty());
+  CHECK(service.executed == 1);
+}
+
 TEST_CASE("a reply that is too large ends its client and is not written") {
   SessionFixture service;
   auto client = service.client();
