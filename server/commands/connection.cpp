@@ -21,6 +21,10 @@ Reply client_help(Call& call) {
 template <Reply (*SessionCommand)(SessionCall&)>
 Reply at_the_door(Call& call) {
   const std::uint32_t refused_before = call.session.refused_passwords;
+  if (call.in_transaction && Door::is_slowed(refused_before)) {
+    return Reply::error_view(
+        "ERR no password is looked at in MULTI after so many wrong ones: send AUTH by itself");
+  }
   Reply reply = SessionCommand(call);
   if (call.session.refused_passwords > refused_before && call.node.audit().is_on()) {
     call.node.audit().tell(Audit::Event::password_refused, call.node.who_of(call),

@@ -11,9 +11,6 @@ using protocol::Session;
 
 namespace {
 
-// A person's mistakes, and those of a program that tries an old password and a new one. Beyond, a
-// connection is told after a second: a guess a second, where it would be hundreds of thousands.
-constexpr std::uint32_t kQuickRefusals = 10;
 constexpr Duration kRefusalDelay = 1s;
 
 }  // namespace
@@ -89,12 +86,12 @@ void Door::close_newcomer(std::string_view why, Instant now) {
   session->close_after_output();
 }
 
-// A transaction answers at once; only who gave the password has one.
+// A transaction answers at once: is_slowed() kept it from being tried there.
 Reply Door::settle_password(Session& session, std::uint32_t refused_before, Reply reply,
                             bool in_transaction, Instant now) {
   note_newcomer(session, now);
   if (session.refused_passwords > refused_before) note_wrong_password(session.peer().address, now);
-  if (refused_before < kQuickRefusals || in_transaction) return reply;
+  if (!is_slowed(refused_before) || in_transaction) return reply;
   if (reply.is_error()) parts_.stats.count_error(reply.text());
   late_refusals_.emplace_back(later(now, kRefusalDelay), LateReply{session.id(), reply.owned()});
   return Reply::later();

@@ -47,6 +47,10 @@ class Door {
   // The session is about to end: the log hears why, where the node itself has cut it off.
   void close(const protocol::Session& session, Instant now);
 
+  // Whether who gave so many wrong passwords is told of each next one later. First there are a
+  // person's mistakes, and those of a program that tries an old password and a new one; beyond,
+  // there is a guess a second, where it would be hundreds of thousands.
+  static bool is_slowed(std::uint32_t refused_passwords) { return refused_passwords >= 10; }
   // AUTH and HELLO have looked at a password; RESET asks for it anew. refused_before: the session's
   // count of wrong ones, before they looked. Returns what is answered now.
   protocol::Reply settle_password(protocol::Session& session, std::uint32_t refused_before,
