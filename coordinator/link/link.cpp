@@ -52,7 +52,8 @@ Link::Ticket Link::send(NodeRequest&& request, Instant now) {
     return kRefused;
   }
   // A release is for a lock that was sent before: there are never more of them than that.
-  const bool is_full = in_flight_.size() + waiting_.size() >= kInFlightMax;
+  const bool is_full =
+      in_flight_.size() + waiting_.size() >= kInFlightMax || bytes_ >= kInFlightBytesMax;
   if (is_full && request.kind != RequestKind::release) {
     fail(std::move(request), {.kind = AnswerKind::overloaded,
                               .never_sent = true,
@@ -64,6 +65,7 @@ Link::Ticket Link::send(NodeRequest&& request, Instant now) {
     write(std::move(request), ScriptForm::by_sha, now);
     return kWritten;
   }
+  bytes_ += bytes_of(request);
   waiting_.push_back({std::move(request)});
   return first_ticket_ + waiting_.size() - 1;
 }
@@ -74,6 +76,7 @@ bool Link::withdraw(Ticket ticket) {
   withdrawn.withdrawn = true;
   if (withdrawn.request.kind == RequestKind::acquire) note_vote(AnswerKind::none);
   while (!waiting_.empty() && waiting_.front().withdrawn) {
+    bytes_ -= bytes_of(waiting_.front().request);
     waiting_.pop_front();
     ++first_ticket_;
   }
@@ -119,6 +122,7 @@ void Link::write(NodeRequest&& request, ScriptForm form, Instant now) {
     if (silence_check_ == kNever) silence_check_ = later(now, kSilenceMax);
   }
   if (request.tops_up) ++top_ups_in_flight_;
+  bytes_ += bytes_of(request);
   InFlight& sent = in_flight_.push_back();
   sent.request = std::move(request);
   sent.form = form;
@@ -147,11 +151,14 @@ void Link::fail(NodeRequest&& request, Answer answer) {
   complete(request, std::move(answer), {});
   if (request.kind != RequestKind::release) return;
   request.operation = kNobody;
+  owed_bytes_ += bytes_of(request);
   owed_.push_back(std::move(request));
-  if (owed_.size() <= kOwedMax) return;
-  constexpr std::size_t kForgotten = kOwedMax / 2;
-  owed_.erase(owed_.begin(), owed_.begin() + kForgotten);
-  releases_pending_ -= kForgotten;
+  if (owed_.size() <= kOwedMax && owed_bytes_ <= kOwedBytesMax) return;
+  const auto kept = owed_.begin() + static_cast<std::ptrdiff_t>(owed_.size() / 2);
+  std::for_each(owed_.begin(), kept,
+                [this](const NodeRequest& forgotten) { owed_bytes_ -= bytes_of(forgotten); });
+  releases_pending_ -= owed_.size() / 2;
+  owed_.erase(owed_.begin(), kept);
 }
 
 void Link::on_connected(Instant now) {
@@ -185,11 +192,13 @@ void Link::accept(Instant now) {
   greet_group(now);
   subscribe(now);
   drop_worthless_debts(now);
+  owed_bytes_ = 0;
   for (NodeRequest& request : std::exchange(owed_, {})) {
     write(std::move(request), ScriptForm::in_full, now);  // in its place, whatever is known there
   }
   first_ticket_ += waiting_.size();
   for (Waiting& waiting : std::exchange(waiting_, {})) {
+    bytes_ -= bytes_of(waiting.request);
     if (!waiting.withdrawn) write(std::move(waiting.request), ScriptForm::by_sha, now);
   }
 }
@@ -252,6 +261,7 @@ void Link::give_up(Answer why, Instant now) {
   wish_ = Wish::hang_up;
   end_connection();
   problem_ = why;
+  bytes_ = 0;
   auto lost = std::exchange(in_flight_, {});
   while (!lost.empty()) fail(std::move(lost.take_front().request), why);
   why.never_sent = true;
@@ -267,8 +277,11 @@ void Link::give_up(Answer why, Instant now) {
 }
 
 void Link::drop_worthless_debts(Instant now) {
-  releases_pending_ -= std::erase_if(
-      owed_, [now](const NodeRequest& request) { return request.worth_until <= now; });
+  releases_pending_ -= std::erase_if(owed_, [&](const NodeRequest& request) {
+    const bool is_worthless = request.worth_until <= now;
+    if (is_worthless) owed_bytes_ -= bytes_of(request);
+    return is_worthless;
+  });
 }
 
 void Link::on_time(Instant now) {

@@ -88,10 +88,14 @@ class Link {
   enum class Wish : std::uint8_t { none, dial, hang_up };
 
   static constexpr std::size_t kInFlightMax = 16 * 1024;
+  // Of names and values: a node that hangs costs no more memory than this, and twice that in the
+  // buffers on their way to it. A thousand requests with the longest name and value.
+  static constexpr std::size_t kInFlightBytesMax = 128 * 1024 * 1024;
   // Releases for a node that is away. Of more the oldest are forgotten, as they are with the
   // process that ends (rule Q3): their locks run out there by themselves,
   // and are the first to do so.
   static constexpr std::size_t kOwedMax = 64 * 1024;
+  static constexpr std::size_t kOwedBytesMax = 16 * 1024 * 1024;
   // A node pushes once for each LOCK.WAIT that it was sent, and there are no more of those.
   static constexpr std::size_t kPushesMax = kInFlightMax;
   static constexpr Duration kDialTimeMax = 5s;       // until connected
@@ -262,7 +266,9 @@ class Link {
   Ticket first_ticket_ = 1;  // of waiting_.front()
   Ring<InFlight> in_flight_;
   std::size_t unwritten_ = 0;  // of in_flight_: those whose bytes still stand in out_
+  std::size_t bytes_ = 0;      // of waiting_ and in_flight_
   std::vector<NodeRequest> owed_;
+  std::size_t owed_bytes_ = 0;
   std::size_t releases_pending_ = 0;
   std::size_t top_ups_in_flight_ = 0;
 

@@ -87,6 +87,7 @@ void Link::on_reply(Reply reply, Instant now) {
 Link::InFlight Link::take_answered(Instant now) {
   pulse_.on_answer(now);
   InFlight answered = in_flight_.take_front();
+  bytes_ -= bytes_of(answered.request);
   if (answered.request.tops_up) --top_ups_in_flight_;
   return answered;
 }

@@ -107,6 +107,13 @@ struct NodeRequest {
   bool is_awaited() const { return operation != kNobody || wait != WaitNumber::none; }
 };
 
+// What it keeps of its lock's name and values, and writes to the node.
+inline std::size_t bytes_of(const NodeRequest& request) {
+  const Claim* claim = request.claim.get();
+  if (claim == nullptr) return 0;
+  return claim->name.size() + claim->value.size() + claim->label.size() + claim->next.size();
+}
+
 // What nodes are told and asked of their group's roster, in the words of LOCK.GROUP.
 NodeRequest group_hello(const ChosenRoster& chosen);
 NodeRequest group_learn(const ChosenRoster& chosen);

@@ -58,6 +58,30 @@ TEST_CASE("a node that is away for long is owed so many releases and no more (ru
   CHECK(wire.link.releases_pending() > Link::kOwedMax / 2);
 }
 
+TEST_CASE("what a node is owed, and what waits for it, has so many bytes and no more") {
+  const auto claim =
+      std::make_shared<const Claim>(Claim{std::string(60'000, 'k'), std::string(60'000, 'v')});
+  constexpr std::size_t kBytes = 120'000;
+  LimitedWire wire;
+  const auto ask = [&](RequestKind kind) {
+    const NodeRequest request{.operation = {2}, .kind = kind, .claim = claim};
+    return wire.link.send(NodeRequest(request), wire.now);
+  };
+  constexpr std::size_t kTaken = Link::kInFlightBytesMax / kBytes + 1;
+  for (std::size_t i = 0; i < kTaken; ++i) REQUIRE(ask(RequestKind::acquire) != Link::kRefused);
+  CHECK(ask(RequestKind::acquire) == Link::kRefused);
+  wire.pass(Link::kDialTimeMax);
+  REQUIRE(wire.link.state() == Link::State::backing_off);
+  for (std::size_t i = 0; i < 3 * Link::kOwedBytesMax / kBytes; ++i) {
+    ask(RequestKind::release);
+    REQUIRE(wire.link.releases_pending() <= Link::kOwedBytesMax / kBytes);
+  }
+  CHECK(wire.link.releases_pending() > Link::kOwedBytesMax / kBytes / 2 - 1);
+  wire.pass(Link::kBackoffMax);
+  REQUIRE(wire.link.take_wish() == Link::Wish::dial);
+  CHECK(ask(RequestKind::acquire) != Link::kRefused);
+}
+
 TEST_CASE("a node that does not say who it is within its time is given up") {
   LimitedWire wire;
   wire.link.on_connected(wire.now);
