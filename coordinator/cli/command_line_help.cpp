@@ -73,6 +73,7 @@ constexpr std::array kExitCodes = {
     ExitCode{"124", " run ", "the command was stopped after --max-hold"},
     ExitCode{"124", " hold ", "released after --max-hold"},
     ExitCode{"126", " run ", "the command could not be executed"},
+    ExitCode{"126", " hold ", "the system gives no thread"},
     ExitCode{"127", " run ", "the command was not found"},
 };
 

@@ -19,6 +19,7 @@ inline constexpr int kConfiguration = 78;  // EX_CONFIG
 inline constexpr int kLost = 121;
 inline constexpr int kReleaseUnconfirmed = 122;  // or left out, see rule H3
 inline constexpr int kMaxHold = 124;             // as of timeout(1)
+inline constexpr int kNotExecutable = 126;       // as of a shell; no process, no thread to be had
 
 constexpr int of_signal(int number) {
   return 128 + number;

@@ -118,7 +118,12 @@ UnblockedMessages::UnblockedMessages() {
   INVARIANT(current_writers[0] == nullptr, "one at a time");
   for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
     const auto writer = std::make_shared<Writer>(descriptor);
-    net::start_quiet_thread([writer] { writer->write_on(); }).value().detach();
+    auto thread = net::start_quiet_thread([writer] { writer->write_on(); });
+    if (!thread) {
+      problem_ = thread.error().text;
+      return;
+    }
+    std::move(thread).value().detach();
     const auto i = static_cast<std::size_t>(descriptor - STDOUT_FILENO);
     writers_[i] = writer;
     current_writers[i] = writer.get();
@@ -127,7 +132,9 @@ UnblockedMessages::UnblockedMessages() {
 
 UnblockedMessages::~UnblockedMessages() {
   current_writers = {};
-  for (const auto& writer : writers_) writer->close(kLastWordsWait);
+  for (const auto& writer : writers_) {
+    if (writer != nullptr) writer->close(kLastWordsWait);
+  }
 }
 
 }  // namespace redlock::coordinator

@@ -50,10 +50,14 @@ class UnblockedMessages {
   UnblockedMessages(const UnblockedMessages&) = delete;
   UnblockedMessages& operator=(const UnblockedMessages&) = delete;
 
+  // Why say() may block all the same: the system gives no thread. Empty: it never does.
+  const std::string& problem() const { return problem_; }
+
   class Writer;  // one stream's queue and thread
 
  private:
   std::array<std::shared_ptr<Writer>, 2> writers_;
+  std::string problem_;
 };
 
 }  // namespace redlock::coordinator

@@ -41,6 +41,10 @@ class LockHold {
   }
 
   int run() {
+    if (!messages_.problem().empty()) {
+      complain(messages_.problem());
+      return exit_code::kNotExecutable;
+    }
     return session_.run([this] {
       wait_.begin();
       acquisition_ = session_.client().guard(

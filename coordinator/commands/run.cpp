@@ -56,6 +56,10 @@ class LockedRun : private GuardedCommand::User {
   }
 
   int run() {
+    if (!messages_.problem().empty()) {
+      complain(messages_.problem());
+      return exit_code::kNotExecutable;
+    }
     return session_.run([this] {
       wait_.begin();
       acquisition_ = session_.client().guard(
