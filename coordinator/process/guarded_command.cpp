@@ -53,20 +53,6 @@ GuardBoard* new_board() {
   return page == MAP_FAILED ? nullptr : new (page) GuardBoard();
 }
 
-// A shell that executes us in its place leaves us its children. Most have none.
-std::vector<pid_t> children_of_ours() {
-  std::vector<pid_t> children;
-  siginfo_t nobody{};
-  if (waitid(P_ALL, 0, &nobody, WEXITED | WNOHANG | WNOWAIT) != 0) return children;
-  ProcessListing listing;
-  const pid_t self = getpid();
-  while (const pid_t pid = listing.next()) {
-    ProcessEntry entry;
-    if (read_process(pid, entry) && entry.parent == self) children.push_back(pid);
-  }
-  return children;
-}
-
 bool is_subreaper() {
   int is = 0;
   return prctl(PR_GET_CHILD_SUBREAPER, &is) == 0 && is != 0;
@@ -122,7 +108,7 @@ std::optional<StartFailure> GuardedCommand::start(const ProcessCommand& command,
   wait_for_all_ = terms.wait_for_all;
   asked_to_start_ = overdue_is_told_ = command_ended_ = suspend_passed_on_ = stopping_ = false;
   end_ = {};
-  strangers_ = children_of_ours();
+  strangers_ = find_children();  // a shell that executes us in its place leaves us its own
   terminal_ = JobTerminal();
   watch_for_suspend();
   foreground_ = terminal_.is_ours();
@@ -181,7 +167,21 @@ void GuardedCommand::watch_for_suspend() {
 }
 
 void GuardedCommand::keep_until(Instant stop_at) {
-  if (is_running()) board_->stop_at = stop_at.time_since_epoch().count();
+  if (!is_running()) return;
+  board_->stop_at = stop_at.time_since_epoch().count();
+  learn_strangers();
+}
+
+// As long as the guard lives the command's orphans are its own: all others that are ours by then
+// are what strangers have left us.
+void GuardedCommand::learn_strangers() {
+  if (strangers_.empty() || end_.guard_was_killed) return;
+  std::vector<pid_t> children = find_children();
+  std::erase(children, guard_);
+  siginfo_t change{};
+  const auto guard = static_cast<id_t>(guard_);
+  const bool is_told = waitid(P_PID, guard, &change, WEXITED | WNOHANG | WNOWAIT) == 0;
+  if (is_told && change.si_pid == 0) strangers_ = std::move(children);
 }
 
 void GuardedCommand::pass_on(int signal) {
@@ -213,6 +213,7 @@ void GuardedCommand::look() {
   if (!is_running()) return;
   char rung[64];
   while (recv(bell_, rung, sizeof rung, MSG_DONTWAIT) > 0) continue;
+  learn_strangers();
   look_after_guard();
   look_at_board();
 }
@@ -308,19 +309,37 @@ void GuardedCommand::kill_all() {
 
 // The guard cannot say any more that all are gone; the kernel can: what has ended is reaped, and
 // with no child left nothing is left below them either. A look at /proc could not tell: a process
-// that forks and ends before each look has another number every time. Only beside strangers, which
-// nobody may reap for their parent's program, two looks that find nobody have to do.
+// that forks and ends before each look has another number every time.
 bool GuardedCommand::is_anybody_left() {
-  if (!strangers_.empty()) {
-    ProcessTree tree(getpid(), strangers_);
-    return tree.kill_all(pid()) + tree.kill_all(pid()) > 0;
-  }
+  if (!strangers_.empty()) return is_anybody_left_beside_strangers();
   siginfo_t change{};
   do {
     change.si_pid = 0;
     if (waitid(P_ALL, 0, &change, WEXITED | WNOHANG | __WALL) != 0) return errno != ECHILD;
   } while (change.si_pid != 0);
   return true;
+}
+
+// Strangers nobody may reap for their parent's program. All others among our children are reaped
+// one by one; where the kernel does not list them, two looks that find nobody have to do.
+bool GuardedCommand::is_anybody_left_beside_strangers() {
+  for (bool has_reaped = true; has_reaped;) {
+    const auto children = read_children();
+    if (!children) {
+      ProcessTree tree(getpid(), strangers_);
+      return tree.kill_all(pid()) + tree.kill_all(pid()) > 0;
+    }
+    has_reaped = false;
+    for (const pid_t child : *children) {
+      if (std::find(strangers_.begin(), strangers_.end(), child) != strangers_.end()) continue;
+      siginfo_t change{};
+      const auto id = static_cast<id_t>(child);
+      const bool is_told = waitid(P_PID, id, &change, WEXITED | WNOHANG | __WALL) == 0;
+      if (is_told && change.si_pid == 0) return true;
+      has_reaped = true;
+    }
+  }
+  return false;
 }
 
 void GuardedCommand::look_for_the_rest() {

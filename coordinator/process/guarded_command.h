@@ -137,6 +137,8 @@ class GuardedCommand {
   void on_deadline();
   void kill_all();
   bool is_anybody_left();
+  bool is_anybody_left_beside_strangers();
+  void learn_strangers();
   void look_for_the_rest();
   void finish();
   void end_watch();
@@ -154,7 +156,7 @@ class GuardedCommand {
   GuardBoard* board_ = nullptr;
   int bell_ = -1;
   pid_t guard_ = 0;
-  std::vector<pid_t> strangers_;  // children that we had before
+  std::vector<pid_t> strangers_;  // children that we had before, and their orphans
   std::string program_;
   bool wait_for_all_ = false;
   bool foreground_ = false;

@@ -7,9 +7,14 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace redlock::coordinator {
 namespace {
@@ -90,6 +95,31 @@ bool read_process(pid_t pid, ProcessEntry& entry) {
   close(file);
   entry.pid = pid;
   return count > 0 && parse({text, static_cast<std::size_t>(count)}, entry);
+}
+
+// All of a process's children by fork() of its first thread, and all that it takes over, are that
+// thread's.
+std::optional<std::vector<pid_t>> read_children() {
+  std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", getpid()));
+  if (!file) return std::nullopt;
+  std::vector<pid_t> children;
+  for (pid_t child = 0; file >> child;) children.push_back(child);
+  return children;
+}
+
+// Most have none.
+std::vector<pid_t> find_children() {
+  std::vector<pid_t> children;
+  siginfo_t nobody{};
+  if (waitid(P_ALL, 0, &nobody, WEXITED | WNOHANG | WNOWAIT) != 0) return children;
+  if (auto told = read_children()) return std::move(*told);
+  ProcessListing listing;
+  const pid_t self = getpid();
+  while (const pid_t pid = listing.next()) {
+    ProcessEntry entry;
+    if (read_process(pid, entry) && entry.parent == self) children.push_back(pid);
+  }
+  return children;
 }
 
 ProcessListing::ProcessListing() : folder_(open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}

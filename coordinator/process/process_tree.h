@@ -5,7 +5,7 @@
 // one that takes over its orphans (PR_SET_CHILD_SUBREAPER), which is where the walk begins.
 //
 // Nothing here allocates, locks, or throws, so a process that was just forked may call it (a thread
-// that is gone there may have held malloc's lock at the fork).
+// that is gone there may have held malloc's lock at the fork); but for children, as lists.
 //
 // What a walk cannot promise: /proc is no snapshot. A process that forks while we look can be
 // missed, and so can a child whose number is below its parent's (numbers wrap). So whoever kills
@@ -16,9 +16,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <sys/types.h>
+#include <vector>
 
 namespace redlock::coordinator {
 
@@ -43,6 +45,13 @@ bool proc_is_ours();
 
 // From /proc/PID/stat. False, for one that has gone meanwhile.
 bool read_process(pid_t pid, ProcessEntry& entry);
+
+// The children of the calling process, those that have ended and were not reaped among them, as the
+// kernel has them: an orphan that it takes over stands there from the instant at which its parent
+// has ended. nullopt: this kernel does not tell (CONFIG_PROC_CHILDREN).
+std::optional<std::vector<pid_t>> read_children();
+// The same by looking at all processes, where it does not.
+std::vector<pid_t> find_children();
 
 // The numbers of all processes, ascending.
 class ProcessListing {

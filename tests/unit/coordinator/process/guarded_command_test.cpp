@@ -274,6 +274,24 @@ TEST_CASE("a killed guard is the end of all that descends from the command") {
   CHECK_FALSE(all.any_alive());
 }
 
+TEST_CASE("what a child of before leaves behind is none of the command's (H3)") {
+  Folder folder;
+  Lines lines(folder);
+  TestProcess stranger(shell("sleep 1000 & echo $! > \"$SAY\"; sleep 0.3", {lines.variable()}));
+  TestCommand test;
+  KilledInTheEnd orphan;
+  orphan.pids.push_back(std::stoi(lines.next()));
+  test.start(with_leavers(lines), {});
+  KilledInTheEnd all;
+  for (int i = 0; i < 2; ++i) all.pids.push_back(std::stoi(test.hear(lines)));
+  CHECK(stranger.wait().code == 0);  // its child is ours
+  test.command.keep_until(now() + 1h);
+  kill(guard_of_ours(), SIGKILL);
+  CHECK(test.wait().guard_was_killed);
+  CHECK_FALSE(all.any_alive());
+  CHECK(orphan.any_alive());
+}
+
 TEST_CASE("a guard that somebody stops is continued") {
   Folder folder;
   Lines lines(folder);
