@@ -97,8 +97,8 @@ bool read_process(pid_t pid, ProcessEntry& entry) {
   return count > 0 && parse({text, static_cast<std::size_t>(count)}, entry);
 }
 
-// All of a process's children by fork() of its first thread, and all that it takes over, are that
-// thread's.
+// Those of its first thread, which are what this thread has forked and all orphans that come
+// to the process.
 std::optional<std::vector<pid_t>> read_children() {
   std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", getpid()));
   if (!file) return std::nullopt;
