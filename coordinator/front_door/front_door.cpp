@@ -121,16 +121,25 @@ bool FrontDoor::is_turn_over(Instant began) const {
 
 // One of each session at most, and no more than a turn's time: between two turns the sockets are
 // looked at, whatever anybody sends. What takes long comes behind all else, and one of it in any
-// case: so all that many send of it keeps others waiting for one run at a time.
+// case: so all that many send of it keeps others waiting for one run at a time. Behind it others
+// have as much time: a lock takes several turns, and may be got within the acquire time.
 void FrontDoor::begin_new() {
   const Instant began = stopwatch_ ? stopwatch_() : Instant{};
   std::size_t count = begun_.size();
   for (; count > 0 && !is_turn_over(began); --count) begin_first(begun_);
+  if (has_slow() && now_.monotonic >= slow_may_begin_) begin_slow();
+}
+
+void FrontDoor::begin_slow() {
+  const Instant began = stopwatch_ ? stopwatch_() : Instant{};
   bool goes_on = true;
   for (; commands_.has_slow() && goes_on; goes_on = !is_turn_over(began)) {
     commands_.let_slow_one_go_on(locks_now_);
   }
   for (; !begun_slow_.empty() && goes_on; goes_on = !is_turn_over(began)) begin_first(begun_slow_);
+  if (!stopwatch_) return;
+  const Instant ended = stopwatch_();
+  slow_may_begin_ = later(ended, ended - began);
 }
 
 // Also what was sent just before its client went, such as a release. A door that stops takes
@@ -140,7 +149,7 @@ void FrontDoor::begin_first(std::deque<Begun>& of) {
   of.pop_front();
   begun_for_.erase(begun.session);
   if (is_stopping_ && begun.body->only_takes()) {
-    return deliver({begun.session, Reply::error_view(kDoorStops), {}, {}, {}});
+    return deliver({begun.session, Reply::error_view(kDoorStops), {}, false, {}, {}});
   }
   const Session* session = node_.sessions().find(begun.session);
   const bool is_heard = session != nullptr && !session->client_is_gone;
@@ -179,6 +188,26 @@ void FrontDoor::audit(const ServedCommands::Answered& answered) {
   node_.forget_who(answered.session);
 }
 
+// An answer to an attempt to take a lock by one who waits for it: whether it goes on waiting. Not
+// one who may not have it (max-locks), or whom the nodes refuse it (a value that is too large for
+// them): those behind it would wait for a lock that is free.
+bool FrontDoor::waits_on(const ServedCommands::Answered& answered) {
+  const Session::Id session = answered.session;
+  const Reply& reply = answered.reply;
+  const auto found = wanted_.find(session);
+  if (found == wanted_.end()) return false;
+  const bool is_got = !reply.items().empty() && reply.items()[0].integer() == 1;
+  const bool may_not =
+      answered.is_refused || (reply.is_error() && reply.text().starts_with("NOPERM"));
+  if (!is_got && !may_not && !found->second.is_last && !is_stopping_) {
+    waiting_.wait_on(session, found->second.key, reply.is_error());
+    return true;
+  }
+  waiting_.leave(session, found->second.key);
+  wanted_.erase(found);
+  return false;
+}
+
 void FrontDoor::deliver(ServedCommands::Answered answered) {
   if (node_.audit().is_on()) audit(answered);
   Session* session = node_.sessions().find(answered.session);
@@ -187,7 +216,7 @@ void FrontDoor::deliver(ServedCommands::Answered answered) {
     stats_.undone_gone += answered.promise.created.size();
     undo(std::exchange(answered.promise, {}).created);
   }
-  if (session == nullptr || waits_on(answered.session, answered.reply)) return;
+  if (session == nullptr || waits_on(answered)) return;
   forget_request(*session);
   answer(*session, answered.reply);
   if (answered.promise.send_by == kNever || session->output().empty()) return;
@@ -291,11 +320,11 @@ void FrontDoor::note_unsent(Session& session, std::size_t bytes) {
 }
 
 std::optional<Instant> FrontDoor::next_work() const {
-  const bool has_begun = !begun_.empty() || !begun_slow_.empty();
-  const bool has_news = has_begun || !gone_.empty() || commands_.has_news() || commands_.has_slow();
+  const bool has_news = !begun_.empty() || !gone_.empty() || commands_.has_news();
   const bool begins_to_stop = is_stopping_ && !stop_by_;
   if (has_news || waiting_.has_work() || begins_to_stop) return Instant{};
   std::optional<Instant> next = earlier(node_.next_work(), waiting_.next_deadline());
+  if (has_slow()) next = earlier(next, slow_may_begin_);
   return earlier(earlier(next, relay_.next_work()), stop_by_);
 }
 

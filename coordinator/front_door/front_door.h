@@ -144,6 +144,8 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   void refresh_max_ttl();
   // REQUIRES of all: within act().
   void begin_new();
+  void begin_slow();
+  bool has_slow() const { return !begun_slow_.empty() || commands_.has_slow(); }
   void begin_first(std::deque<Begun>& of);
   bool is_turn_over(Instant began) const;
   void end_gone();
@@ -154,7 +156,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   protocol::Refusal refuse_waiter(Session& session, const WaitingClients::News& news);
   void turn_away(Session& session, const WaitingClients::News& news, protocol::Refusal no);
   void try_again(Session::Id session, WaitingClients::Told told);
-  bool waits_on(Session::Id session, const protocol::Reply& reply);
+  bool waits_on(const ServedCommands::Answered& answered);
   void audit(const ServedCommands::Answered& answered);
   void answer(Session& session, const protocol::Reply& reply);
   void undo(const std::vector<Claim>& created);
@@ -195,6 +197,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   std::unordered_map<Session::Id, Wanted> wanted_;
   std::deque<Begun> begun_;       // since the last act()
   std::deque<Begun> begun_slow_;  // what may take long
+  Instant slow_may_begin_{};      // on the sessions' clock
   std::unordered_set<Session::Id> begun_for_;
   // What requests of sessions take while they are served, as they count it (maxmemory-clients).
   std::unordered_map<Session::Id, std::size_t> kept_;

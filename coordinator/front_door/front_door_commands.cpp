@@ -320,22 +320,6 @@ void FrontDoor::try_again(Session::Id session, WaitingClients::Told told) {
   begin(session, acquire_body(wanted.key, wanted.value, wanted.ttl, wanted.label, take));
 }
 
-// An answer to an attempt to take a lock by one who waits for it: whether it goes on waiting. Not
-// one who may not have it (max-locks): those behind it would wait for a lock that is free.
-bool FrontDoor::waits_on(Session::Id session, const Reply& reply) {
-  const auto found = wanted_.find(session);
-  if (found == wanted_.end()) return false;
-  const bool is_got = !reply.items().empty() && reply.items()[0].integer() == 1;
-  const bool may_not = reply.is_error() && reply.text().starts_with("NOPERM");
-  if (!is_got && !may_not && !found->second.is_last && !is_stopping_) {
-    waiting_.wait_on(session, found->second.key, reply.is_error());
-    return true;
-  }
-  waiting_.leave(session, found->second.key);
-  wanted_.erase(found);
-  return false;
-}
-
 // Its user may have lost his rights while it waited, or the TTL that it asked for.
 Refusal FrontDoor::refuse_waiter(Session& session, const WaitingClients::News& news) {
   const bool wants_lock = news.form == WaitingClients::Form::acquire;

@@ -27,12 +27,19 @@ std::optional<WaitingClients::Number> WaitingClients::find(SessionId session, Fo
   return wait->second;
 }
 
+bool WaitingClients::has_room_for(Form form, const std::string& key) const {
+  if (waiters_.size() >= kWaitersMax || waiter_bytes_ + key.size() > kWaiterBytesMax) return false;
+  const bool is_push = form == Form::push;
+  const std::size_t lines_max = is_push ? kPushLinesMax : kLinesMax;
+  const std::size_t bytes_max = is_push ? kLineBytesMax / 2 : kLineBytesMax;
+  const bool takes_line = lines_.size() < lines_max && line_bytes_ + key.size() <= bytes_max;
+  return takes_line || lines_.contains(key);
+}
+
 bool WaitingClients::add(SessionId session, Form form, const std::string& key, Instant deadline,
                          std::optional<WaitTicket> shown) {
   if (form == Form::push) cancel_push(session, key);
-  if (waiters_.size() >= kWaitersMax) return false;
-  const std::size_t lines_max = form == Form::push ? kPushLinesMax : kLinesMax;
-  if (lines_.size() >= lines_max && !lines_.contains(key)) return false;
+  if (!has_room_for(form, key)) return false;
   const Number number = ++last_number_;
   const std::optional<WaitTicket> ticket = shown ? shown : group_.new_ticket();
   const std::pair place(ticket.value_or(kLastTicket), number);
@@ -40,6 +47,8 @@ bool WaitingClients::add(SessionId session, Form form, const std::string& key, I
   const bool is_new = by_session_[session].emplace(std::pair(form, key), number).second;
   INVARIANT(is_new, "a session waits twice for a key in one form");
   by_deadline_.emplace(deadline, number);
+  waiter_bytes_ += key.size();
+  if (!lines_.contains(key)) line_bytes_ += key.size();
   Line& line = lines_[key];
   if (form == Form::acquire) {
     line.takers.insert(number);
@@ -78,8 +87,10 @@ void WaitingClients::remove(Number number) {
   waits->second.erase({waiter.mapped().form, waiter.mapped().key});
   if (waits->second.empty()) by_session_.erase(waits);
   by_deadline_.erase({waiter.mapped().deadline, number});
+  waiter_bytes_ -= waiter.mapped().key.size();
   Line& line = lines_.at(waiter.mapped().key);
   if (was_trying) line.is_trying = false;
+  if (!line.takers.empty() && number == *line.takers.begin()) line.is_failing = false;
   line.takers.erase(number);
   line.watchers.erase(waiter.mapped().place);
   look_later(waiter.mapped().key, line);
@@ -95,7 +106,7 @@ void WaitingClients::wait_on(SessionId session, const std::string& key, bool has
   if (waiters_.at(*number).is_overdue) return tell(*number, Told::over);
   Line& line = lines_.at(key);
   line.is_trying = false;
-  line.has_failed = has_failed;
+  line.has_failed = line.is_failing = has_failed;
   look_later(key, line);
 }
 
@@ -109,7 +120,7 @@ void WaitingClients::note_release(const std::string& key) {
 
 bool WaitingClients::has_takers(const std::string& key) const {
   const auto line = lines_.find(key);
-  return line != lines_.end() && !line->second.takers.empty();
+  return line != lines_.end() && !line->second.takers.empty() && !line->second.is_failing;
 }
 
 std::size_t WaitingClients::count_of(SessionId session) const {
@@ -209,6 +220,7 @@ void WaitingClients::look_at(const std::string& key, Line& line, Instant holders
   if (is_over || has_new_first) stand_back(key, line, holders_now);
   if (is_over) {
     lines_.erase(key);
+    line_bytes_ -= key.size();
     return;
   }
   const bool is_watched = !line.watchers.empty() && !line.tells_free;

@@ -54,6 +54,12 @@ inline constexpr std::size_t kLinesMax = server::kWaitsPerSessionMax;
 // who waits to take a lock has one alone: the other half is for him.
 inline constexpr std::size_t kPushLinesMax = kLinesMax / 2;
 
+// The names of all these keys together, of which lines by PUSH begin half: a line has its name five
+// times here, and a node has to keep it, too. With the longest names there are a hundred lines.
+inline constexpr std::size_t kLineBytesMax = 8 * 1024 * 1024;
+// The names that all who wait have given.
+inline constexpr std::size_t kWaiterBytesMax = 8 * kLineBytesMax;
+
 inline constexpr unsigned kOwnTurnsMax = 8;
 // Lines that one act() looks at, of either kind: each of them costs up to two messages to each
 // node, some ten microseconds.
@@ -108,7 +114,7 @@ class WaitingClients {
   // This door releases the lock: the first may try behind that, on the same links.
   void note_release(const std::string& key);
 
-  // Whether somebody waits to take this lock.
+  // Whether somebody waits to take this lock, and may have it: not whose last attempt failed.
   bool has_takers(const std::string& key) const;
   std::size_t count() const { return waiters_.size(); }
   std::size_t count_of(SessionId session) const;
@@ -145,12 +151,14 @@ class WaitingClients {
     unsigned own_turns = 0;                 // in a row
     bool may_look = false;                  // the nodes cannot tell: it is time to look
     bool has_failed = false;                // the last attempt, as none that finds it held
+    bool is_failing = false;                // so it is since; has_failed: not said to the nodes yet
     bool stands_in_wanted = false;
     bool stands_in_watched = false;
 
     Number first() const { return takers.empty() ? watchers.begin()->second : *takers.begin(); }
   };
 
+  bool has_room_for(Form form, const std::string& key) const;
   std::optional<Number> find(SessionId session, Form form, const std::string& key) const;
   bool is_trying(Number number) const;
   void remove(Number number);
@@ -170,6 +178,8 @@ class WaitingClients {
   std::unordered_map<SessionId, std::map<std::pair<Form, std::string>, Number>> by_session_;
   std::set<std::pair<Instant, Number>> by_deadline_;
   std::unordered_map<std::string, Line> lines_;
+  std::size_t waiter_bytes_ = 0;  // of the names of waiters_, and of lines_
+  std::size_t line_bytes_ = 0;
   // Lines to look at, in the order in which something happened to them: those with takers, and
   // those without.
   std::deque<std::string> wanted_;

@@ -19,9 +19,9 @@ constexpr std::string_view kRecoveringText = "ERR recovering after a restart";
 
 // What a node says that will never grant this (refusals.h, ttl.cpp in server/); the last one is
 // that of earlier versions.
-constexpr std::array<std::string_view, 3> kLimitTexts = {"is above this node's max-ttl",
-                                                         "bytes is too long: at most ",
-                                                         "is longer than this node takes"};
+constexpr std::array<std::string_view, 4> kLimitTexts = {
+    "is above this node's max-ttl", "bytes is too long: at most ",
+    "bytes is too large: value-size-limit is ", "is longer than this node takes"};
 
 // The node goes by another roster than was named to it (rule G1).
 constexpr std::string_view kGroupCode = "GROUP ";

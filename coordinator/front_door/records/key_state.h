@@ -35,6 +35,7 @@ struct KeyState {
   Duration ttl = 0ns;  // that this door gave it last; 0: another did, or not known
   Token token = 0;
   KeyLabel label = {};
+  bool has_settled_token = false;  // read by who waited until the nodes tell one token, or none
   Certainty certainty = Certainty::guess;
   std::vector<Answer> answers = {};  // of a reading
   Instant kept_until = {};           // of a reading: until then a quorum keeps this value

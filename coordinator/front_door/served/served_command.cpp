@@ -331,7 +331,7 @@ bool ServedCommand::is_out_of_time(Now now) const {
 void ServedCommand::learn(const KeyState& key, Now now) {
   if (finished() || commit_ != nullptr || !readings_.empty() || is_slow()) return;
   KeyState* state = find(key.key);
-  if (state == nullptr) return;
+  if (state == nullptr || (body_->wants_token() && !key.has_settled_token)) return;
   *state = key;
   if (keys_.size() > 1) return;
   runs_ = 0;

@@ -2,6 +2,7 @@
 #include "base/invariant.h"
 #include "coordinator/front_door/served/door_errors.h"
 #include "coordinator/front_door/served/served_command.h"
+#include "coordinator/quorum/tally.h"
 
 #include <algorithm>
 #include <iterator>
@@ -43,6 +44,7 @@ void ServedCommand::note_reading(const std::string& key, ReadResult result) {
 }
 
 void ServedCommand::take_readings(Now now) {
+  if (asked_for_token_) return take_token(now);
   for (auto& [key, result] : std::exchange(read_, {})) {
     KeyState& state = *find(key);
     state.answers = std::move(result.answers);
@@ -61,6 +63,7 @@ void ServedCommand::take_readings(Now now) {
     state.deadline = later(result.began, told_left(result.left, parts_.times));
     state.kept_until = later(result.began, result.left);
     state.token = result.token;
+    state.has_settled_token = body_->wants_token();
     state.certainty =
         result.verdict == ReadVerdict::possible ? Certainty::possible : Certainty::confirmed;
     if (is_free) {
@@ -231,8 +234,28 @@ void ServedCommand::note_otherwise(const WantedChange& change, Instant began, No
   parts_.on_held(change.key, began);
 }
 
+// Nodes that were topped up behind an acquisition had another token until then, and a quorum may
+// have answered an extension before: a reading waits until the token is settled.
+bool ServedCommand::lacks_token() const {
+  if (!body_->wants_token() || asked_for_token_ || done_.size() != 1) return false;
+  return done_[0].kind != ChangeKind::release && done_[0].token == 0;
+}
+
+// Whatever the reading tells: all is done.
+void ServedCommand::take_token(Now now) {
+  const ReadResult result = std::move(read_[0].second);
+  read_.clear();
+  const bool is_same = lock_prefix(result.value) == lock_prefix(done_[0].value);
+  if (is_same && result.verdict == ReadVerdict::held) done_[0].token = result.token;
+  note_done(now);
+}
+
 // All is done. What tells of a lock goes out within the acquire time, or not at all (rule D2).
 void ServedCommand::note_done(Now now) {
+  if (lacks_token()) {
+    asked_for_token_ = true;
+    return read({done_[0].key}, now);
+  }
   for (const Done& done : done_) {
     if (done.kind == ChangeKind::release) continue;
     const Instant send_by = later(done.began, parts_.times.acquire_time);
@@ -265,6 +288,7 @@ void ServedCommand::fail_commit(CommitOutcome outcome, Now now) {
     case CommitOutcome::unfenced:
       return refuse(unfenced_text(nodes, last_answers_), now);
     default:
+      is_refused_ = is_beyond_limits(last_answers_);
       ++parts_.stats.no_quorum;
       return fail(no_quorum_text(nodes, last_answers_, doubt()), now);
   }

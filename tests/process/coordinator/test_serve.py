@@ -61,6 +61,10 @@ class Door:
         with self.client() as client:
             return client.info()
 
+    def resident_peak_kb(self):
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
+
     def stop(self):
         self.process.terminate()
         return self.process.wait(PATIENCE_S)

@@ -26,6 +26,13 @@ void take_directly(DoorWorld& world, const std::string& key) {
   }
 }
 
+// In the answer of LOCK.HOLDER: [value, ms left, token, ...].
+std::string token_told(const std::string& holder) {
+  std::string::size_type from = 0;
+  for (int item = 0; item < 2; ++item) from = holder.find(", ", from) + 2;
+  return holder.substr(from, holder.find(',', from) - from);
+}
+
 }  // namespace
 
 TEST_CASE("what is not certain is no answer, but to who only wants the lock (rule D3)") {
@@ -198,6 +205,34 @@ TEST_CASE("LOCK.EXTEND tells a token that a quorum stores, or none (rule F4)") {
   }
   CHECK(alice("LOCK.EXTEND printer alice PX 10000") ==
         "[(integer) 1, (integer) 0, (integer) 10000]");
+}
+
+TEST_CASE("LOCK.EXTEND tells the token of its quorum, whichever nodes answer first") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  const std::string got = alice("LOCK.ACQUIRE printer alice PX 10000");
+  for (unsigned number = 1; number <= 2; ++number) {
+    world.nodes().node(number).grants().set_token("printer", number);
+  }
+  CHECK(alice("LOCK.EXTEND printer alice PX 10000") == got);
+}
+
+TEST_CASE("LOCK.HOLDER tells token and label behind another command, too (rule D10)") {
+  const bool is_extended = GENERATE(false, true);
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  DoorClient carol = world.connect();
+  CHECK(alice("LOCK.ACQUIRE printer alice PX 10000 LABEL host1").starts_with("[(integer) 1"));
+  const std::string told = carol("LOCK.HOLDER printer");
+  CHECK(told.find("host1") != std::string::npos);
+  alice.send(is_extended ? "PEXPIRE printer 10000" : "GET printer");
+  bob.send("LOCK.HOLDER printer");
+  CHECK_FALSE(alice.receive().starts_with("-"));
+  const std::string behind = bob.receive();
+  CAPTURE(told, behind);
+  CHECK(token_told(behind) == token_told(told));
+  CHECK(behind.find("host1") != std::string::npos);
 }
 
 TEST_CASE("what said that it lacks a lock is topped up on that connection, or not at all (D8)") {

@@ -425,3 +425,48 @@ TEST_CASE("who waits for thousands of keys leaves others a place in line (D10)")
   CHECK(late("LOCK.ACQUIRE third late PX 1000 WAIT 60000") == too_many);
   CHECK(other.receive().starts_with("[(integer) 1, "));
 }
+
+TEST_CASE("who waits for the longest names leaves others a place in line (D10)") {
+  DoorWorld world;
+  DoorClient greedy = world.connect();
+  greedy("HELLO 3");
+  const std::string name(60'000, 'k');
+  const auto wait = [&](std::size_t key, Duration time) {
+    if (time > 0s) world.connect()(fmt::format("SET {}{} 1 NX PX 60000", name, key));
+    return greedy(fmt::format("LOCK.WAIT {}{} {} PUSH", name, key, time / 1ms));
+  };
+  const std::string too_many = "-" + std::string(coordinator::kTooManyWait);
+  constexpr std::size_t kLines = coordinator::kLineBytesMax / 2 / 60'002;
+  for (std::size_t key = 10; key < 10 + kLines; ++key) REQUIRE(wait(key, 60s) == "+OK");
+  CHECK(wait(10 + kLines, 60s) == too_many);
+  CHECK(wait(10, 60s) == "+OK");
+  DoorClient other = world.connect();
+  other.send(fmt::format("LOCK.ACQUIRE {}other other PX 1000 WAIT 60000", name));
+  CHECK(other.receive().starts_with("[(integer) 1, "));
+  CHECK(wait(10, 0s) == "+OK");
+  world.nodes().pass(10ms);
+  CHECK(wait(10 + kLines, 60s) == "+OK");
+}
+
+TEST_CASE("whom the nodes never give a lock waits for none, and is in nobody's way (D10)") {
+  server::Settings settings;
+  settings.value_size_limit = 1024;
+  DoorWorld world(5, 1, {}, 1ms, settings);
+  DoorClient alice = world.connect();
+  alice.send(fmt::format("LOCK.ACQUIRE printer {} PX 1000 WAIT 60000", std::string(2000, 'v')));
+  CHECK(alice.receive(1s).find("value-size-limit is 1") != std::string::npos);
+  CHECK(world.connect()("LOCK.ACQUIRE printer bob PX 1000").starts_with("[(integer) 1, "));
+}
+
+TEST_CASE("while the first who waits cannot be given the lock others may try (D10)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  for (unsigned node = 1; node <= 3; ++node) world.nodes().hang(node);
+  alice.send("LOCK.ACQUIRE printer alice PX 10000 WAIT 60000");
+  alice.receive(1s);
+  CHECK(bob("SET printer bob NX PX 10000").starts_with("-ERR NOQUORUM"));
+  for (unsigned node = 1; node <= 3; ++node) world.nodes().hang(node, false);
+  CHECK(alice.receive().starts_with("[(integer) 1, "));
+  CHECK(bob("SET printer bob NX PX 10000") == "(nil)");
+}
