@@ -294,11 +294,26 @@ class Usage(GroupTest):
         self.acquire(long)
         self.assertLess(len(self.redlock("acquire", long).stderr), 200)
 
+    def test_without_a_thread_no_lock_is_taken(self):
+        hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
+        if hard != resource.RLIM_INFINITY:
+            self.skipTest("stacks are limited here")
+
+        def leave_no_room_for_a_stack():
+            resource.setrlimit(resource.RLIMIT_STACK, (1 << 46, hard))
+
+        for words in (("run", "printer", "true"), ("hold", "printer")):
+            process = self.start_redlock(*words, preexec_fn=leave_no_room_for_a_stack)
+            _, errors = process.communicate(timeout=10)
+            self.assertEqual(process.returncode, 126, errors)
+            self.assertIn("the system gives no thread", errors)
+        self.assertTrue(self.group.is_free("printer"))
+
     def test_each_subcommands_help_is_whole_and_has_its_own_exit_codes(self):
         for word, has, has_not in (("run", ("126", "-- COMMAND", "--nodes", "--max-hold"), "  65 "),
                                    ("status", ("  2 ", "--watch", "--json"), "  75 "),
                                    ("holder", ("it is free",), "  124 "),
-                                   ("hold", ("  0 ", "a signal ended it"), "  126 ")):
+                                   ("hold", ("  0 ", "a signal ended it"), "  127 ")):
             for words in ((word, "--help"), ("help", word)):
                 text = self.redlock(*words).stdout
                 self.assertTrue(text.split("Exit codes:\n")[1], text)
