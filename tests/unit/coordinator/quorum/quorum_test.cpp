@@ -101,6 +101,10 @@ TEST_CASE("an answer is told in its node's words, without a code where they are 
   CHECK(told(AnswerKind::error, "GROUP is no word of mine") == "GROUP is no word of mine");
   CHECK(told(AnswerKind::error, "ERR out of memory") == "ERR out of memory");
   CHECK(told(AnswerKind::denied, "") == "denied");
+  CHECK(told(AnswerKind::denied, "NOAUTH Authentication required.") == "wants a password");
+  CHECK(told(AnswerKind::denied, "WRONGPASS invalid password") == "refuses the password");
+  CHECK(told(AnswerKind::denied, "NOPERM no keys") == "NOPERM no keys");
+  CHECK(told(AnswerKind::error, "NOAUTH is no word of mine") == "NOAUTH is no word of mine");
 }
 
 TEST_CASE("grants without a token are in the way of tokens, as plain Redis is") {

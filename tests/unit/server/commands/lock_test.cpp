@@ -89,6 +89,7 @@ TEST_CASE("with require-ttl no a key may stay for ever, and is counted (rule L3)
   CHECK(node("SETNX j v") == "(integer) 1");
   CHECK(node("TTL k") == "(integer) -1");
   CHECK(node.node().locks().without_deadline() == 2);
+  CHECK(node.node().stats().max_ttl_granted == 0ns);
 }
 
 TEST_CASE("another value is a grant, the same value with a new deadline an extension (rule L4)") {

@@ -324,6 +324,7 @@ TEST_CASE("no admission before every lock from before has run out (rule F7)") {
   FencedFixture node(unfenced());
   node.advance(66'649ms);
   CHECK_THAT(node("LOCK.FENCE ADMIT 5"), Contains("too early") && Contains("1 ms"));
+  CHECK_THAT(node("LOCK.FENCE ADMIT 0"), Contains("too early") && Contains("1 ms"));
   CHECK_THAT(node("LOCK.STATUS"),
              Contains("\"admit_in_ms\", (integer) 1") || Contains("\"admit_in_ms\": (integer) 1"));
 }

@@ -186,6 +186,7 @@ TEST_CASE("a coordinator votes with its epoch alone (G1)") {
     CHECK(node.of(client, fmt::format("LOCK.GROUP HELLO {}", other)) == "+OK");
     for (const std::string& vote :
          {kGrant, std::string("LOCK.EXTEND printer alice PX 5000 TOKEN 0"),
+          std::string("LOCK.REPLACE printer alice bob PX 5000"),
           std::string("LOCK.CONFIRM printer alice 7")}) {
       CHECK_THAT(node.of(client, vote),
                  StartsWith("-GROUP this node knows epoch 2 of its group, you name"));

@@ -78,6 +78,7 @@ TEST_CASE("row 1, same boot: exact deadlines and no delay (rule R9)") {
   CHECK(decision.restoration->deadline(kStart + 1ns) == kStart + 1ns);
   CHECK(decision.restoration->deadline(kStart) == std::nullopt);
   CHECK(decision.restoration->deadline(kNever) == kNever);
+  CHECK(decision.restoration->past(kStart - 13s) == kStart - 13s);
   CHECK_THAT(decision.report, Contains("stopped cleanly") && Contains("with their deadlines"));
 }
 
@@ -92,6 +93,7 @@ TEST_CASE("row 1, another boot: the full time that was left and no delay (rule R
   CHECK(decision.restoration->deadline(kStart - 10s + 1ns) == kStart + 1ns);
   CHECK(decision.restoration->deadline(kStart - 10s) == std::nullopt);
   CHECK(decision.restoration->deadline(kNever) == kNever);
+  CHECK(decision.restoration->past(kStart - 13s) == kStart - 3s);  // three before it was written
   CHECK_THAT(decision.report, Contains("stopped cleanly") && Contains("another boot"));
 }
 
@@ -431,6 +433,8 @@ TEST_CASE("a ledger whose node id is the one of the settings is this node's") {
   settings.node_id = kNodeA;
   CHECK(decide(crashed(), settings).cause == RestartCause::crash);
   CHECK(decide(without_ledger(LedgerState::missing), settings).record.node_id == kNodeA);
+  CHECK(decide_without_folder(settings, kStart, kNodeB).record.node_id == kNodeA);
+  CHECK(decide_without_folder({}, kStart, kNodeB).record.node_id == kNodeB);
 }
 
 TEST_CASE("every cause has a word of its own") {

@@ -29,11 +29,11 @@ struct LockOfSnapshot {
 const SnapshotHeader kHeader{
     std::string(40, 'a'), 7, {"boot\n", "monotonic 0 0\n", 3, 4}, Instant(100s)};
 
-const std::vector<LockOfSnapshot> kLocks{
-    {"printer", "alice", Instant(130s), 12},
-    {"", "", Instant(101s), 0},
-    {"scanner", "bob", Instant(129s), 14, LockKind::text, "backup@web3:4711", Instant(99s)},
-    {"eternal", std::string(3, '\0'), kNever, kTokenMax}};
+const std::vector<LockOfSnapshot> kLocks{{"printer", "alice", Instant(130s), 12},
+                                         {"", "", Instant(101s), 0},
+                                         {"scanner", "bob", Instant(129s), 14, LockKind::text,
+                                          std::string(kLabelBytesMax, 'w'), Instant(99s)},
+                                         {"eternal", std::string(3, '\0'), kNever, kTokenMax}};
 
 const std::vector<SavedMark> kMarks{{3, 17, Instant(160s)}, {3, ~std::uint64_t{0}, kNever}};
 
