@@ -107,6 +107,16 @@ def _continues(code, offset):
     return re.match(r"\s*[,{]", code[offset:]) is not None
 
 
+@check({"tests/a.cpp": '  SECTION("a") {\n    f();\n    return;\n  }\n'},
+       good=[{"tests/a.cpp": '  SECTION("a") {\n    f([] {\n      return;\n    });\n  }\n'}])
+def sections_do_not_return(tree):
+    """Those behind a SECTION that returns are not known by then, and may never run."""
+    for path in tree.paths(".cpp"):
+        for match in re.finditer(r"^( *)SECTION\(.*\) \{\n(?:(?:\1 .*)?\n)*?\1  return;\n",
+                                 tree[path], re.M):
+            yield f"{path}:{line_of(tree[path], match.end()) - 1}: a SECTION that returns"
+
+
 @check({"base/a.h": "//   case a: handle(); break; case b: keep it, come back; case\n"},
        good=[{"base/a.h": "//   case a:\n//     handle();\n//     break;\n"},
              {"base/a.h": "// A loop ends at its break; the rest is not read.\n"}])

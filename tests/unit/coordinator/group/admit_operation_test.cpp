@@ -102,38 +102,39 @@ TEST_CASE("an acquisition that lacks a token admits who can give one, and tries 
     world.start();
     acquire();
     CHECK(got.value().outcome == AcquisitionOutcome::unfenced);
-    return;
   }
-  // Else while the admission is under way: it waits for their counters.
-  world.node(1).hung = world.node(2).hung = true;
-  world.start();
-  SECTION("which has helped when the last vote comes") {
-    world.node(2).hangs_at = "LOCK.ACQUIRE";
-    acquire();
-    world.node(1).hung = world.node(2).hung = false;
-    world.settle();
-    CHECK(world.node(3).fenced);
-    CHECK_FALSE(got);
-    world.node(2).hangs_at = {};
-    world.node(2).hung = false;
-    world.settle();
-    CHECK(got.value().outcome == AcquisitionOutcome::acquired);
-    return;
-  }
-  acquire();
-  CHECK_FALSE(got);
-  world.node(1).hung = world.node(2).hung = false;
-  SECTION("which helps") {
-    world.settle();
-    CHECK(got.value().outcome == AcquisitionOutcome::acquired);
-    CHECK(got->lock.token > 70);
-  }
-  SECTION("but for a node timeout at most") {
-    world.node(3).hangs_at = "LOCK.FENCE";  // at the floor, with what disk it has
-    world.advance(499ms);
-    CHECK_FALSE(got);
-    world.advance(1ms);
-    CHECK(got.value().outcome == AcquisitionOutcome::unfenced);
+  SECTION("else while the admission is under way: it waits for their counters") {
+    world.node(1).hung = world.node(2).hung = true;
+    world.start();
+    SECTION("which has helped when the last vote comes") {
+      world.node(2).hangs_at = "LOCK.ACQUIRE";
+      acquire();
+      world.node(1).hung = world.node(2).hung = false;
+      world.settle();
+      CHECK(world.node(3).fenced);
+      CHECK_FALSE(got);
+      world.node(2).hangs_at = {};
+      world.node(2).hung = false;
+      world.settle();
+      CHECK(got.value().outcome == AcquisitionOutcome::acquired);
+    }
+    SECTION("which helps") {
+      acquire();
+      world.node(1).hung = world.node(2).hung = false;
+      world.settle();
+      CHECK(got.value().outcome == AcquisitionOutcome::acquired);
+      CHECK(got->lock.token > 70);
+    }
+    SECTION("but for a node timeout at most") {
+      acquire();
+      CHECK_FALSE(got);
+      world.node(1).hung = world.node(2).hung = false;
+      world.node(3).hangs_at = "LOCK.FENCE";  // at the floor, with what disk it has
+      world.advance(499ms);
+      CHECK_FALSE(got);
+      world.advance(1ms);
+      CHECK(got.value().outcome == AcquisitionOutcome::unfenced);
+    }
   }
 }
 

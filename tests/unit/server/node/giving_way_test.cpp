@@ -38,7 +38,6 @@ TEST_CASE("a client that sends much gives way after five milliseconds, and goes 
     for (int i = 0; i < rest; ++i) CHECK(world.alice.receive() == "(nil)");
     CHECK(world.alice.receive() == "+PONG");
     CHECK(world.alice.receive() == "(none)");
-    return;
   }
   SECTION("two of them take turns") {
     world.send_many(world.bob, "GET printer", 1000);
