@@ -198,7 +198,7 @@ bool FrontDoor::waits_on(const ServedCommands::Answered& answered) {
   if (found == wanted_.end()) return false;
   const bool is_got = !reply.items().empty() && reply.items()[0].integer() == 1;
   const bool may_not =
-      answered.is_refused || (reply.is_error() && reply.text().starts_with("NOPERM"));
+      answered.is_beyond_limits || (reply.is_error() && reply.text().starts_with("NOPERM"));
   if (!is_got && !may_not && !found->second.is_last && !is_stopping_) {
     waiting_.wait_on(session, found->second.key, reply.is_error());
     return true;

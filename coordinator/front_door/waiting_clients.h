@@ -150,8 +150,8 @@ class WaitingClients {
     bool is_own_release = false;            // seems_free: by this door
     unsigned own_turns = 0;                 // in a row
     bool may_look = false;                  // the nodes cannot tell: it is time to look
-    bool has_failed = false;                // the last attempt, as none that finds it held
-    bool is_failing = false;                // so it is since; has_failed: not said to the nodes yet
+    bool has_failed = false;                // the last attempt, though nobody has it: to be said
+    bool is_failing = false;                // the same of its first, until another attempt
     bool stands_in_wanted = false;
     bool stands_in_watched = false;
 

@@ -173,7 +173,7 @@ void GuardedCommand::keep_until(Instant stop_at) {
 }
 
 // As long as the guard lives the command's orphans are its own: all others that are ours by then
-// are what strangers have left us.
+// are what strangers have left us (rule H3).
 void GuardedCommand::learn_strangers() {
   if (strangers_.empty() || end_.guard_was_killed) return;
   std::vector<pid_t> children = find_children();

@@ -107,7 +107,7 @@ std::optional<std::vector<pid_t>> read_children() {
   return children;
 }
 
-// Most have none.
+// Most processes have none, which one call tells.
 std::vector<pid_t> find_children() {
   std::vector<pid_t> children;
   siginfo_t nobody{};

@@ -4,8 +4,8 @@
 // shell with job control leave it. Whoever they are, their parents lead to the command, or to the
 // one that takes over its orphans (PR_SET_CHILD_SUBREAPER), which is where the walk begins.
 //
-// Nothing here allocates, locks, or throws, so a process that was just forked may call it (a thread
-// that is gone there may have held malloc's lock at the fork); but for children, as lists.
+// But for the lists of children nothing here allocates, locks, or throws, so a process that was
+// just forked may call it (a thread that is gone there may have held malloc's lock at the fork).
 //
 // What a walk cannot promise: /proc is no snapshot. A process that forks while we look can be
 // missed, and so can a child whose number is below its parent's (numbers wrap). So whoever kills

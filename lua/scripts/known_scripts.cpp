@@ -15,10 +15,12 @@ bool KnownScript::names_holder(std::span<const std::string_view> arguments) cons
   return bytes && *bytes >= kFirstBytesMin && std::cmp_less_equal(*bytes, arguments[0].size());
 }
 
-bool KnownScript::compares_key(std::size_t nth, std::string_view key) const {
-  if (nth == 0 || form.keys == NativeForm::kAny) return true;
-  const bool is_counter = nth == 1 && compares == Compares::value_beside_counter;
-  return is_counter && key.starts_with("redisson_lock_token:");
+bool KnownScript::compares_key(std::string_view key, std::span<const std::string_view> keys) const {
+  if (form.keys == NativeForm::kAny) return true;
+  if (!keys.empty() && key == keys[0]) return true;
+  const bool is_second = keys.size() >= kKeysLookedAt && key == keys[1];
+  const bool counts = compares == Compares::value_beside_counter;
+  return is_second && counts && key.starts_with(kFencedLockCounter);
 }
 
 std::string_view known_script_body(std::string_view sha1) {

@@ -44,6 +44,9 @@ struct NativeForm {
   }
 };
 
+// How the names of FencedLock's counters begin.
+inline constexpr std::string_view kFencedLockCounter = "redisson_lock_token:";
+
 // How a script knows that a lock is its caller's, before it changes it.
 enum class Compares {
   value,                 // all of it, or its field of a hash
@@ -62,9 +65,10 @@ struct KnownScript {
   // Whether it changes a held lock only where its arguments name the value that holds it. Of a
   // beginning of the value 16 bytes are enough: random ones, as no other lock's value begins so.
   bool names_holder(std::span<const std::string_view> arguments) const;
-  // Whether that goes for the key that is its nth, from 0: each, where it takes any number of keys;
-  // else the first, as the others are what a library keeps beside its lock.
-  bool compares_key(std::size_t nth, std::string_view key) const;
+  // Whether that goes for this key of those that it is run with: each, where it takes any number of
+  // them; else the first, as the others are what a library keeps beside its lock.
+  bool compares_key(std::string_view key, std::span<const std::string_view> keys) const;
+  static constexpr std::size_t kKeysLookedAt = 2;  // by compares_key()
 };
 
 std::span<const KnownScript> known_scripts();

@@ -86,12 +86,11 @@ void Door::close_newcomer(std::string_view why, Instant now) {
   session->close_after_output();
 }
 
-// A transaction answers at once: is_slowed() kept it from being tried there.
 Reply Door::settle_password(Session& session, std::uint32_t refused_before, Reply reply,
-                            bool in_transaction, Instant now) {
+                            Instant now) {
   note_newcomer(session, now);
   if (session.refused_passwords > refused_before) note_wrong_password(session.peer().address, now);
-  if (!is_slowed(refused_before) || in_transaction) return reply;
+  if (refused_before < kQuickRefusals) return reply;
   if (reply.is_error()) parts_.stats.count_error(reply.text());
   late_refusals_.emplace_back(later(now, kRefusalDelay), LateReply{session.id(), reply.owned()});
   return Reply::later();

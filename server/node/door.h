@@ -47,14 +47,13 @@ class Door {
   // The session is about to end: the log hears why, where the node itself has cut it off.
   void close(const protocol::Session& session, Instant now);
 
-  // Whether who gave so many wrong passwords is told of each next one later. First there are a
-  // person's mistakes, and those of a program that tries an old password and a new one; beyond,
-  // there is a guess a second, where it would be hundreds of thousands.
-  static bool is_slowed(std::uint32_t refused_passwords) { return refused_passwords >= 10; }
+  // A person's mistakes, and those of a program that tries an old password and a new one. Beyond, a
+  // connection is told after a second: a guess a second, where it would be hundreds of thousands.
+  static constexpr std::uint32_t kQuickRefusals = 10;
   // AUTH and HELLO have looked at a password; RESET asks for it anew. refused_before: the session's
   // count of wrong ones, before they looked. Returns what is answered now.
   protocol::Reply settle_password(protocol::Session& session, std::uint32_t refused_before,
-                                  protocol::Reply reply, bool in_transaction, Instant now);
+                                  protocol::Reply reply, Instant now);
   // The same where it was said elsewhere than in a session, as on a front door's page: it is logged
   // and counted.
   void note_wrong_password(std::string_view address, Instant now);

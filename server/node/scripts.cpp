@@ -76,15 +76,17 @@ Reply Scripts::run(const protocol::Session& caller, const lua::Script& script,
   has_written_ = false;
   compares_ = script.known() != nullptr && script.known()->names_holder(arguments);
   keys_ = keys;
-  kept_keys_.clear();
   arguments_ = arguments;
   const std::uint64_t refused = parts_.stats.refused_recovering;
   Reply reply = lacks_memory_ && script.has_header()       ? Reply::error_view(kOutOfMemory)
                 : has_native_form(script, keys, arguments) ? run_natively(script, keys, arguments)
                                                            : run_in_lua(script, keys, arguments);
-  if (reply.is(Reply::Kind::later)) kept_keys_.assign(keys.begin(), keys.end());
-  keys_ = arguments_ = {};
-  if (reply.is(Reply::Kind::later)) return reply;
+  arguments_ = {};
+  if (reply.is(Reply::Kind::later)) {
+    keep_keys();
+    return reply;
+  }
+  keys_ = {};
   ran_ = &script;
   if (parts_.stats.refused_recovering == refused) [[likely]]
     return reply;
@@ -92,14 +94,11 @@ Reply Scripts::run(const protocol::Session& caller, const lua::Script& script,
   return reply;
 }
 
-bool Scripts::compares(std::string_view key) const {
-  if (!compares_) return false;
-  const auto is_named = [&](const auto& keys) {
-    const auto found = std::find(keys.begin(), keys.end(), key);
-    return found != keys.end() &&
-           script_->known()->compares_key(static_cast<std::size_t>(found - keys.begin()), key);
-  };
-  return is_named(keys_) || is_named(kept_keys_);
+// The caller's are gone before a suspended script goes on.
+void Scripts::keep_keys() {
+  const std::size_t count = std::min(keys_.size(), kept_keys_.size());
+  for (std::size_t i = 0; i < count; ++i) kept_keys_[i] = kept_text_[i] = keys_[i];
+  keys_ = std::span(kept_keys_).first(count);
 }
 
 Reply Scripts::run_in_lua(const lua::Script& script, std::span<const std::string_view> keys,

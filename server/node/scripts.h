@@ -31,6 +31,7 @@
 #include "server/settings/settings.h"
 #include "server/users/judge.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -101,7 +102,9 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
   bool is_suspended() const { return engine_.is_suspended(); }
   // Of the script under way: whether it changes a held lock under this key only where its arguments
   // name the value, and whether an operator vouches for it. Its arguments, until it is suspended.
-  bool compares(std::string_view key) const;
+  bool compares(std::string_view key) const {
+    return compares_ && script_->known()->compares_key(key, keys_);
+  }
   bool is_trusted() const { return trusted_.contains(script_->sha1()); }
   std::span<const std::string_view> arguments() const { return arguments_; }
   // A slice of the suspended script, which began then. Its reply, if it has ended.
@@ -151,6 +154,7 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
   protocol::Reply run_in_lua(const lua::Script& script, std::span<const std::string_view> keys,
                              std::span<const std::string_view> arguments);
   const Native& native_of(const lua::KnownScript& known);
+  void keep_keys();
   bool has_native_form(const lua::Script& script, std::span<const std::string_view> keys,
                        std::span<const std::string_view> arguments) const;
   // By Lua, if the form finds words that are not for it.
@@ -173,8 +177,9 @@ class Scripts final : private lua::ScriptHost, private lua::NativeHost {
   bool looks_at_calls_ = false;          // also at those of a native form: it may be refused one
   bool has_written_ = false;
   bool compares_ = false;
-  std::span<const std::string_view> keys_;  // until it is suspended
-  std::vector<std::string> kept_keys_;      // since
+  std::span<const std::string_view> keys_;  // the caller's; once it is suspended:
+  std::array<std::string_view, lua::KnownScript::kKeysLookedAt> kept_keys_;
+  std::array<std::string, lua::KnownScript::kKeysLookedAt> kept_text_;
   std::span<const std::string_view> arguments_;
 };
 

@@ -25,9 +25,6 @@ constexpr std::string_view kTakeAndTell = "49babb5a1e6a0c5f188c2ae62b93b51cdfd63
 constexpr std::size_t kLockWord = 3;
 constexpr std::size_t kCounterWord = 4;
 
-// The counter of a lock "name": Redisson puts a name into braces that has none.
-constexpr std::string_view kCounterPrefix = "redisson_lock_token:";
-
 bool is_take(std::string_view sha1) {
   return equals_ignoring_case(sha1, kTake) || equals_ignoring_case(sha1, kTakeAndTell);
 }
@@ -41,10 +38,10 @@ bool is_take_of_fenced_lock(const server::Call& call) {
   return script != nullptr && is_take(script->sha1);
 }
 
-// nullopt: the key is no counter.
+// Redisson puts a name into braces that has none. nullopt: the key is no counter.
 std::optional<std::string> lock_of_counter(std::string_view key) {
-  if (!key.starts_with(kCounterPrefix)) return std::nullopt;
-  const std::string_view name = key.substr(kCounterPrefix.size());
+  if (!key.starts_with(lua::kFencedLockCounter)) return std::nullopt;
+  const std::string_view name = key.substr(lua::kFencedLockCounter.size());
   const bool is_in_braces =
       name.size() > 2 && name.front() == '{' && name.find('}') == name.size() - 1;
   return std::string(is_in_braces ? name.substr(1, name.size() - 2) : name);

@@ -102,8 +102,8 @@ class ServedCommand {
   // REQUIRES of these: finished.
   protocol::Reply take_reply() { return std::move(*reply_); }
   Promise take_promise() { return std::move(promise_); }
-  // By limits of the nodes, which waiting does not change.
-  bool is_refused() const { return is_refused_; }
+  // It failed for limits of the nodes, which waiting does not change.
+  bool is_beyond_limits() const { return is_beyond_limits_; }
   // What it did to locks that it did not name by their values. Empty: there is no audit.
   std::vector<server::BrokenLock> take_broken() { return std::move(last_.broken); }
   // The locks that are in its client's name since, with their values.
@@ -217,7 +217,7 @@ class ServedCommand {
   std::vector<PartlyDone> partly_done_;            // by them; it is not known what came of it
   std::vector<Answer> last_answers_;               // for people
   bool may_have_changed_ = false;                  // what was there before, by any of its commits
-  bool is_refused_ = false;
+  bool is_beyond_limits_ = false;
   bool asked_for_token_ = false;  // of what it has done
   bool client_is_gone_ = false;
   std::size_t taking_ = 0;              // locks that count as its user's meanwhile

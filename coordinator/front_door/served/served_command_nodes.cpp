@@ -235,7 +235,7 @@ void ServedCommand::note_otherwise(const WantedChange& change, Instant began, No
 }
 
 // Nodes that were topped up behind an acquisition had another token until then, and a quorum may
-// have answered an extension before: a reading waits until the token is settled.
+// have answered an extension before: a reading waits until the token is settled (rule F5).
 bool ServedCommand::lacks_token() const {
   if (!body_->wants_token() || asked_for_token_ || done_.size() != 1) return false;
   return done_[0].kind != ChangeKind::release && done_[0].token == 0;
@@ -288,7 +288,7 @@ void ServedCommand::fail_commit(CommitOutcome outcome, Now now) {
     case CommitOutcome::unfenced:
       return refuse(unfenced_text(nodes, last_answers_), now);
     default:
-      is_refused_ = is_beyond_limits(last_answers_);
+      is_beyond_limits_ = coordinator::is_beyond_limits(last_answers_);
       ++parts_.stats.no_quorum;
       return fail(no_quorum_text(nodes, last_answers_, doubt()), now);
   }

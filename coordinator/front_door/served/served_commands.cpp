@@ -98,8 +98,8 @@ void ServedCommands::end(Number number) {
   ServedCommand& command = *under_way.mapped().command;
   const auto found = by_session_.find(session);
   if (found != by_session_.end() && found->second == number) by_session_.erase(found);
-  answered_.push_back({session, command.take_reply(), command.take_promise(), command.is_refused(),
-                       command.take_broken(),
+  answered_.push_back({session, command.take_reply(), command.take_promise(),
+                       command.is_beyond_limits(), command.take_broken(),
                        is_audited_ ? command.taken() : std::vector<Claim>()});
 }
 

@@ -27,7 +27,7 @@ class ServedCommands {
     SessionId session;
     protocol::Reply reply;
     Promise promise;
-    bool is_refused = false;  // by limits of the nodes, which waiting does not change
+    bool is_beyond_limits = false;  // of the nodes, which waiting does not change
     // For the audit; empty without one.
     std::vector<server::BrokenLock> broken;
     std::vector<Claim> taken;

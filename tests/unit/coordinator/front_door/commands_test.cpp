@@ -207,7 +207,7 @@ TEST_CASE("LOCK.EXTEND tells a token that a quorum stores, or none (rule F4)") {
         "[(integer) 1, (integer) 0, (integer) 10000]");
 }
 
-TEST_CASE("LOCK.EXTEND tells the token of its quorum, whichever nodes answer first") {
+TEST_CASE("LOCK.EXTEND tells the token of its quorum, whichever answer first (rule F5)") {
   DoorWorld world;
   DoorClient alice = world.connect();
   const std::string got = alice("LOCK.ACQUIRE printer alice PX 10000");
