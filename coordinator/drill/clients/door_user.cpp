@@ -57,7 +57,7 @@ class DoorUser final : public WorkingProcess {
 
  private:
   // Of a hundred holdings.
-  static constexpr std::uint64_t kLong = 10;
+  static constexpr std::uint64_t kLong = 25;
   static constexpr std::uint64_t kRunsOut = 30;
   static constexpr std::uint64_t kWithCommonValue = 50;  // of those
 
