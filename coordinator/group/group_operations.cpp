@@ -26,8 +26,7 @@ void ReadyOperation::on_link_changed(Instant now) {
   const std::size_t connected = group().ready_links();
   if (group().settled.count() == group().links.size()) {
     deadline_ = now;
-  } else if (!has_quorum_ && connected >= quorum_of(group().links.size())) {
-    has_quorum_ = true;
+  } else if (connected >= quorum_of(group().links.size())) {
     deadline_ = std::min(deadline_, later(now, std::min(now - start_, kGraceMax)));
   }
 }
@@ -53,7 +52,6 @@ void ChangeOperation::begin(Instant now) {
 }
 
 void ChangeOperation::on_answer(NodeIndex node, Completion&& completion, Instant now) {
-  note_answer(node, completion.answer);
   const NodeIdentity member = group().links[node].member_identity();
   machine_->on_answer(node, member, std::move(completion.answer), completion.reply, now, actions_);
   after_machine(now);

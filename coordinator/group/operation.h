@@ -209,7 +209,6 @@ class ReadyOperation : public Operation {
   std::function<void()> done_;
   Instant start_;
   Instant deadline_ = kNever;
-  bool has_quorum_ = false;
   bool ready_ = false;
 };
 

@@ -32,8 +32,10 @@ bool leave_no_quorum(const std::vector<Answer>& answers, AnswerKind kind) {
 
 bool leave_no_tokens(const std::vector<Answer>& answers, const NodeSet& plain) {
   NodeSet without = plain;
-  for (NodeIndex node = 0; node < answers.size(); ++node) {
-    if (answers[node].kind == AnswerKind::yes && answers[node].token == 0) without.set(node);
+  NodeIndex node = 0;
+  for (const Answer& answer : answers) {
+    if (answer.kind == AnswerKind::yes && answer.token == 0) without.set(node);
+    ++node;
   }
   return others_are_no_quorum(answers, without.count());
 }

@@ -42,6 +42,7 @@ class FakeNode {
   std::string hangs_at;               // it hangs when it is to answer what begins so
   bool knows_hello = true;
   std::string id;
+  std::string warning;  // why its settings are not safe
   std::string password;
   std::string log;  // the commands of locks, in order, with "; " between them
   std::size_t requests = 0;
@@ -122,6 +123,7 @@ class FakeNode {
     all.add_field("counter", Reply::integer(static_cast<std::int64_t>(counter)));
     all.add_field("admit_in_ms", Reply::integer(admit_from > now ? ceil_ms(admit_from - now) : 0));
     all.add_field("node_id", Reply::bulk(id));
+    all.add_field("warning", Reply::bulk(warning));
     all.add_field("fenced", Reply::integer(fenced ? 1 : 0));
     all.add_field("bound", Reply::integer(static_cast<std::int64_t>(bound)));
     return all;
@@ -380,6 +382,13 @@ class FakeNodes {
     node(number).inbox.clear();
     node(number).connected = false;
     group_->on_end(number - 1, "connection reset by peer", now_);
+    settle();
+  }
+
+  // One that was hung answers what has come.
+  void go_on(unsigned number) {
+    node(number).hangs_at = {};
+    node(number).hung = false;
     settle();
   }
 

@@ -287,6 +287,20 @@ TEST_CASE("a wrong password is told per node, and nothing is asked of that node"
   CHECK(answer_text(got->answers[0]) == "refuses the password");
 }
 
+TEST_CASE("nodes whose settings are not safe are not asked, and no waiting helps") {
+  FakeNodes world;
+  world.fenced();
+  for (const unsigned i : {1u, 2u, 3u}) world.node(i).warning = "restart-delay off is not safe";
+  world.start();
+  const Instant asked = world.now();
+  const auto got = world.acquire("printer", 30s, {.wait = 10s});
+  CHECK(got->outcome == AcquisitionOutcome::no_quorum);
+  CHECK(got->answers[0].kind == AnswerKind::unsafe);
+  CHECK(got->answers[0].text == "restart-delay off is not safe");
+  CHECK(world.now() == asked);
+  CHECK(world.log(1).empty());
+}
+
 TEST_CASE("servers without HELLO serve as nodes, with a password too") {
   FakeNodes world(3, "secret");
   for (const unsigned i : {1u, 2u, 3u}) {
@@ -361,6 +375,17 @@ TEST_CASE("when_ready comes at once when every link is made or refused") {
   bool ready = false;
   world.group().when_ready(world.now(), [&] { ready = true; });
   world.settle();
+  CHECK(ready);
+}
+
+TEST_CASE("when_ready comes at once when the last links are given up") {
+  FakeNodes world;
+  for (const unsigned i : {1u, 2u, 3u, 4u, 5u}) world.node(i).hung = true;
+  world.start();
+  world.advance(Link::kGreetingTimeMax - 100ms);
+  bool ready = false;
+  world.group().when_ready(world.now(), [&] { ready = true; });
+  world.advance(100ms);
   CHECK(ready);
 }
 

@@ -145,6 +145,26 @@ TEST_CASE("a wait that is cancelled leaves no wake behind") {
   CHECK_FALSE(wish.is_over());
 }
 
+TEST_CASE("a wait may be cancelled at any moment of a hand-over, by whom the news is told to") {
+  for (Duration after{}; after < 5 * kMessage; after += kMessage / 4) {
+    WaitingWorld world;
+    Client& alice = world.connected();
+    Client& bob = world.connected();
+    const HeldLock lock = world.take(alice);
+    Wish first;
+    Wish second;
+    world.want(bob, first);
+    world.want(bob, second);
+    world.pass(1s);
+    world.release(alice, lock);
+    world.pass(after);
+    const auto cancel = [&](const AcquireResult&) { bob.group().cancel(first.id, world.now()); };
+    bob.group().acquire({.name = "scanner"}, world.now(), cancel);
+    REQUIRE(world.run_until([&] { return second.is_over() || first.is_over(); }));
+    CHECK((second.is_got() || first.is_got()));
+  }
+}
+
 TEST_CASE("who does not wait arms nothing") {
   WaitingWorld world;
   Client& alice = world.connected();

@@ -101,6 +101,9 @@ TEST_CASE("marks that are over give their memory back, a block at a time") {
   CHECK(marks.bytes() == most);
   marks.reclaim(kNow + 10s + 4'500ns);
   CHECK(marks.bytes() < most);
+  ReleaseMarks two_blocks(kKey);
+  for (int i = 0; i < 1'500; ++i) two_blocks.add("k", std::to_string(i), kNow);
+  CHECK(marks.bytes() == two_blocks.bytes());  // the last one, and one to spare
   CHECK(marks.has("k", "4999", kNow));
   marks.reclaim(kNow + 11s);
   CHECK(marks.size() == 0);
