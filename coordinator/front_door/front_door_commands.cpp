@@ -237,6 +237,7 @@ Reply FrontDoor::watch(Call& call) {
   std::vector<std::string> keys;
   for (const std::string_view key : call.words.subspan(1)) {
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.emplace_back(key);
+    if (keys.size() > kWatchedKeysMax) break;
   }
   const std::size_t watched =
       call.session.watched_keys > 0 ? watched_.count_of(call.session.id()) : 0;

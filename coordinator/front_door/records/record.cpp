@@ -26,13 +26,14 @@ static_assert(kNumberAt + kNumberBytes + kNonceBytes == kRecordHeaderBytes,
 
 constexpr char kText = 'T';
 constexpr char kHash = 'H';
+constexpr char kHashOfOthers = 'h';
 
 // nullopt: these bytes are no record of a front door.
 std::optional<LockKind> kind_of(std::string_view value) {
   if (value.size() < kRecordHeaderBytes || !value.starts_with(kMagic)) return std::nullopt;
   if (value[kKindAt] == kText) return LockKind::text;
-  const bool is_hash =
-      value[kKindAt] == kHash && server::is_packed_hash(value.substr(kRecordHeaderBytes));
+  const bool says_hash = value[kKindAt] == kHash || value[kKindAt] == kHashOfOthers;
+  const bool is_hash = says_hash && server::is_packed_hash(value.substr(kRecordHeaderBytes));
   return is_hash ? std::optional(LockKind::hash) : std::nullopt;
 }
 
@@ -54,9 +55,21 @@ void append_number(std::string& to, std::uint32_t number) {
   for (int shift = 24; shift >= 0; shift -= 8) to.push_back(static_cast<char>(number >> shift));
 }
 
-void append_kind(std::string& to, LockKind kind) {
+void append_kind(std::string& to, char kind) {
   to.append(kMagic);
-  to.push_back(kind == LockKind::hash ? kHash : kText);
+  to.push_back(kind);
+}
+
+// Whether this hash is still of whom that lock was given to: a holder's count may be another.
+bool is_of_same_holders(const Record& before, std::string_view hash) {
+  if (before.kind != LockKind::hash || !before.is_its_takers) return false;
+  const server::PackedHash former(before.payload);
+  const server::PackedHash now(hash);
+  bool are_all_there = former.count() == now.count();
+  former.for_each([&](const server::HashField& field) {
+    are_all_there = are_all_there && now.find(field.name).has_value();
+  });
+  return are_all_there;
 }
 
 }  // namespace
@@ -67,7 +80,8 @@ Record read_record(std::string_view value) {
   return {.kind = *kind,
           .payload = value.substr(kRecordHeaderBytes),
           .incarnation = value.substr(kIncarnationAt, kIncarnationBytes),
-          .number = number_of(value)};
+          .number = number_of(value),
+          .is_its_takers = value[kKindAt] == kHash || number_of(value) == 0};
 }
 
 HeldBy held_by(std::string_view value) {
@@ -93,7 +107,7 @@ std::uint64_t lock_number(std::string_view value) {
 std::string new_record(LockKind kind, std::string_view payload, const RandomBytes& random) {
   std::string value;
   value.reserve(kRecordHeaderBytes + payload.size());
-  append_kind(value, kind);
+  append_kind(value, kind == LockKind::hash ? kHash : kText);
   append_random(value, kIncarnationBytes, random);
   append_number(value, 0);
   append_random(value, kNonceBytes, random);
@@ -107,7 +121,11 @@ std::string next_record(std::string_view value, LockKind kind, std::string_view 
   INVARIANT(!before.is_foreign && has_next_record(value), "a value that has no next");
   std::string next;
   next.reserve(kRecordHeaderBytes + payload.size());
-  append_kind(next, kind);
+  if (kind == LockKind::text) {
+    append_kind(next, kText);
+  } else {
+    append_kind(next, is_of_same_holders(before, payload) ? kHash : kHashOfOthers);
+  }
   next.append(before.incarnation);
   append_number(next, before.number + 1);
   append_random(next, kNonceBytes, random);

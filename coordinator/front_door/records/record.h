@@ -4,13 +4,14 @@
 //     0          3      4               20        24       32
 //     +----------+------+---------------+---------+--------+-----------
 //     | 00 72 6C | kind | incarnation   | number  | nonce  | payload …
-//     |          | T, H | random        | from 0  | random |
+//     |          | THh  | random        | from 0  | random |
 //     +----------+------+---------------+---------+--------+-----------
 //
 // Clients may use a value twice, as "1". A record's bytes never come twice, since each creation
 // draws its incarnation anew: so an undo, a release, or a message that comes late hits only what
 // it was meant for (rule Q6). The number, its highest byte first, counts the values that a held
-// lock had; each has a nonce of its own (rule D9).
+// lock had; each has a nonce of its own (rule D9). h is a hash that is no longer of whom the lock
+// was given to: it has other fields.
 //
 // A value without the header is foreign: a client of the nodes themselves put it there. It is held
 // for everybody, and no front door changes it.
@@ -42,6 +43,9 @@ struct Record {
   std::string_view incarnation = {};  // of a foreign record: the whole value
   std::uint32_t number = 0;           // how many values the lock had before this one
   bool is_foreign = false;
+  // By whom the lock was taken, its token and its label are his: nobody has put another text in
+  // place of his, or another holder's field into the hash.
+  bool is_its_takers = true;
 };
 
 Record read_record(std::string_view value);

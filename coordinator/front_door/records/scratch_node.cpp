@@ -101,7 +101,7 @@ RunResult ScratchNode::run(Transaction& requests, std::span<const KnownRecord> r
   result.messages = std::exchange(messages_, {});
   result.broken = node_.breaks().take_broken();
   messages_bytes_ = 0;
-  clear(records, result.touched, now.monotonic);
+  clear(records, now.monotonic);
   return result;
 }
 
@@ -132,7 +132,7 @@ Reply ScratchNode::execute(server::Call& call) {
 }
 
 void ScratchNode::execute(Transaction& requests, Now now, RunResult& result) {
-  const Instant began = stopwatch_ ? stopwatch_() : Instant{};
+  const Instant began = this->now();
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < requests.size() && !result.is_cut_short; ++i) {
     if (is_sessions_own(node_.commands(), requests.request(i))) {
@@ -141,7 +141,7 @@ void ScratchNode::execute(Transaction& requests, Now now, RunResult& result) {
     }
     Reply reply = node_.run_queued(session_, requests.request(i), now).owned();
     INVARIANT(!reply.is(Reply::Kind::later), "a run that goes on later");
-    const bool is_overdue = stopwatch_ && stopwatch_() - began > kScriptTimeMax;
+    const bool is_overdue = this->now() - began > kScriptTimeMax;
     result.is_cut_short = was_ended(reply) || (is_overdue && requests.size() > 1);
     bytes += reply.memory_bytes();
     if (bytes <= protocol::kTransactionBytesMax) result.replies.push_back(std::move(reply));
@@ -155,13 +155,12 @@ void ScratchNode::execute(Transaction& requests, Now now, RunResult& result) {
 std::vector<TouchedKey> ScratchNode::take_touched(std::span<const KnownRecord> records,
                                                   Instant now) {
   std::vector<TouchedKey> touched;
-  for (std::string& name : names_) {
-    const auto is_it = [&](const auto& known) { return known.key == name; };
+  for (const std::string& name : names_) {
+    if (touched.size() > kKeysMax) break;
+    const auto is_it = [&](const TouchedKey& known) { return known.key == name; };
     if (std::any_of(touched.begin(), touched.end(), is_it)) continue;
-    const auto before = std::find_if(records.begin(), records.end(), is_it);
-    std::optional<SeenRecord> after = look(name, now);
-    touched.push_back({std::move(name), before == records.end() ? std::nullopt : before->record,
-                       std::move(after)});
+    const KnownRecord* known = find_record(records, name);
+    touched.push_back({name, known == nullptr ? std::nullopt : known->record, look(name, now)});
   }
   return touched;
 }
@@ -171,10 +170,9 @@ std::optional<SeenRecord> ScratchNode::look(const std::string& key, Instant now)
   return lock == nullptr ? std::nullopt : std::optional(seen(*lock));
 }
 
-void ScratchNode::clear(std::span<const KnownRecord> records,
-                        const std::vector<TouchedKey>& touched, Instant now) {
+void ScratchNode::clear(std::span<const KnownRecord> records, Instant now) {
   for (const KnownRecord& known : records) node_.grants().release(known.key, now);
-  for (const TouchedKey& key : touched) node_.grants().release(key.key, now);
+  for (const std::string& name : names_) node_.grants().release(name, now);
   node_.grants().uncovered().clear();
   node_.grants().count_imposed_ttls();
 }

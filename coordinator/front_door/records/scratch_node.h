@@ -36,6 +36,9 @@ namespace redlock::coordinator {
 // A run may be done again and again, and nobody else is served meanwhile: a script gets so long,
 // and so does a transaction; then it is ended with an error.
 inline constexpr Duration kScriptTimeMax = 100ms;
+// Of one command, script or transaction: more would hold up everybody's turn. A run that touches
+// more tells of one more, and no others.
+inline constexpr std::size_t kKeysMax = 64;
 // What the messages of one run may take, as they are kept until its changes are made.
 inline constexpr std::size_t kHeldMessagesBytesMax = 1024 * 1024;
 
@@ -104,6 +107,9 @@ class ScratchNode final : private server::Elsewhere {
   RunResult run(protocol::Transaction& requests, std::span<const KnownRecord> records, Now now,
                 const std::shared_ptr<const protocol::User>& user = nullptr);
 
+  // By the clock that runs are held to; without one it stands still.
+  Instant now() const { return stopwatch_ ? stopwatch_() : Instant{}; }
+
   server::Node& node() { return node_; }
 
  private:
@@ -112,8 +118,7 @@ class ScratchNode final : private server::Elsewhere {
   void execute(protocol::Transaction& requests, Now now, RunResult& result);
   std::vector<TouchedKey> take_touched(std::span<const KnownRecord> records, Instant now);
   std::optional<SeenRecord> look(const std::string& key, Instant now);
-  void clear(std::span<const KnownRecord> records, const std::vector<TouchedKey>& touched,
-             Instant now);
+  void clear(std::span<const KnownRecord> records, Instant now);
 
   // Commands with their counters.
   using Entries = std::vector<const server::CommandTable::Entry*>;

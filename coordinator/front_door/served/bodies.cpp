@@ -3,9 +3,12 @@
 #include "base/text/number.h"
 #include "base/text/words.h"
 #include "coordinator/front_door/records/record.h"
+#include "coordinator/front_door/served/door_errors.h"
+#include "coordinator/front_door/served/fenced_bodies.h"
 #include "protocol/resp/errors.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace redlock::coordinator {
@@ -17,14 +20,24 @@ using server::LockKind;
 
 namespace {
 
-// SET key value NX … or SETNX, and no answer but whether it did.
+// SET key value NX, with a TTL or without, or SETNX: no answer but whether it did. What stands
+// behind another option may be a value to compare with, which may read as NX does.
 bool is_plain_try_of(Request words) {
   if (equals_ignoring_case(words[0], "SETNX")) return true;
   if (!equals_ignoring_case(words[0], "SET")) return false;
+  constexpr std::array<std::string_view, 4> kOfTtls = {"PX", "EX", "PXAT", "EXAT"};
   bool only_if_absent = false;
-  for (const std::string_view word : words.subspan(std::min<std::size_t>(words.size(), 3))) {
-    if (equals_ignoring_case(word, "GET")) return false;
-    only_if_absent = only_if_absent || equals_ignoring_case(word, "NX");
+  for (std::size_t i = 3; i < words.size(); ++i) {
+    const auto is_it = [&](std::string_view option) {
+      return equals_ignoring_case(words[i], option);
+    };
+    if (is_it("NX")) {
+      only_if_absent = true;
+    } else if (std::any_of(kOfTtls.begin(), kOfTtls.end(), is_it)) {
+      ++i;  // the time
+    } else {
+      return false;
+    }
   }
   return only_if_absent;
 }
@@ -85,6 +98,10 @@ class ScratchBody final : public CommandBody {
   }
   RunResult run(std::span<const KnownRecord> records, Now now) override {
     RunResult run = scratch_.run(request_, records, now, user_);
+    if (makes_counter(run)) {
+      run = {};
+      run.replies.push_back(Reply::error_view(kCounterIsToken));
+    }
     run.moves_deadlines = run.moves_deadlines && may_compare_deadlines(request_.request(0));
     return run;
   }
@@ -120,6 +137,8 @@ class ExecBody final : public CommandBody {
       return has_changed(watched, records);
     });
     RunResult run = is_broken_ ? RunResult{} : scratch_.run(*queue_, records, now, user_);
+    makes_counter_ = makes_counter(run);
+    if (makes_counter_) run = {};
     for (const WatchedRecord& watched : watched_) {
       const bool is_touched =
           std::any_of(run.touched.begin(), run.touched.end(),
@@ -131,6 +150,7 @@ class ExecBody final : public CommandBody {
 
   Reply reply(RunResult& run, std::span<const SettledKey>, Now now) override {
     if (is_broken_) return Reply::null_array();
+    if (makes_counter_) return Reply::error_view(kCounterIsToken);
     Reply replies = this->replies(run, now);
     tell(run, relay_);
     return replies;
@@ -138,14 +158,19 @@ class ExecBody final : public CommandBody {
 
  private:
   // What is the session's own runs now: who begins to listen among the commands hears the others.
+  // Nobody else is served meanwhile, so it may take as long as all the others together.
   Reply replies(RunResult& run, Now now) {
-    if (!run.replies.empty() && run.replies[0].is(Reply::Kind::too_large)) {
-      return Reply::too_large();
-    }
+    const Instant end = scratch_.now() + kScriptTimeMax;
     Reply replies = Reply::array();
+    std::size_t bytes = 0;
     for (std::size_t i = 0; i < run.replies.size(); ++i) {
-      const bool is_sessions = run.replies[i].is(Reply::Kind::none);
-      Reply reply = is_sessions ? run_queued_(queue_->request(i), now) : std::move(run.replies[i]);
+      Reply& reply = run.replies[i];
+      if (reply.is(Reply::Kind::none)) {
+        reply = scratch_.now() > end ? Reply::error_view(kLeftOut)
+                                     : run_queued_(queue_->request(i), now);
+      }
+      bytes += reply.memory_bytes();
+      if (bytes > protocol::kTransactionBytesMax) return Reply::too_large();
       replies.add(reply.owned());
     }
     return replies;
@@ -166,6 +191,7 @@ class ExecBody final : public CommandBody {
   RunQueued run_queued_;
   MessageRelay& relay_;
   bool is_broken_ = false;
+  bool makes_counter_ = false;
 };
 
 class WatchBody final : public CommandBody {

@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "base/token.h"
 #include "coordinator/front_door/records/key_state.h"
+#include "coordinator/front_door/records/record.h"
 #include "coordinator/front_door/records/scratch_node.h"
 #include "protocol/resp/reply.h"
 
@@ -26,6 +27,11 @@ struct SettledKey {
   std::optional<std::string> value;  // the whole record before the command; nullopt: it was free
   Token token = 0;  // what a quorum stores with it, after the command; 0: not known
   KeyLabel label = {};
+
+  // Token and label are of whoever got the lock. Whoever has put another value in place of that
+  // one's got neither.
+  bool is_its_takers() const { return !value || read_record(*value).is_its_takers; }
+  Token holders_token() const { return is_its_takers() ? token : 0; }
 };
 
 class CommandBody {

@@ -30,6 +30,9 @@ inline constexpr std::string_view kDoneInPart =
     "ERR the locks changed under way, and this was done in part: look, and try it again";
 inline constexpr std::string_view kScriptTooLong =
     "ERR the script ran for 100 ms, which is the most at a front door; nothing of it was done";
+inline constexpr std::string_view kLeftOut =
+    "ERR the transaction ran for 100 ms, which is the most at a front door: this command of it was "
+    "left out";
 inline constexpr std::string_view kClientGone = "ERR the client has gone: its lock is given back";
 inline constexpr std::string_view kTooManyWait =
     "ERR too many wait for locks at this front door already";

@@ -81,16 +81,6 @@ class AcquireBody final : public LockBody {
   Take take_;
 };
 
-// Token and label are of whoever got the lock. Whoever has put another value in place of that one's
-// got neither.
-bool is_replaced(const SettledKey& settled) {
-  return settled.value && read_record(*settled.value).number > 0;
-}
-
-Token token_of(const SettledKey& settled) {
-  return is_replaced(settled) ? 0 : settled.token;
-}
-
 // Compares, as the commands do that are for the lock's holder.
 class HoldersBody : public LockBody {
  public:
@@ -123,7 +113,8 @@ class ExtendBody final : public HoldersBody {
   Reply reply_to(const TouchedKey& touched, const SettledKey& settled, Now) override {
     if (is_hash(touched)) return Reply::error_view(protocol::kWrongType);
     if (!is_holders(touched)) return list(Reply::integer(0));
-    return list(Reply::integer(1), number_reply(token_of(settled)), Reply::integer(ceil_ms(ttl_)));
+    return list(Reply::integer(1), number_reply(settled.holders_token()),
+                Reply::integer(ceil_ms(ttl_)));
   }
 
   Duration ttl_;
@@ -154,8 +145,8 @@ class HolderBody final : public LockBody {
     if (!touched.before) return Reply::null();
     if (is_hash(touched)) return Reply::error_view(protocol::kWrongType);
     Reply told = list(Reply::bulk(touched.before->payload), ms_left(touched, now),
-                      number_reply(token_of(settled)));
-    if (settled.label.text.empty() || is_replaced(settled)) return told;
+                      number_reply(settled.holders_token()));
+    if (settled.label.text.empty() || !settled.is_its_takers()) return told;
     told.add(Reply::bulk(settled.label.text)).add(Reply::integer(floor_ms(settled.label.held)));
     return told;
   }

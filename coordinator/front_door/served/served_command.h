@@ -41,8 +41,6 @@
 
 namespace redlock::coordinator {
 
-// One command, script or transaction: more would hold up everybody's turn.
-inline constexpr std::size_t kKeysMax = 64;
 inline constexpr unsigned kRunsMax = 16;
 // All runs of one command together.
 inline constexpr Duration kRunTimeMax = 3 * kScriptTimeMax;

@@ -167,6 +167,8 @@ TEST_CASE("a LOCK.ACQUIRE that does not wait takes nothing before those who do (
   CHECK(second("LOCK.ACQUIRE printer second PX 1000").starts_with("[(integer) 0, "));
   release_silently(world, "printer");
   CHECK(holder("SET printer late NX PX 1000") == "(nil)");
+  CHECK(holder("SET printer late PX 1000 IFNE NX") == "+OK");  // that is no plain try
+  release_silently(world, "printer");
   second.send("LOCK.ACQUIRE printer second PX 1000 WAIT 0");
   world.host().act();
   CHECK(holder("LOCK.ACQUIRE printer late PX 1000") == "[(integer) 0, (integer) 1]");

@@ -129,6 +129,30 @@ TEST_CASE("a change of a record is one of five operations (rule D4)") {
   CHECK(change_between(held, hash) == ChangeKind::replace);
 }
 
+TEST_CASE("a value is of whom the lock was given to, or of others that came after him (rule D9)") {
+  Random random(1);
+  const RandomBytes bytes = random_of(random);
+  const auto hash = [](std::initializer_list<std::string_view> names) {
+    server::HashFields fields;
+    for (const std::string_view name : names) fields.set(name, "1");
+    return fields.pack();
+  };
+  const std::string taken = new_record(LockKind::hash, hash({"a"}), bytes);
+  CHECK(read_record(taken).is_its_takers);
+  const std::string counted = next_record(taken, LockKind::hash, hash({"a"}), bytes);
+  CHECK(read_record(counted).is_its_takers);
+  for (const auto& other : {hash({"b"}), hash({"a", "b"})}) {
+    const std::string others = next_record(counted, LockKind::hash, other, bytes);
+    CHECK_FALSE(read_record(others).is_its_takers);
+    CHECK(read_record(others).kind == LockKind::hash);
+    const std::string again = next_record(others, LockKind::hash, hash({"a"}), bytes);
+    CHECK_FALSE(read_record(again).is_its_takers);
+  }
+  const std::string text = next_record(taken, LockKind::text, "a", bytes);
+  CHECK_FALSE(read_record(text).is_its_takers);
+  CHECK_FALSE(read_record(next_record(text, LockKind::hash, hash({"a"}), bytes)).is_its_takers);
+}
+
 TEST_CASE("each value of a lock has the next number, and bytes that never were (rule D9)") {
   Random random(1);
   const RandomBytes bytes = random_of(random);

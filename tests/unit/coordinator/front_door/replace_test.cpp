@@ -374,6 +374,38 @@ TEST_CASE("a FencedLock has the token of the quorum in place of its counter (rul
   CHECK(world.held_at("redisson_lock_token:{printer}") == 0);
 }
 
+TEST_CASE(
+    "a FencedLock's token is of whom it was given to, and of nobody who took its place (F3)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  CHECK(alice(kFencedLock + "10000 alice:1") == "[(integer) -1, (integer) 1]");
+  for (const char* command :
+       {"MULTI", "DEL printer", "HINCRBY printer bob:1 1", "PEXPIRE printer 10000"}) {
+    bob(command);
+  }
+  CHECK(bob("EXEC") == "[(integer) 1, (integer) 1, (integer) 1]");
+  CHECK_THAT(bob(kFencedLock + "10000 bob:1"), Contains("no one fencing token"));
+  CHECK(bob("GET redisson_lock_token:{printer}") == "(nil)");
+  CHECK(bob("DEL printer") == "(integer) 1");
+  CHECK(alice("LOCK.ACQUIRE printer alice PX 10000") ==
+        "[(integer) 1, (integer) 2, (integer) 10000]");
+  CHECK(bob("SET printer bob XX PX 10000") == "+OK");
+  CHECK(bob("GET redisson_lock_token:{printer}") == "(nil)");
+}
+
+TEST_CASE("a FencedLock's counter is made by no other command: it would count no tokens (F3)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  CHECK(alice("MULTI") == "+OK");
+  CHECK(alice(kFencedLock + "10000 alice:1") == "+QUEUED");
+  CHECK_THAT(alice("EXEC"), Contains("-ERR at a front door the token of a lock takes"));
+  CHECK_THAT(alice("INCR redisson_lock_token:{printer}"), Contains("-ERR at a front door"));
+  CHECK(world.held_at("printer") == 0);
+  CHECK(world.held_at("redisson_lock_token:{printer}") == 0);
+  CHECK(alice("DEL printer redisson_lock_token:{printer}") == "(integer) 0");
+}
+
 TEST_CASE("a FencedLock is not got where too few nodes give tokens (rule F4)") {
   DoorWorld world;
   for (const unsigned node : {1u, 2u, 3u}) world.nodes().node(node).grants().unfence();

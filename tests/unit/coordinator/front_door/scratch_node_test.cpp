@@ -110,6 +110,13 @@ TEST_CASE("keys that no declaration names are found by running") {
   CHECK(run.changes() == "a:create b:none c:none ");
 }
 
+TEST_CASE("of more keys than one command may have a run tells one more, and forgets them all") {
+  Scratch run;
+  run("EVAL \"for i = 1, 16000 do redis.call('set', i, '1', 'PX', '9') end\" 0");
+  CHECK(run.last.touched.size() == coordinator::kKeysMax + 1);
+  CHECK(run.node().locks().size() == 0);
+}
+
 TEST_CASE("the requests of a transaction run at one instant; the session's own do not run here") {
   Scratch run;
   CHECK(run({"SET k alice PX 5000", "CLIENT SETNAME alice", "GET k", "DEL k"}) ==
