@@ -10,9 +10,12 @@
 // share their hash, one in four thousand million, are taken for each other: then EXEC does nothing
 // for no reason, and its client tries again, as it has to be able to anyway.
 //
-// Thread safety: none. Invariant: a watched key stands in by_session_ and its hash in by_hash_; the
-// table notes what changes as long as there is one; session.watched_keys and watch_is_broken tell
-// the same.
+// A change costs a mark at each session that watches the key. What else they watch is forgotten
+// when they are, as their own expense.
+//
+// Thread safety: none. Invariant: a watched key stands in by_session_, and until it changes its
+// hash in by_hash_; the table notes what changes as long as there is one; session.watched_keys
+// tells the same.
 #pragma once
 
 #include "protocol/session/session.h"
@@ -25,7 +28,7 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 namespace redlock::server {
@@ -62,17 +65,17 @@ class Watches {
 
  private:
   struct Watched {
-    protocol::Session& session;
     std::set<std::string, std::less<>> keys;
     std::size_t bytes = 0;
   };
 
   void find_broken();
-  void drop_keys(Watched& watched);
+  void want_changes() { locks_.notes().want(KeyNotes::changed, !by_hash_.empty()); }
 
   LockLookup& locks_;
   std::map<SessionId, Watched> by_session_;
-  std::set<std::pair<std::uint32_t, SessionId>> by_hash_;
+  // Whose hash is the table's already, which no client knows the key of.
+  std::unordered_map<std::uint32_t, std::vector<protocol::Session*>> by_hash_;
   std::size_t bytes_ = 0;
   std::vector<std::uint32_t> changed_;  // kept for its memory
 };

@@ -191,6 +191,16 @@ class OneClient(ProcessTest):
             # One by one of each key, and nobody takes it.
             self.assertTrue(eventually(lambda: int(client.info()["waiters"]) == 0))
 
+    def test_a_change_of_what_many_watch(self):
+        """It costs a mark at each; what else they watch is forgotten when they end that, or go."""
+        names = [f"key{i}" for i in range(4_000)]
+        watchers = [self.served.client(timeout_s=60) for _ in range(30 if SANITIZED else 300)]
+        for watcher in watchers:
+            self.assertEqual(watcher("WATCH", *names), "OK")
+        with self.served.client(timeout_s=60) as client:
+            self.assert_others_are_answered_while(
+                "what they watch changes", lambda: client("SET", "key0", "v", "PX", 5000), watchers)
+
     def test_a_long_transaction(self):
         commands = 20_000 if SANITIZED else 250_000
         requests = [request("MULTI")] + [request("GET", "printer")] * commands + [request("EXEC")]

@@ -55,7 +55,6 @@ std::vector<KnownRecord> ServedCommand::records(Now now) const {
 
 RunResult ServedCommand::run_once(Now now) {
   ++parts_.stats.runs;
-  if (runs_ > 1) ++parts_.stats.runs_again;
   if (!parts_.stopwatch) return body_->run(records(now), now);
   const Instant began = parts_.stopwatch();
   RunResult result = body_->run(records(now), now);
@@ -64,16 +63,18 @@ RunResult ServedCommand::run_once(Now now) {
   return result;
 }
 
-// Until every key that the run touched was among those that it was given. False: it cannot go on,
-// and has failed.
+// Until every key that the run touched was among those that it was given: each run finds one more,
+// or is the last. False: it cannot go on, and has failed.
 bool ServedCommand::run(Now now) {
-  for (;;) {
-    if (++runs_ > kRunsMax) {
-      refuse(std::string(kChangesTooOften), now);
-      return false;
-    }
+  if (++runs_ > kRunsMax) {
+    refuse(std::string(kChangesTooOften), now);
+    return false;
+  }
+  for (bool is_again = runs_ > 1;; is_again = true) {
+    if (is_again) ++parts_.stats.runs_again;
     last_ = run_once(now);
     ran_at_ = now;
+    if (last_.is_cut_short) return true;
     bool is_complete = true;
     for (const TouchedKey& touched : last_.touched) {
       if (find(touched.key) != nullptr) continue;
@@ -144,7 +145,10 @@ void ServedCommand::start(Now now) {
 // What was guessed, or learned, when it came may have changed since.
 void ServedCommand::on_turn(Now now) {
   if (finished() || commit_ != nullptr || !readings_.empty()) return;
-  if (waits_since_) parts_.stats.turn_waits.add(now.monotonic - *waits_since_);
+  if (waits_since_) {
+    parts_.stats.turn_waits.add(now.monotonic - *waits_since_);
+    waited_ += now.monotonic - *waits_since_;
+  }
   waits_since_.reset();
   for (KeyState& state : keys_) guess(state, now);
   runs_ = 0;
@@ -322,8 +326,9 @@ void ServedCommand::answer_unchanged(Now now) {
   answer(now);
 }
 
+// For its turn it waits as long as it takes: that says nothing of the nodes.
 bool ServedCommand::is_out_of_time(Now now) const {
-  return now.monotonic - came_.monotonic >= parts_.times.acquire_time;
+  return now.monotonic - came_.monotonic - waited_ >= parts_.times.acquire_time;
 }
 
 // --- of others of the line

@@ -220,6 +220,7 @@ class ServedCommand {
   bool client_is_gone_ = false;
   std::size_t taking_ = 0;              // locks that count as its user's meanwhile
   std::optional<Instant> waits_since_;  // for its turn
+  Duration waited_{};
   std::optional<protocol::Reply> reply_;
   Promise promise_;
 };

@@ -120,7 +120,8 @@ class LongRequests(DoorTest):
     def test_of_many_commands_of_the_door_itself(self):
         self.served = self.door()
         for words in (("COMMAND", "DOCS"), ("INFO", "everything")):
-            self.assertHoldsUpNobody(words, request("MULTI"), *[request(*words)] * 8000, request("EXEC"))
+            self.assertHoldsUpNobody(words, request("MULTI"), *[request(*words)] * 8000,
+                                     request("EXEC"))
 
 
 if __name__ == "__main__":

@@ -168,6 +168,17 @@ TEST_CASE("it is counted how long commands waited for their turn (rule D10)") {
   CHECK(waited == 1);
 }
 
+TEST_CASE("who waited long for its turn is told as much as who did not (rule D10)") {
+  DoorWorld world;
+  std::vector<DoorClient> clients;
+  for (int i = 0; i < 300; ++i) clients.push_back(world.connect());
+  CHECK(clients[0]("LOCK.ACQUIRE printer alice PX 60000").starts_with("[(integer) 1, "));
+  for (DoorClient& client : clients) client.send("LOCK.EXTEND printer alice PX 50000");
+  for (DoorClient& client : clients) {
+    CHECK(client.receive(10s) == "[(integer) 1, (integer) 1, (integer) 50000]");
+  }
+}
+
 TEST_CASE("EXEC does nothing where a watched lock is another's, be its value the same") {
   DoorWorld world(5, 2);
   DoorClient alice = world.connect(1);
