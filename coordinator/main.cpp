@@ -3,11 +3,11 @@
 #include "coordinator/cli/command_line.h"
 #include "coordinator/cli/messages.h"
 #include "coordinator/cli/node_report.h"
+#include "coordinator/cli/output.h"
 #include "coordinator/cli/shell_lines.h"
 #include "coordinator/commands/commands.h"
 
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <optional>
 
@@ -79,11 +79,12 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a node that is gone, or nobody who reads, is an error to handle
   const CommandLine line = parse_command_line(argc, argv);
   if (!line.subcommand) {
-    fmt::print(line.exit_code == exit_code::kDone ? stdout : stderr, "{}", line.text);
-    fmt::print("{}", line.for_shell);
-    return line.exit_code;
+    if (line.exit_code == exit_code::kDone) print_text(line.text);
+    if (line.exit_code != exit_code::kDone) say(MessageStream::error, line.text);
+    print_text(line.for_shell);
+    return exit_code_after_output(line.exit_code);
   }
   if (line.options.quiet) be_quiet();
   for (const std::string& warning : line.warnings) complain(warning);
-  return run_subcommand(*line.subcommand, line.options);
+  return exit_code_after_output(run_subcommand(*line.subcommand, line.options));
 }

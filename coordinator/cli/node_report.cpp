@@ -4,6 +4,7 @@
 #include "base/text/json.h"
 #include "base/text/printable.h"
 #include "coordinator/cli/messages.h"
+#include "coordinator/cli/output.h"
 
 #include <algorithm>
 
@@ -77,8 +78,8 @@ void report_failure(const Options& options, const Error& error) {
 
 void tell_shell_of_failure(const Options& options, Over over, int exit_code) {
   if (options.json) return;
-  static_cast<void>(std::fputs(failure_line(over, exit_code).c_str(), stdout));
-  static_cast<void>(std::fflush(stdout));
+  print_text(failure_line(over, exit_code));
+  flush_output();
 }
 
 int exit_code_of(const Error& error, int if_held) {

@@ -2,6 +2,7 @@
 
 #include "base/text/duration_text.h"
 #include "coordinator/cli/messages.h"
+#include "coordinator/cli/output.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -18,8 +19,8 @@ constexpr std::size_t kColumnsIfUnknown = 80;
 constexpr Duration kLineEvery = 10s;
 
 void print(const std::string& text) {
-  static_cast<void>(std::fputs(text.c_str(), stdout));
-  static_cast<void>(std::fflush(stdout));
+  print_text(text);
+  flush_output();
 }
 
 std::size_t columns() {

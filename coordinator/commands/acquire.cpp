@@ -3,12 +3,11 @@
 #include "base/text/printable.h"
 #include "base/time.h"
 #include "coordinator/cli/node_report.h"
+#include "coordinator/cli/output.h"
 #include "coordinator/cli/shell_lines.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/lock_wait.h"
 #include "coordinator/commands/session.h"
-
-#include <cstdio>
 
 #include <fmt/format.h>
 
@@ -27,11 +26,11 @@ bool print_lock(const Options& options, const Lock& lock) {
                             {"token", token},
                             {"round_trips", lock.round_trips},
                             {"valid_until", uptime_seconds(lock.valid_until)}};
-    fmt::print("{}\n", all.text());
+    print_out("{}\n", all.text());
   } else {
-    fmt::print("{}", lock_lines(lock, left));
+    print_text(lock_lines(lock, left));
   }
-  return std::fflush(stdout) == 0;
+  return flush_output();
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // redlock admit: gives unfenced nodes their part in tokens again, and says what became of each.
 #include "base/text/json.h"
 #include "coordinator/cli/node_report.h"
+#include "coordinator/cli/output.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
 
@@ -28,16 +29,16 @@ void print_json(const Admitted& admitted) {
   JsonObject all = {{"outcome", is_any_new(admitted) ? "admitted" : "nothing to do"},
                     {"nodes", nodes}};
   if (is_any_new(admitted)) all.add("floor", admitted.floor);
-  fmt::print("{}\n", all.text());
+  print_out("{}\n", all.text());
 }
 
 void print_lines(const Admitted& admitted) {
   std::size_t width = 0;
   for (const NodeAdmission& node : admitted.nodes) width = std::max(width, node.answer.node.size());
   for (const NodeAdmission& node : admitted.nodes) {
-    fmt::print("{:<{}}  {}\n", node.answer.node, width, node.answer.text);
+    print_out("{:<{}}  {}\n", node.answer.node, width, node.answer.text);
   }
-  if (!is_any_new(admitted)) fmt::print("nothing to do\n");
+  if (!is_any_new(admitted)) print_out("nothing to do\n");
 }
 
 }  // namespace

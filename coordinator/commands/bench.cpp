@@ -5,12 +5,12 @@
 #include "base/net/turn/timer.h"
 #include "coordinator/bench/bench_figures.h"
 #include "coordinator/cli/node_report.h"
+#include "coordinator/cli/output.h"
 #include "coordinator/cli/progress.h"
 #include "coordinator/client/holder.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
 
-#include <cstdio>
 #include <ctime>
 #include <optional>
 
@@ -155,11 +155,11 @@ void Bench::end_if_idle() {
 void Bench::tell() {
   progress_.clear();
   if (options_.json) {
-    fmt::print("{}\n", bench_json(figures_));
+    print_out("{}\n", bench_json(figures_));
   } else {
-    fmt::print("{}", bench_text(figures_));
+    print_text(bench_text(figures_));
   }
-  std::fflush(stdout);
+  flush_output();
   if (last_error_ && !options_.json) report_failure(options_, *last_error_);
 }
 

@@ -3,14 +3,13 @@
 #include "coordinator/commands/drill.h"
 
 #include "coordinator/cli/node_report.h"
+#include "coordinator/cli/output.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/drill/clients/client_process.h"
 #include "coordinator/drill/history/check_report.h"
 #include "coordinator/drill/runs/command_process.h"
 #include "coordinator/drill/timeline/timeline.h"
 #include "coordinator/drill/world/history_file.h"
-
-#include <cstdio>
 
 #include <fmt/format.h>
 
@@ -26,7 +25,7 @@ int check_history(const Options& options) {
   const drill::Story story = drill::tell(history.value());
   const drill::Report report = drill::check(history.value(), story);
   const auto text = options.json ? drill::report_json : drill::report_text;
-  static_cast<void>(std::fputs(text(history.value(), story, report).c_str(), stdout));
+  print_text(text(history.value(), story, report));
   if (!options.drill.html_file.empty() &&
       !write_file(options.drill.html_file, drill::timeline_html(history.value(), story, report))) {
     return exit_code::kOutput;

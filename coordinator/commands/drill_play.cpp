@@ -4,6 +4,7 @@
 #include "base/invariant.h"
 #include "base/text/duration_text.h"
 #include "coordinator/cli/node_report.h"
+#include "coordinator/cli/output.h"
 #include "coordinator/cli/progress.h"
 #include "coordinator/commands/drill.h"
 #include "coordinator/drill/history/check.h"
@@ -194,8 +195,8 @@ std::string figures(const drill::PlannedDrillProgress& progress) {
 }
 
 void tell(const Options& options, const std::string& text) {
-  if (!options.json) static_cast<void>(std::fputs((text + "\n").c_str(), stdout));
-  static_cast<void>(std::fflush(stdout));
+  if (!options.json) print_out("{}\n", text);
+  flush_output();
 }
 
 Status play(drill::PlannedDrill& drill, const Options& options) {
@@ -237,7 +238,7 @@ int judge_drill(const PlayedDrill& drill, const Options& options, const drill::S
   const auto verdict = drill::judge(files, options.drill.out_folder, options.json, look);
   if (!verdict) return fail(stage, verdict.error().text);
   show(verdict.value().shown, options);
-  static_cast<void>(std::fputs(verdict.value().text.c_str(), stdout));
+  print_text(verdict.value().text);
   tell(options, fmt::format("\nThe history is {0}/history.jsonl, the picture {0}/timeline.html.",
                             options.drill.out_folder));
   const bool is_as_it_should_be = verdict.value().shown.differences.empty();

@@ -4,11 +4,10 @@
 #include "base/text/printable.h"
 #include "base/time.h"
 #include "coordinator/cli/node_report.h"
+#include "coordinator/cli/output.h"
 #include "coordinator/cli/shell_lines.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
-
-#include <cstdio>
 
 #include <fmt/format.h>
 
@@ -22,11 +21,11 @@ bool print_validity(const Options& options, const Lock& lock) {
     const JsonObject all = {{"outcome", "extended"},
                             {"validity_ms", floor_ms(left)},
                             {"valid_until", uptime_seconds(lock.valid_until)}};
-    fmt::print("{}\n", all.text());
+    print_out("{}\n", all.text());
   } else {
-    fmt::print("{}", validity_lines(lock, left));
+    print_text(validity_lines(lock, left));
   }
-  return std::fflush(stdout) == 0;
+  return flush_output();
 }
 
 // A lock that is not this holder's any more is over for the shell, too. After any other failure it

@@ -5,6 +5,7 @@
 #include "base/text/duration_text.h"
 #include "base/text/json.h"
 #include "coordinator/cli/node_report.h"
+#include "coordinator/cli/output.h"
 #include "coordinator/client/node_address.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/health/group_plans.h"
@@ -84,17 +85,17 @@ JsonObject json_of(const GroupRoster& roster, const States& states) {
 }
 
 void print(const Options& options, const GroupRoster& roster, const States& states) {
-  if (options.json) return fmt::print("{}\n", json_of(roster, states).text());
+  if (options.json) return print_out("{}\n", json_of(roster, states).text());
   if (roster.epoch == 0) {
-    return fmt::print("no roster yet: `redlock group create` makes these {} nodes a group\n",
-                      states.size());
+    return print_out("no roster yet: `redlock group create` makes these {} nodes a group\n",
+                     states.size());
   }
   std::size_t width = 0;
   for (const GroupMember& member : roster.members) width = std::max(width, member.node.size());
-  fmt::print("epoch {}, {} members\n", roster.epoch, roster.members.size());
+  print_out("epoch {}, {} members\n", roster.epoch, roster.members.size());
   for (const GroupMember& member : roster.members) {
-    fmt::print("  {:<{}}  since {:<3}  {}\n", member.node, width, member.since,
-               standing_text(states, member));
+    print_out("  {:<{}}  since {:<3}  {}\n", member.node, width, member.since,
+              standing_text(states, member));
   }
 }
 

@@ -2,6 +2,7 @@
 #include "base/text/json.h"
 #include "base/time.h"
 #include "coordinator/cli/node_report.h"
+#include "coordinator/cli/output.h"
 #include "coordinator/commands/client_value.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
@@ -18,22 +19,22 @@ namespace {
 void print_holder(const Options& options, const Holder& holder) {
   if (options.json) {
     JsonObject all = holder_json(options.name, holder, options.node_count);
-    fmt::print("{}\n", with_client_value(std::move(all), holder).text());
+    print_out("{}\n", with_client_value(std::move(all), holder).text());
     return;
   }
   const auto left = left_ms(holder);
-  fmt::print("value    {}\nleft_ms  {}\ntoken    {}\nnodes    {} of {}\n", shown_value(holder),
-             left ? std::to_string(*left) : "-",
-             holder.token == 0 ? "-" : std::to_string(holder.token), holder.nodes,
-             options.node_count);
+  print_out("value    {}\nleft_ms  {}\ntoken    {}\nnodes    {} of {}\n", shown_value(holder),
+            left ? std::to_string(*left) : "-",
+            holder.token == 0 ? "-" : std::to_string(holder.token), holder.nodes,
+            options.node_count);
   if (holder.label.empty()) return;
-  fmt::print("label    {}\nheld_ms  {}\n", holder.label, floor_ms(holder.held));
+  print_out("label    {}\nheld_ms  {}\n", holder.label, floor_ms(holder.held));
 }
 
 void print_free(const Options& options) {
-  if (!options.json) return fmt::print("free\n");
+  if (!options.json) return print_out("free\n");
   const JsonObject all = {{"name", options.name}, {"held", false}};
-  fmt::print("{}\n", all.text());
+  print_out("{}\n", all.text());
 }
 
 int tell(const Options& options, const Result<std::optional<Holder>, Error>& result) {

@@ -3,6 +3,7 @@
 #include "base/text/json.h"
 #include "base/text/printable.h"
 #include "coordinator/cli/node_report.h"
+#include "coordinator/cli/output.h"
 #include "coordinator/commands/client_value.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
@@ -28,7 +29,7 @@ void print_json(const Options& options, const Locks& locks) {
     JsonObject told = holder_json(lock.name, lock.holder, options.node_count);
     all.add(with_client_value(std::move(told), lock.holder));
   }
-  fmt::print("{}\n", JsonObject{{"locks", all}}.text());
+  print_out("{}\n", JsonObject{{"locks", all}}.text());
 }
 
 std::string line_of(const ListedLock& lock, std::size_t width, std::size_t nodes) {
@@ -48,10 +49,10 @@ void print_table(const Options& options, const Locks& locks) {
   std::size_t width = 0;
   for (const ListedLock& lock : locks) width = std::max(width, printable(lock.name).size());
   width = std::clamp<std::size_t>(width, 4, kNameWidthMax);
-  fmt::print("{:<{}}  {:>8}  {:>8}  {:>10}  NODES   HOLDER\n", "NAME", width, "LEFT", "HELD FOR",
-             "TOKEN");
+  print_out("{:<{}}  {:>8}  {:>8}  {:>10}  NODES   HOLDER\n", "NAME", width, "LEFT", "HELD FOR",
+            "TOKEN");
   for (const ListedLock& lock : locks) {
-    fmt::print("{}\n", line_of(lock, width, options.node_count));
+    print_out("{}\n", line_of(lock, width, options.node_count));
   }
 }
 

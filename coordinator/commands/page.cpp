@@ -3,6 +3,7 @@
 #include "base/net/turn/signal.h"
 #include "base/text/same_secret.h"
 #include "coordinator/cli/node_report.h"
+#include "coordinator/cli/output.h"
 #include "coordinator/client/parsed_options.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/page/status_page.h"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <memory>
 #include <vector>
 
@@ -62,8 +62,8 @@ int command_page(const Options& options) {
       loop.stop();
     }));
   }
-  fmt::print("the group is shown at http://{}/ until Ctrl-C\n", server.value()->local().text());
-  std::fflush(stdout);
+  print_out("the group is shown at http://{}/ until Ctrl-C\n", server.value()->local().text());
+  flush_output();
   loop.run();
   return exit_code::of_signal(ended_by);
 }

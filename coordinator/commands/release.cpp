@@ -5,6 +5,7 @@
 // lock, and an extension that is under way elsewhere could spread it again. A node that refuses the
 // connection is not waited for.
 #include "coordinator/cli/node_report.h"
+#include "coordinator/cli/output.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
 
@@ -18,7 +19,7 @@ int command_release(const Options& options, CommandSession& session) {
       report_failure(options, result.error());
       return session.finish_when_undone(exit_code_of(result.error()));
     }
-    if (options.json) fmt::print("{}\n", R"({"outcome":"released"})");
+    if (options.json) print_out("{}\n", R"({"outcome":"released"})");
     session.finish_when_undone(exit_code::kDone);
   };
   return session.run([&] {

@@ -3,13 +3,13 @@
 #include "base/net/terminal_keys.h"
 #include "base/net/turn/clock.h"
 #include "base/net/turn/timer.h"
+#include "coordinator/cli/output.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/commands/session.h"
 #include "coordinator/health/group_verdict.h"
 #include "coordinator/health/status_table.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <optional>
@@ -88,7 +88,7 @@ class StatusCommand {
  private:
   void begin_watching() {
     if (is_terminal()) {
-      fmt::print("\x1b[H\x1b[2J");
+      print_out("\x1b[H\x1b[2J");
       keys_.emplace(session_.loop(), [this](char key) { on_key(key); });
     }
     session_.on_interrupt([this](int number) { end(exit_code::of_signal(number)); });
@@ -99,7 +99,7 @@ class StatusCommand {
   }
 
   void end(int exit_code) {
-    if (is_terminal()) fmt::print("\r\x1b[K");
+    if (is_terminal()) print_out("\r\x1b[K");
     session_.finish(exit_code);
   }
 
@@ -108,6 +108,7 @@ class StatusCommand {
       if (!result) return;  // it ends
       show(result.value());
       if (!options_.watch) return session_.finish(last_);
+      if (!flush_output()) return session_.finish(exit_code::kOutput);
       again_.set(later(net::read_clock(net::ClockKind::monotonic), kWatchInterval));
     });
   }
@@ -118,14 +119,14 @@ class StatusCommand {
     if (options_.json) {
       JsonObject told = status_object(states, verdict);
       told.add("exit_code", last_);
-      fmt::print("{}\n", told.text());
+      print_out("{}\n", told.text());
     } else if (!options_.watch) {
-      fmt::print("{}", text_of(states, verdict));
+      print_text(text_of(states, verdict));
     } else {
       const std::string text = time_line() + text_of(states, verdict);
-      fmt::print("{}", is_terminal() ? drawn_over(text, "q: quit") : text + "\n");
+      print_text(is_terminal() ? drawn_over(text, "q: quit") : text + "\n");
     }
-    std::fflush(stdout);
+    flush_output();
   }
 
   const Options& options_;

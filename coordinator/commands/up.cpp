@@ -6,6 +6,7 @@
 #include "base/net/turn/timer.h"
 #include "base/text/json.h"
 #include "coordinator/cli/node_report.h"
+#include "coordinator/cli/output.h"
 #include "coordinator/commands/commands.h"
 #include "coordinator/health/group_plans.h"
 #include "coordinator/health/group_verdict.h"
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -263,21 +263,21 @@ void Up::tell_ready() {
   if (options_.json) {
     JsonObject all = {{"REDLOCK_NODES", nodes_.addresses()}};
     if (door_) all.add("front_door", door_address());
-    fmt::print("{}\n", all.text());
+    print_out("{}\n", all.text());
   } else {
-    fmt::print(
+    print_out(
         "{} nodes are ready. In another terminal:\n\n  export REDLOCK_NODES={}\n"
         "  redlock status\n\n",
         nodes_.nodes().size(), nodes_.addresses());
     if (door_) {
-      fmt::print(
+      print_out(
           "A front door is open at {}, which any Redis client takes for one Redis:\n\n"
           "  redis-cli -p {} SET printer alice NX PX 30000\n\n",
           door_address(), door_port_);
     }
-    fmt::print("Ctrl-C stops {}.\n", door_ ? "all of them" : "them");
+    print_out("Ctrl-C stops {}.\n", door_ ? "all of them" : "them");
   }
-  std::fflush(stdout);
+  flush_output();
 }
 
 }  // namespace

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace redlock::protocol {
+namespace {
+
+constexpr std::size_t kRoomShare = 32;  // of maxmemory-clients
+
+}  // namespace
 
 Session& Sessions::open(Peer peer, bool authenticated, Instant now) {
   const Session::Id id = ++last_id_;
@@ -23,8 +28,11 @@ void Sessions::close(Session::Id id) {
 }
 
 // The shell's figures are looked at anew: what was unsent when it told them may have
-// gone out since.
+// gone out since. Those that took most go until a little more room is made than is wanted, or each
+// who comes next would have all of them looked at again.
 void Sessions::make_room() {
+  std::vector<Session*> by_bytes;
+  by_bytes.reserve(sessions_.size());
   bytes_ = 0;
   for (const auto& [id, session] : sessions_) {
     if (const Transport* transport = session->transport; transport != nullptr) {
@@ -32,14 +40,16 @@ void Sessions::make_room() {
     }
     session->settled_bytes_ = session->cut_ == Session::Cut::no ? session->memory_bytes() : 0;
     bytes_ += session->settled_bytes_;
+    by_bytes.push_back(session.get());
   }
-  while (bytes_ > bytes_max_) {
-    const auto largest =
-        std::max_element(sessions_.begin(), sessions_.end(), [](const auto& a, const auto& b) {
-          return a.second->settled_bytes_ < b.second->settled_bytes_;
-        });
+  if (bytes_ <= bytes_max_) return;
+  std::sort(by_bytes.begin(), by_bytes.end(), [](const Session* a, const Session* b) {
+    return a->settled_bytes_ > b->settled_bytes_;
+  });
+  for (Session* largest : by_bytes) {
+    if (bytes_ <= bytes_max_ - bytes_max_ / kRoomShare) break;
     ++cut_for_bytes_;
-    largest->second->cut_off(Session::Cut::took_most);
+    largest->cut_off(Session::Cut::took_most);
   }
 }
 

@@ -92,7 +92,8 @@ void Node::show_to_monitors(const Call& call, Reply* reply) {
   if (reply != nullptr && reply->is(Reply::Kind::postponed)) return;
   const std::string_view address = call.session.peer().address;
   const std::string_view from = call.from_script ? "lua" : address;
-  std::string line = monitor_line(call.now.wall, from, call.command.spec, call.words);
+  std::string line = monitor_line(call.now.wall, from, call.command.spec, call.words,
+                                  observers_.monitors().line_bytes_max());
   // What is answered later is shown before: the session has to know that it waits for that.
   const bool is_later = reply != nullptr && reply->is(Reply::Kind::later);
   const bool is_own = call.session.is_in(Session::kMonitoring) && !call.in_transaction && !is_later;

@@ -33,13 +33,13 @@ void Monitors::show(std::string_view line, const protocol::User* of, const Sessi
 }
 
 std::string monitor_line(WallTime when, std::string_view from, const protocol::CommandSpec& spec,
-                         protocol::Request words) {
+                         protocol::Request words, std::size_t bytes_max) {
   const auto us = std::chrono::floor<std::chrono::microseconds>(when.time_since_epoch()).count();
   const bool is_path = from.starts_with('/');
   if (is_path) from = from.substr(0, from.rfind(':'));
   std::string line = fmt::format("{}.{:06} [0 {}{}]", us / 1'000'000, us % 1'000'000,
                                  is_path ? "unix:" : "", from);
-  std::size_t left = kMonitorLineBytesMax;
+  std::size_t left = bytes_max;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = shown_word(spec, words, i);
     if (word.size() > left) return line + fmt::format(" ... ({} more arguments)", words.size() - i);

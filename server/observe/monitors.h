@@ -10,6 +10,8 @@
 #include "protocol/resp/request.h"
 #include "protocol/session/session.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -19,6 +21,8 @@ namespace redlock::server {
 
 // Of the words in a line, as they were sent: a lock's value or a script.
 inline constexpr std::size_t kMonitorLineBytesMax = 64 * 1024;
+// And of all monitors' lines of one command, as nobody is served while they are written.
+inline constexpr std::size_t kMonitorLinesBytesMax = 1024 * 1024;
 
 class Monitors {
  public:
@@ -32,6 +36,12 @@ class Monitors {
   // command is about, as one with a script's arguments, cannot be told from its words.
   void show(std::string_view line, const protocol::User* of, const protocol::Session* except) const;
 
+  // What one line may have of a command's words: the more monitors there are, the less.
+  std::size_t line_bytes_max() const {
+    return std::min(kMonitorLineBytesMax,
+                    kMonitorLinesBytesMax / std::max<std::size_t>(sessions_.size(), 1));
+  }
+
   // A monitor whose unread output is more than this is closed; 0: never. One script may be millions
   // of lines.
   void set_output_bytes_max(std::uint64_t bytes) { output_bytes_max_ = bytes; }
@@ -43,8 +53,8 @@ class Monitors {
 
 // The line of a command, without the '+'. from: the client's address, or "lua". A socket in the
 // file system is told as "unix:PATH". Passwords are left out, and so are the words beyond
-// kMonitorLineBytesMax, of which only the number is told: one line goes to every monitor.
+// bytes_max, of which only the number is told: one line goes to every monitor.
 std::string monitor_line(WallTime when, std::string_view from, const protocol::CommandSpec& spec,
-                         protocol::Request words);
+                         protocol::Request words, std::size_t bytes_max);
 
 }  // namespace redlock::server

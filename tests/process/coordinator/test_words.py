@@ -18,13 +18,27 @@ class Words(GroupTest):
         self.assertEqual(result.stdout, f"unset {' '.join(SHELL_VARIABLES)}; (exit 75)\n")
         self.assertRegex(result.stderr, r"^redlock: held: held by \S+ for .* more\n$")
 
+    def sh(self, script):
+        return subprocess.run(["bash", "-o", "pipefail", "-c", script], env=self.environment,
+                              capture_output=True, text=True, check=False)
+
     def test_a_lock_that_cannot_be_printed_is_released(self):
-        for output in (">/dev/full", ">&-"):
-            result = subprocess.run(["sh", "-c", f"{REDLOCK} acquire unseen {output}"],
-                                    env=self.environment, capture_output=True, text=True,
-                                    check=False)
+        for name in ("unseen", "u" * 5000):  # longer than what is written at once
+            for output in (">/dev/full", ">&-", "--json >/dev/full"):
+                self.assertExit(74, self.sh(f"{REDLOCK} acquire {name} {output}"))
+                self.assertExit(1, self.redlock("holder", name))
+
+    def test_what_is_told_and_cannot_be_printed_ends_with_74(self):
+        self.acquire("h" * 5000)
+        for words in ("list", "--json list", "status", f"--json holder {'h' * 5000}", "group",
+                      "--help", "--version"):
+            result = self.sh(f"{REDLOCK} {words} >/dev/full")
             self.assertExit(74, result)
-            self.assertExit(1, self.redlock("holder", "unseen"))
+            self.assertIn("standard output: No space left on device", result.stderr)
+        # Whoever reads no more has seen enough.
+        result = self.sh(f"{REDLOCK} list | true")
+        self.assertIn(result.returncode, (0, 74))
+        self.assertEqual(result.stderr, "")
 
     def test_too_few_descriptors_are_a_failure_like_any_other(self):
         # Enough for the program and its loop, too few for five connections.
@@ -43,9 +57,7 @@ class Words(GroupTest):
         value = self.acquire("unread")["REDLOCK_VALUE"]
         for output in (">/dev/full", ">&-"):
             script = f"{REDLOCK} extend unread --ttl 20s --value {value} {output}"
-            result = subprocess.run(["sh", "-c", script], env=self.environment,
-                                    capture_output=True, text=True, check=False)
-            self.assertExit(74, result)
+            self.assertExit(74, self.sh(script))
         self.assertExit(0, self.redlock("release", "unread", "--value", value))
 
     def test_a_lock_without_a_name_is_a_usage_error(self):

@@ -342,6 +342,19 @@ TEST_CASE("of clients that together take too much, the one that takes most is cu
   CHECK(service.sessions.bytes() == 0);
 }
 
+TEST_CASE("of many that take as much a few are cut off, and whoever comes next cuts off none") {
+  SessionFixture service;
+  service.sessions.set_bytes_max(1'000'000);
+  const auto come = [&] {
+    service.client().session().tell(Reply::bulk(std::string(9'000, 'x')), 0);
+  };
+  while (service.sessions.cut_for_bytes() == 0) come();
+  const std::uint64_t cut = service.sessions.cut_for_bytes();
+  CHECK(cut <= 5);
+  come();
+  CHECK(service.sessions.cut_for_bytes() == cut);
+}
+
 TEST_CASE("what went out since the shell told of it is not held against a client") {
   struct Sent final : Transport {
   } sent;

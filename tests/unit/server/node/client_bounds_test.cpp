@@ -205,6 +205,16 @@ TEST_CASE("a monitor is told the words of a command as far as a line goes") {
   CHECK(watcher.receive().ends_with("xxx\""));
   ask(node, client, {"EXISTS", "k", std::string(kMonitorLineBytesMax, 'x'), "l"});
   CHECK_THAT(watcher.receive(), Contains("EXISTS") && Contains(" ... (2 more arguments)"));
+  // Of many each is told less, as one command's lines are written at once.
+  std::vector<TestClient> others;
+  for (std::size_t i = 1; i < kMonitorLinesBytesMax / 1024; ++i) {
+    others.push_back(node.connect());
+    ask(node, others.back(), {"MONITOR"});
+  }
+  ask(node, client, {"ECHO", std::string(1024 - 4, 'x')});
+  CHECK(watcher.receive().ends_with("xxx\""));
+  ask(node, client, {"ECHO", std::string(1024, 'x')});
+  CHECK_THAT(watcher.receive(), Contains("ECHO") && Contains(" ... (1 more arguments)"));
 }
 
 TEST_CASE("INFO tells commands and bytes a second, of the last second or two") {
