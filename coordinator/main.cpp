@@ -1,6 +1,6 @@
 // The program `redlock`.
 #include "base/net/process/standard_streams.h"
-#include "coordinator/cli/command_line.h"
+#include "coordinator/cli/command_line/command_line.h"
 #include "coordinator/cli/messages.h"
 #include "coordinator/cli/node_report.h"
 #include "coordinator/cli/output.h"

@@ -13,6 +13,7 @@ SCRIPTS_OF_EACH = 8
 TRIES = 40
 ACQUIRE_TIME = "300ms" if SANITIZED or UNKIND else "50ms"
 ROUNDS = 1000000
+KEYS = 30
 LONGEST_S = 0.5 + BUSY_S  # it was 0.9 to 8.5 s
 LONG = (f"local sum = 0 for i = 1, {ROUNDS} do sum = sum + i % 7 end "
         "redis.call('get', KEYS[1]) return sum")
@@ -122,6 +123,20 @@ class LongRequests(DoorTest):
         for words in (("COMMAND", "DOCS"), ("INFO", "everything")):
             self.assertHoldsUpNobody(words, request("MULTI"), *[request(*words)] * 8000,
                                      request("EXEC"))
+
+    def test_of_a_script_that_finds_its_keys_one_by_one(self):
+        self.served = self.door()
+        with self.served.client() as client:
+            for number in range(1, KEYS + 1):
+                self.assertEqual(client("SET", f"key{number}", "1", "NX", "PX", TTL_MS), "OK")
+            count = ("local i = 1 while redis.call('exists', 'key' .. i) == 1 do i = i + 1 end "
+                     "return i - 1")
+            self.assertEqual(client("EVAL", count, 0), KEYS)
+            # Whatever it finds not, as yet, it takes its time for.
+            self.assertHoldsUpNobody("EVAL", request("EVAL", f"""
+                for i = 1, {KEYS} do
+                  if not redis.call('get', 'key' .. i) then while true do end end
+                end""", 0))
 
 
 if __name__ == "__main__":

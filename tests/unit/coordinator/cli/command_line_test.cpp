@@ -1,4 +1,4 @@
-#include "coordinator/cli/command_line.h"
+#include "coordinator/cli/command_line/command_line.h"
 
 #include "coordinator/link/node_facts.h"
 #include "tests/support/temporary_folder.h"

@@ -1,5 +1,5 @@
 #include "base/version.h"
-#include "coordinator/cli/command_line_parts.h"
+#include "coordinator/cli/command_line/command_line_parts.h"
 #include "coordinator/cli/shell_lines.h"
 
 #include <algorithm>

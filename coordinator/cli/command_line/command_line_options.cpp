@@ -3,7 +3,7 @@
 #include "base/text/number.h"
 #include "base/token.h"
 #include "base/version.h"
-#include "coordinator/cli/command_line_parts.h"
+#include "coordinator/cli/command_line/command_line_parts.h"
 
 #include <string>
 #include <string_view>

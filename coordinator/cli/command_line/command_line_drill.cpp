@@ -1,6 +1,6 @@
 // The command line of `redlock drill`.
 #include "base/text/duration_text.h"
-#include "coordinator/cli/command_line_parts.h"
+#include "coordinator/cli/command_line/command_line_parts.h"
 
 #include <algorithm>
 #include <array>

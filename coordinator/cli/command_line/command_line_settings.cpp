@@ -3,7 +3,7 @@
 #include "base/net/text_file.h"
 #include "base/text/number.h"
 #include "base/text/words.h"
-#include "coordinator/cli/command_line_parts.h"
+#include "coordinator/cli/command_line/command_line_parts.h"
 
 #include <array>
 #include <climits>

@@ -1,4 +1,4 @@
-#include "coordinator/cli/command_line_parts.h"
+#include "coordinator/cli/command_line/command_line_parts.h"
 
 #include "base/text/duration_text.h"
 #include "coordinator/client/node_address.h"

@@ -1,7 +1,7 @@
 // The command line of `redlock serve`.
 #include "base/text/duration_text.h"
 #include "base/text/number.h"
-#include "coordinator/cli/command_line_parts.h"
+#include "coordinator/cli/command_line/command_line_parts.h"
 
 #include <algorithm>
 #include <array>

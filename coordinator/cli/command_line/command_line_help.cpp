@@ -1,6 +1,6 @@
 // What --help says. A subcommand's help is whole by itself: its usage, its options and those of
 // all, and the exit codes that it can end with.
-#include "coordinator/cli/command_line_parts.h"
+#include "coordinator/cli/command_line/command_line_parts.h"
 
 #include <array>
 #include <string_view>

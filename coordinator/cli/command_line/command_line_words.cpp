@@ -1,7 +1,7 @@
 // What was given, word by word: where the command of `run` begins, and what a slip may have meant.
 #include "base/text/guess.h"
 #include "base/text/printable.h"
-#include "coordinator/cli/command_line_parts.h"
+#include "coordinator/cli/command_line/command_line_parts.h"
 
 #include <algorithm>
 #include <array>
