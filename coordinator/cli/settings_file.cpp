@@ -1,5 +1,6 @@
 #include "coordinator/cli/settings_file.h"
 
+#include "base/text/printable.h"
 #include "base/text/words.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ Status add_settings_file(const std::string& file, std::string_view text, GivenSe
     const std::string_view name = line.substr(0, blank);
     const std::string origin = fmt::format("{}:{}", file, number);
     if (std::find(kNamesInFile.begin(), kNamesInFile.end(), name) == kNamesInFile.end()) {
-      return Failure{fmt::format("{}: '{}' is no setting; there are {}", origin, name,
+      return Failure{fmt::format("{}: '{}' is no setting; there are {}", origin, printable(name),
                                  fmt::join(kNamesInFile, ", "))};
     }
     const std::string_view value = trimmed(line.substr(blank));

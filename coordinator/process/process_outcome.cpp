@@ -1,5 +1,7 @@
 #include "coordinator/process/process_outcome.h"
 
+#include "base/text/printable.h"
+
 #include <cerrno>
 #include <cstring>
 
@@ -14,8 +16,9 @@ constexpr int kNotFound = 127;
 }  // namespace
 
 StartFailure start_failure(const std::string& program, int error) {
-  if (error == ENOENT) return {kNotFound, fmt::format("{}: not found", program)};
-  return {kNotExecutable, fmt::format("{}: cannot be executed: {}", program, std::strerror(error))};
+  const std::string shown = printable(program);
+  if (error == ENOENT) return {kNotFound, fmt::format("{}: not found", shown)};
+  return {kNotExecutable, fmt::format("{}: cannot be executed: {}", shown, std::strerror(error))};
 }
 
 }  // namespace redlock::coordinator

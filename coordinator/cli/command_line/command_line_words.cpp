@@ -157,12 +157,12 @@ void hide_secrets(std::span<char*> words) {
 
 std::vector<std::string> split_off_command(const CLI::App& app, std::vector<std::string> words,
                                            std::vector<std::string>& command) {
-  if (!words.empty() && words.front() == "help") {
-    words.erase(words.begin());
+  const std::vector<std::size_t> plain = places_of_plain_words(app, words);
+  if (!plain.empty() && words[plain.front()] == "help") {
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(plain.front()));
     words.emplace_back("--help");
     return words;
   }
-  const std::vector<std::size_t> plain = places_of_plain_words(app, words);
   if (plain.empty() || words[plain.front()] != "run") return words;
   auto end = std::find(words.begin(), words.end(), "--");
   const bool has_name = plain.size() > 1;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <vector>
 
 namespace redlock::coordinator {
 namespace {
@@ -60,16 +61,18 @@ void append_kind(std::string& to, char kind) {
   to.push_back(kind);
 }
 
-// Whether this hash is still of whom that lock was given to: a holder's count may be another.
+std::vector<std::string_view> names_of(std::string_view hash) {
+  std::vector<std::string_view> names;
+  server::PackedHash(hash).for_each(
+      [&](const server::HashField& field) { names.push_back(field.name); });
+  return names;
+}
+
+// Whether this hash is still of whom that lock was given to: a holder's count may be another, which
+// leaves the fields in their order.
 bool is_of_same_holders(const Record& before, std::string_view hash) {
-  if (before.kind != LockKind::hash || !before.is_its_takers) return false;
-  const server::PackedHash former(before.payload);
-  const server::PackedHash now(hash);
-  bool are_all_there = former.count() == now.count();
-  former.for_each([&](const server::HashField& field) {
-    are_all_there = are_all_there && now.find(field.name).has_value();
-  });
-  return are_all_there;
+  return before.kind == LockKind::hash && before.is_its_takers &&
+         names_of(before.payload) == names_of(hash);
 }
 
 }  // namespace

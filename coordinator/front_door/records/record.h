@@ -4,7 +4,7 @@
 //     0          3      4               20        24       32
 //     +----------+------+---------------+---------+--------+-----------
 //     | 00 72 6C | kind | incarnation   | number  | nonce  | payload …
-//     |          | THh  | random        | from 0  | random |
+//     |          | T H h| random        | from 0  | random |
 //     +----------+------+---------------+---------+--------+-----------
 //
 // Clients may use a value twice, as "1". A record's bytes never come twice, since each creation

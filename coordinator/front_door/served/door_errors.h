@@ -33,6 +33,9 @@ inline constexpr std::string_view kScriptTooLong =
 inline constexpr std::string_view kLeftOut =
     "ERR the transaction ran for 100 ms, which is the most at a front door: this command of it was "
     "left out";
+inline constexpr std::string_view kCounterIsToken =
+    "ERR at a front door the token of a lock takes the place of a FencedLock's counter: take the "
+    "lock alone, not in MULTI or another script";
 inline constexpr std::string_view kClientGone = "ERR the client has gone: its lock is given back";
 inline constexpr std::string_view kTooManyWait =
     "ERR too many wait for locks at this front door already";

@@ -9,7 +9,6 @@
 #include "server/node/command.h"
 
 #include <memory>
-#include <string_view>
 
 namespace redlock::coordinator {
 
@@ -17,10 +16,7 @@ namespace redlock::coordinator {
 std::unique_ptr<CommandBody> fenced_body(ScratchNode& scratch, server::Call& call);
 
 // Whether a run of anything else would make such a counter, as the script in a transaction does:
-// what it counts are no tokens, so the run is to be refused.
+// what it counts are no tokens, so the run is to be refused (kCounterIsToken).
 bool makes_counter(const RunResult& run);
-inline constexpr std::string_view kCounterIsToken =
-    "ERR at a front door the token of a lock takes the place of a FencedLock's counter: take the "
-    "lock alone, not in MULTI or another script";
 
 }  // namespace redlock::coordinator

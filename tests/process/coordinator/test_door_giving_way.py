@@ -60,6 +60,15 @@ class LongScripts(DoorTest):
             client.close()
         self.assertOthersAreServed()
 
+    @staticmethod
+    def answer_of(served, *words):
+        """None: an OK that would go out too late goes not, and its connection ends (rule D2)."""
+        try:
+            with served.client() as client:
+                return client(*words)
+        except ConnectionResetError:
+            return None
+
     def test_locks_are_got_within_a_short_acquire_time(self):
         """Beside a client whose scripts end by their time alone, one after the other."""
         served = self.door("--acquire-time", ACQUIRE_TIME)
@@ -74,9 +83,8 @@ class LongScripts(DoorTest):
         endless.start()
         self.addCleanup(endless.join)
         self.addCleanup(over.set)
-        with served.client() as client:
-            answers = [client("SET", f"printer{number}", "1", "NX", "PX", TTL_MS)
-                       for number in range(TRIES)]
+        answers = [self.answer_of(served, "SET", f"printer{number}", "1", "NX", "PX", TTL_MS)
+                   for number in range(TRIES)]
         print(f"\n  {answers.count('OK')} of {TRIES} locks", end="", flush=True)
         self.assertGreater(answers.count("OK"), TRIES // 4)  # it was none
 

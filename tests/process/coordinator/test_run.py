@@ -34,9 +34,9 @@ class CommandsOwnStatus(GroupTest):
         self.assertExit(128 + signal.SIGKILL, result)
 
     def test_a_program_that_is_not_there_gives_127_and_one_that_is_none_126(self):
-        missing = self.redlock("run", "-n", "job", "--", "no-such-program")
+        missing = self.redlock("run", "-n", "job", "--", "no-such-program\x1b[31m")
         self.assertExit(127, missing)
-        self.assertIn("no-such-program", missing.stderr)
+        self.assertIn("no-such-program\\x1b[31m: not found", missing.stderr)
         self.assertExit(126, self.redlock("run", "-n", "job", "--", self.group.folder))
         wait_until(lambda: self.group.is_free("job"), "the release")
 

@@ -112,6 +112,7 @@ TEST_CASE("help WORD is WORD --help") {
   CHECK(parsed("help").text == parsed("--help").text);
   CHECK(parsed("help run").text == parsed("run --help").text);
   CHECK(parsed("help run").text.find("--max-hold") != std::string::npos);
+  CHECK(parsed("--nodes a,b,c help run").text == parsed("run --help").text);
   CHECK(parsed("help rum").text.find("did you mean 'run'?") != std::string::npos);
 }
 

@@ -19,6 +19,8 @@ TEST_CASE("an unknown name or a missing value ends with file, line and reason") 
   GivenSettings settings;
   CHECK_THAT(add_settings_file("f", "ttl 1s\ntll 1s", settings).error().text,
              Catch::StartsWith("f:2: 'tll' is no setting"));
+  CHECK_THAT(add_settings_file("f", "\x1b[31m", settings).error().text,
+             Catch::StartsWith("f:1: '\\x1b[31m' is no setting"));
   CHECK(add_settings_file("f", "ttl", settings).error().text == "f:1: ttl has no value");
 }
 

@@ -296,7 +296,7 @@ TEST_CASE("no error of a front door has a word that client libraries react to") 
   }
   for (const std::string_view text :
        {kHeldByDirectClient, kTooManyValues, kTooManyKeys, kChangesTooOften, kDoneInPart,
-        kClientGone, kDoorStops, kTooManyWait, kScriptTooLong}) {
+        kClientGone, kDoorStops, kTooManyWait, kScriptTooLong, kLeftOut, kCounterIsToken}) {
     CHECK(text.starts_with("ERR "));
     CHECK_FALSE(has_telling_word(text));
   }
