@@ -79,8 +79,11 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a node that is gone, or nobody who reads, is an error to handle
   const CommandLine line = parse_command_line(argc, argv);
   if (!line.subcommand) {
-    if (line.exit_code == exit_code::kDone) print_text(line.text);
-    if (line.exit_code != exit_code::kDone) say(MessageStream::error, line.text);
+    if (line.exit_code == exit_code::kDone) {
+      print_text(line.text);
+    } else {
+      say(MessageStream::error, line.text);
+    }
     print_text(line.for_shell);
     return exit_code_after_output(line.exit_code);
   }

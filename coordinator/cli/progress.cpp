@@ -5,7 +5,6 @@
 #include "coordinator/cli/output.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -126,7 +126,6 @@ class StatusCommand {
       const std::string text = time_line() + text_of(states, verdict);
       print_text(is_terminal() ? drawn_over(text, "q: quit") : text + "\n");
     }
-    flush_output();
   }
 
   const Options& options_;

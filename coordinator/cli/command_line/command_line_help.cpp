@@ -58,6 +58,7 @@ constexpr std::array kExitCodes = {
     ExitCode{"69", " serve ", "no quorum of nodes, with --require-quorum"},
     ExitCode{"74", " acquire ", "what it got could not be printed, and was released"},
     ExitCode{"74", " extend ", "what it did could not be printed"},
+    ExitCode{"74", " holder list status group ", "what it tells could not be printed"},
     ExitCode{"75", kForALock,
              "held by another, or the wait ran out; a command never started (see -E)"},
     ExitCode{"77", kOverNodes, "a quorum of nodes refuses the password"},

@@ -71,7 +71,7 @@ std::vector<std::string_view> names_of(std::string_view hash) {
 // Whether this hash is still of whom that lock was given to: a holder's count may be another, which
 // leaves the fields in their order.
 bool is_of_same_holders(const Record& before, std::string_view hash) {
-  return before.kind == LockKind::hash && before.is_its_takers &&
+  return before.kind == LockKind::hash && !before.has_changed_hands &&
          names_of(before.payload) == names_of(hash);
 }
 
@@ -84,7 +84,7 @@ Record read_record(std::string_view value) {
           .payload = value.substr(kRecordHeaderBytes),
           .incarnation = value.substr(kIncarnationAt, kIncarnationBytes),
           .number = number_of(value),
-          .is_its_takers = value[kKindAt] == kHash || number_of(value) == 0};
+          .has_changed_hands = value[kKindAt] != kHash && number_of(value) > 0};
 }
 
 HeldBy held_by(std::string_view value) {

@@ -43,9 +43,9 @@ struct Record {
   std::string_view incarnation = {};  // of a foreign record: the whole value
   std::uint32_t number = 0;           // how many values the lock had before this one
   bool is_foreign = false;
-  // By whom the lock was taken, its token and its label are his: nobody has put another text in
-  // place of his, or another holder's field into the hash.
-  bool is_its_takers = true;
+  // Whoever has it now was not given its token and label: another text stands in place of the
+  // first, or the hash has got other fields.
+  bool has_changed_hands = false;
 };
 
 Record read_record(std::string_view value);

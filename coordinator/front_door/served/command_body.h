@@ -30,8 +30,8 @@ struct SettledKey {
 
   // Token and label are of whoever got the lock. Whoever has put another value in place of that
   // one's got neither.
-  bool is_its_takers() const { return !value || read_record(*value).is_its_takers; }
-  Token holders_token() const { return is_its_takers() ? token : 0; }
+  bool has_changed_hands() const { return value && read_record(*value).has_changed_hands; }
+  Token holders_token() const { return has_changed_hands() ? 0 : token; }
 };
 
 class CommandBody {

@@ -138,19 +138,19 @@ TEST_CASE("a value is of whom the lock was given to, or of others that came afte
     return fields.pack();
   };
   const std::string taken = new_record(LockKind::hash, hash({"a"}), bytes);
-  CHECK(read_record(taken).is_its_takers);
+  CHECK_FALSE(read_record(taken).has_changed_hands);
   const std::string counted = next_record(taken, LockKind::hash, hash({"a"}), bytes);
-  CHECK(read_record(counted).is_its_takers);
+  CHECK_FALSE(read_record(counted).has_changed_hands);
   for (const auto& other : {hash({"b"}), hash({"a", "b"})}) {
     const std::string others = next_record(counted, LockKind::hash, other, bytes);
-    CHECK_FALSE(read_record(others).is_its_takers);
+    CHECK(read_record(others).has_changed_hands);
     CHECK(read_record(others).kind == LockKind::hash);
     const std::string again = next_record(others, LockKind::hash, hash({"a"}), bytes);
-    CHECK_FALSE(read_record(again).is_its_takers);
+    CHECK(read_record(again).has_changed_hands);
   }
   const std::string text = next_record(taken, LockKind::text, "a", bytes);
-  CHECK_FALSE(read_record(text).is_its_takers);
-  CHECK_FALSE(read_record(next_record(text, LockKind::hash, hash({"a"}), bytes)).is_its_takers);
+  CHECK(read_record(text).has_changed_hands);
+  CHECK(read_record(next_record(text, LockKind::hash, hash({"a"}), bytes)).has_changed_hands);
 }
 
 TEST_CASE("each value of a lock has the next number, and bytes that never were (rule D9)") {
