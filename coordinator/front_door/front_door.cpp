@@ -120,17 +120,19 @@ bool FrontDoor::is_turn_over(Instant began) const {
 }
 
 // One of each session at most, and no more than a turn's time: between two turns the sockets are
-// looked at, whatever anybody sends. What takes long comes behind all else, and one of it in any
-// case: so all that many send of it keeps others waiting for one run at a time. Behind it others
-// have as much time: a lock takes several turns, and may be got within the acquire time.
+// looked at, whatever anybody sends.
 void FrontDoor::begin_new() {
   const Instant began = stopwatch_ ? stopwatch_() : Instant{};
   std::size_t count = begun_.size();
   for (; count > 0 && !is_turn_over(began); --count) begin_first(begun_);
-  if (has_slow() && now_.monotonic >= slow_may_begin_) begin_slow();
 }
 
-void FrontDoor::begin_slow() {
+// At least one, so all that many send of it keeps others waiting for one run at a time. Behind it
+// others have as much time: a lock takes several turns, and may be got within the acquire time.
+void FrontDoor::act_behind_output(Now now, Instant holders_now) {
+  if (!has_slow() || now.monotonic < slow_may_begin_) return;
+  now_ = now;
+  locks_now_ = {holders_now, now.wall};
   const Instant began = stopwatch_ ? stopwatch_() : Instant{};
   bool goes_on = true;
   for (; commands_.has_slow() && goes_on; goes_on = !is_turn_over(began)) {

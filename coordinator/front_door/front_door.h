@@ -7,6 +7,7 @@
 //   group.on_bytes(node, bytes, holders_now);  // what nodes answered …
 //   door.act(now, holders_now);                // behind both: new questions, and answers
 //   …                                          // write what the links have to say, then sessions
+//   door.act_behind_output(now, holders_now);  // what takes long; the links have more to say
 //   door.do_due_work(now);                     // when next_work() says so
 //
 // Two clocks: `now` is CLOCK_MONOTONIC, for clients and their patience, as at a node; holders_now
@@ -75,6 +76,10 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
 
   // Asks the nodes what clients want, and answers clients what nodes said. Once a turn.
   void act(Now now, Instant holders_now);
+  // Begins what may take long, such as scripts: up to kScriptTimeMax of work. Behind the sessions'
+  // output, of which an OK has its time (rule D2).
+  void act_behind_output(Now now, Instant holders_now);
+  bool has_slow() const { return !begun_slow_.empty() || commands_.has_slow(); }
 
   // --- SessionHost
 
@@ -142,10 +147,8 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   std::string nodes_section(Now now) const;
   std::string messages_section() const;
   void refresh_max_ttl();
-  // REQUIRES of all: within act().
+  // REQUIRES of all: within act(), or act_behind_output().
   void begin_new();
-  void begin_slow();
-  bool has_slow() const { return !begun_slow_.empty() || commands_.has_slow(); }
   void begin_first(std::deque<Begun>& of);
   bool is_turn_over(Instant began) const;
   void end_gone();

@@ -187,16 +187,22 @@ Status DoorRun::serve(Hooks hooks) {
               [this](const server::Settings& to) { return server::renew_tls(tls_.get(), to); },
           .audit_file = audit_file_});
   if (Status loaded = door_->node().load_users(); !loaded) return loaded;
-  const auto ask_nodes = [this] {
-    door_->act(net::read_now(), holder_now());
-    sockets_->flush();
-    message_sockets_->flush();
-  };
   server_.emplace(loop_, *door_, *listeners_,
                   server::SessionServer::Hooks{.stopped = [this] { hooks_.ended(); },
-                                               .before_output = ask_nodes});
+                                               .before_output = [this] { act(&FrontDoor::act); },
+                                               .behind_output =
+                                                   [this] {
+                                                     if (door_->has_slow())
+                                                       act(&FrontDoor::act_behind_output);
+                                                   }});
   sockets_->group().when_ready(holder_now(), [this] { tell_met(); });
   return Done{};
+}
+
+void DoorRun::act(void (FrontDoor::*what)(Now now, Instant holders_now)) {
+  (*door_.*what)(net::read_now(), holder_now());
+  sockets_->flush();
+  message_sockets_->flush();
 }
 
 void DoorRun::tell_met() {

@@ -81,6 +81,7 @@ class DoorRun {
   bool may_look(const net::HttpRequest& request, const net::Address& peer);
   JsonObject figures() const;
   void reach_nodes();
+  void act(void (FrontDoor::*what)(Now now, Instant holders_now));
   JsonArray votes() const;
   void tell_met();
 

@@ -324,6 +324,10 @@ void SessionServer::write_output() {
 void SessionServer::end_turn() {
   if (hooks_.before_output) hooks_.before_output();
   write_output();
+  if (hooks_.behind_output) {
+    hooks_.behind_output();
+    write_output();
+  }
   if (host_.is_stopped()) return hooks_.stopped();
   forgotten_ = 0;
   set_timer();

@@ -32,6 +32,8 @@ class SessionServer {
     // At the end of each turn, when all of it was executed and nothing of it answered: what the
     // host has to say to others leaves before what it says to clients.
     std::function<void()> before_output = {};
+    // Behind it: work that takes long, and keeps no answer waiting.
+    std::function<void()> behind_output = {};
   };
   // All outlive the server.
   SessionServer(net::Loop& loop, SessionHost& host, Listeners& listeners, Hooks hooks);

@@ -41,6 +41,7 @@ class DoorWorld {
           random_(number) {
       FrontDoor::Environment environment{.inspect = [] { return server::ProcessFacts{}; },
                                          .log = log,
+                                         .stopwatch = [&world] { return world.now(); },
                                          .random =
                                              [this](std::span<unsigned char> bytes) {
                                                for (unsigned char& byte : bytes)
@@ -56,6 +57,7 @@ class DoorWorld {
     void act() override {
       door_->act(world_.now_of_both_clocks(), world_.now());
       door_->sessions().for_each_touched([&](protocol::Session& session) { write(session); });
+      door_->act_behind_output(world_.now_of_both_clocks(), world_.now());
     }
     std::optional<Instant> next_work() const override { return door_->next_work(); }
     void do_due_work() override { door_->do_due_work(world_.now_of_both_clocks()); }

@@ -35,6 +35,19 @@ std::string token_told(const std::string& holder) {
 
 }  // namespace
 
+TEST_CASE("what takes long begins behind the output of its turn: an OK has its time (rule D2)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  alice.send("EVAL \"return redis.call('set',KEYS[1],'1','PX',10000)\" 1 printer");
+  const auto now = world.nodes().now_of_both_clocks();
+  world.door().act(now, world.nodes().now());
+  CHECK(world.door().has_slow());
+  CHECK(world.door().commands_under_way() == 0);
+  world.door().act_behind_output(now, world.nodes().now());
+  CHECK(world.door().commands_under_way() == 1);
+  CHECK(alice.receive() == "+OK");
+}
+
 TEST_CASE("what is not certain is no answer, but to who only wants the lock (rule D3)") {
   DoorWorld world;
   DoorClient alice = world.connect();
