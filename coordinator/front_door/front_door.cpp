@@ -22,6 +22,9 @@ namespace {
 // Some fifty requests.
 constexpr std::size_t kBacklogOfGoneMax = 4096;
 
+// Half a minute of them, with the rests between, if each takes all of its time.
+constexpr std::size_t kSlowOfGoneMax = 128;
+
 // To end a wait takes so many times what it takes to end a subscription: each node is told.
 constexpr std::size_t kWishesOfWait = 16;
 
@@ -138,10 +141,37 @@ void FrontDoor::act_behind_output(Now now, Instant holders_now) {
   for (; commands_.has_slow() && goes_on; goes_on = !is_turn_over(began)) {
     commands_.let_slow_one_go_on(locks_now_);
   }
-  for (; !begun_slow_.empty() && goes_on; goes_on = !is_turn_over(began)) begin_first(begun_slow_);
+  for (; goes_on; goes_on = !is_turn_over(began)) {
+    set_aside_of_gone();
+    const bool of_gone = begun_slow_.empty() || (was_of_present_ && !slow_of_gone_.empty());
+    if (of_gone && slow_of_gone_.empty()) break;
+    begin_first(of_gone ? slow_of_gone_ : begun_slow_);
+    was_of_present_ = !of_gone;
+  }
   if (!stopwatch_) return;
   const Instant ended = stopwatch_();
   slow_may_begin_ = later(ended, ended - began);
+}
+
+// What they left goes on, such as a release, in every second place: however many come, send what
+// takes long and go, who is there waits twice as long at most. They cost no place of maxclients, so
+// of theirs a limit ends the rest.
+void FrontDoor::set_aside_of_gone() {
+  while (!begun_slow_.empty() && !is_heard(begun_slow_.front().session)) {
+    Begun begun = std::move(begun_slow_.front());
+    begun_slow_.pop_front();
+    if (slow_of_gone_.size() < kSlowOfGoneMax) {
+      slow_of_gone_.push_back(std::move(begun));
+      continue;
+    }
+    begun_for_.erase(begun.session);
+    deliver({begun.session, Reply::error_view(kClientGone), {}, false, {}, {}});
+  }
+}
+
+bool FrontDoor::is_heard(Session::Id id) {
+  const Session* const session = node_.sessions().find(id);
+  return session != nullptr && !session->client_is_gone;
 }
 
 // Also what was sent just before its client went, such as a release. A door that stops takes
@@ -153,9 +183,7 @@ void FrontDoor::begin_first(std::deque<Begun>& of) {
   if (is_stopping_ && begun.body->only_takes()) {
     return deliver({begun.session, Reply::error_view(kDoorStops), {}, false, {}, {}});
   }
-  const Session* session = node_.sessions().find(begun.session);
-  const bool is_heard = session != nullptr && !session->client_is_gone;
-  commands_.begin(begun.session, std::move(begun.body), is_heard, locks_now_);
+  commands_.begin(begun.session, std::move(begun.body), is_heard(begun.session), locks_now_);
 }
 
 // A client that goes takes along what it waits for, and what it was to be told of and was not.

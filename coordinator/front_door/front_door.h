@@ -79,7 +79,9 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   // Begins what may take long, such as scripts: up to kScriptTimeMax of work. Behind the sessions'
   // output, of which an OK has its time (rule D2).
   void act_behind_output(Now now, Instant holders_now);
-  bool has_slow() const { return !begun_slow_.empty() || commands_.has_slow(); }
+  bool has_slow() const {
+    return !begun_slow_.empty() || !slow_of_gone_.empty() || commands_.has_slow();
+  }
 
   // --- SessionHost
 
@@ -150,6 +152,8 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   // REQUIRES of all: within act(), or act_behind_output().
   void begin_new();
   void begin_first(std::deque<Begun>& of);
+  void set_aside_of_gone();
+  bool is_heard(Session::Id id);
   bool is_turn_over(Instant began) const;
   void end_gone();
   void deliver(ServedCommands::Answered answered);
@@ -198,9 +202,11 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
     bool is_last = false;  // the attempt under way: its answer is told, whatever it is
   };
   std::unordered_map<Session::Id, Wanted> wanted_;
-  std::deque<Begun> begun_;       // since the last act()
-  std::deque<Begun> begun_slow_;  // what may take long
-  Instant slow_may_begin_{};      // on the sessions' clock
+  std::deque<Begun> begun_;         // since the last act()
+  std::deque<Begun> begun_slow_;    // what may take long
+  std::deque<Begun> slow_of_gone_;  // of it, what clients left that have gone
+  bool was_of_present_ = false;     // the last that began of both
+  Instant slow_may_begin_{};        // on the sessions' clock
   std::unordered_set<Session::Id> begun_for_;
   // What requests of sessions take while they are served, as they count it (maxmemory-clients).
   std::unordered_map<Session::Id, std::size_t> kept_;

@@ -56,12 +56,16 @@ class DoorWorld {
 
     void act() override {
       door_->act(world_.now_of_both_clocks(), world_.now());
-      door_->sessions().for_each_touched([&](protocol::Session& session) { write(session); });
+      write_all();
       door_->act_behind_output(world_.now_of_both_clocks(), world_.now());
+      write_all();
     }
     std::optional<Instant> next_work() const override { return door_->next_work(); }
     void do_due_work() override { door_->do_due_work(world_.now_of_both_clocks()); }
 
+    void write_all() {
+      door_->sessions().for_each_touched([&](protocol::Session& session) { write(session); });
+    }
     // As the SessionServer has it.
     void write(protocol::Session& session) {
       const auto send_by = door_->send_by(session);

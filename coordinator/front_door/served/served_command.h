@@ -91,6 +91,8 @@ class ServedCommand {
   void learn_held(const std::string& key, Now now);
   // What only takes a lock ends with its client; all else goes on.
   void client_gone(Now now);
+  // Ends it with this error if it only takes a lock, or as soon as that is known.
+  void stop_taking(std::string_view why, Now now);
   // It is over with this answer, and leaves nothing behind.
   void end(std::string_view error, Now now);
 
@@ -216,8 +218,8 @@ class ServedCommand {
   std::vector<Answer> last_answers_;               // for people
   bool may_have_changed_ = false;                  // what was there before, by any of its commits
   bool is_beyond_limits_ = false;
-  bool asked_for_token_ = false;  // of what it has done
-  bool client_is_gone_ = false;
+  bool asked_for_token_ = false;        // of what it has done
+  std::string_view takes_nothing_as_;   // its client has gone, say; empty: it takes
   std::size_t taking_ = 0;              // locks that count as its user's meanwhile
   std::optional<Instant> waits_since_;  // for its turn
   Duration waited_{};

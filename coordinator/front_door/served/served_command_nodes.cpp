@@ -268,7 +268,9 @@ void ServedCommand::note_done(Now now) {
                       : extended_too_late_text(took, parts_.times.acquire_time),
                   now);
     }
-    if (client_is_gone_ && body_->only_takes()) return fail(std::string(kClientGone), now);
+    if (!takes_nothing_as_.empty() && body_->only_takes()) {
+      return fail(std::string(takes_nothing_as_), now);
+    }
     promise_.send_by = std::min(promise_.send_by, send_by);
   }
   const bool only_creates = std::all_of(
@@ -373,14 +375,6 @@ void ServedCommand::undo_done(Now now) {
     if (done.kind != ChangeKind::create) continue;
     undo(done.value, done.key, now);
   }
-}
-
-void ServedCommand::client_gone(Now now) {
-  if (finished()) return;
-  client_is_gone_ = true;
-  if (commit_ != nullptr ? !commit_->only_creates() : !body_->only_takes()) return;
-  ++parts_.stats.undone_gone;
-  end(kClientGone, now);
 }
 
 void ServedCommand::end(std::string_view error, Now now) {

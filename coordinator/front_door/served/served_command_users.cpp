@@ -1,4 +1,5 @@
 // What a command counts for its user (max-locks), and what it has done to others' locks.
+#include "coordinator/front_door/served/door_errors.h"
 #include "coordinator/front_door/served/served_command.h"
 
 #include <utility>
@@ -66,6 +67,20 @@ void ServedCommand::describe_broken() {
     broken.token = lock_number(*state->value);
     broken.label = state->label.text;
   }
+}
+
+// --- who takes nothing any more
+
+void ServedCommand::client_gone(Now now) {
+  if (finished()) return;
+  stop_taking(kClientGone, now);
+  if (finished()) ++parts_.stats.undone_gone;
+}
+
+void ServedCommand::stop_taking(std::string_view why, Now now) {
+  if (finished()) return;
+  takes_nothing_as_ = why;
+  if (commit_ != nullptr ? commit_->only_creates() : body_->only_takes()) end(why, now);
 }
 
 }  // namespace redlock::coordinator

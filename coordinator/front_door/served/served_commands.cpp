@@ -49,6 +49,7 @@ void ServedCommands::begin(SessionId session, std::unique_ptr<CommandBody> body,
   const bool is_first = by_session_.emplace(session, number).second;
   INVARIANT(is_first, "a session with two commands under way");
   if (!is_heard) begun.client_gone(now);
+  if (!takes_nothing_as_.empty()) begun.stop_taking(takes_nothing_as_, now);
   if (!begun.finished()) begun.start(now);
 }
 
@@ -63,9 +64,8 @@ void ServedCommands::client_gone(SessionId session, Now now) {
 
 void ServedCommands::stop_taking(std::string_view error, Now now) {
   now_ = now;
-  for (const auto& [number, under_way] : commands_) {
-    if (under_way.command->body().only_takes()) under_way.command->end(error, now);
-  }
+  takes_nothing_as_ = error;
+  for (const auto& [number, under_way] : commands_) under_way.command->stop_taking(error, now);
 }
 
 // A command that is finished has said so by an event of its own.

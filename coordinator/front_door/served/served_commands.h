@@ -54,7 +54,7 @@ class ServedCommands {
   void begin(SessionId session, std::unique_ptr<CommandBody> body, bool is_heard, Now now);
   bool is_serving(SessionId session) const { return by_session_.contains(session); }
   void client_gone(SessionId session, Now now);
-  // Those that only take locks end; all else goes on.
+  // Those that only take locks end, also those that begin behind this; all else goes on.
   void stop_taking(std::string_view error, Now now);
 
   // All but those whose runs take long: they have their turns, one at a time.
@@ -83,7 +83,8 @@ class ServedCommands {
   KeyLines lines_;
   const bool is_audited_;
   ServedCommand::Parts shared_;
-  Now now_{};  // of the call under way
+  Now now_{};                          // of the call under way
+  std::string_view takes_nothing_as_;  // empty: it does
   Number last_number_ = 0;
   std::unordered_map<Number, UnderWay> commands_;
   std::unordered_map<SessionId, Number> by_session_;

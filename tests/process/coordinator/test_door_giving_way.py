@@ -60,6 +60,17 @@ class LongScripts(DoorTest):
             client.close()
         self.assertOthersAreServed()
 
+    def test_and_scripts_beside_those_of_many_that_come_and_go(self):
+        for number in range(MANY * 4):
+            with Client(self.served.port, timeout_s=300) as client:
+                client.send(request("EVAL", "while true do end", 1, f"key{number}"))
+        with self.served.client() as client:
+            began = time.monotonic()
+            self.assertEqual(client("EVAL", "return redis.call('exists', KEYS[1])", 1, "own"), 0)
+            took_s = time.monotonic() - began
+        print(f"\n  a script: {took_s:.2f} s", end="", flush=True)
+        self.assertLess(took_s, 2 + BUSY_S)  # it was behind all of theirs: 25 s and more
+
     @staticmethod
     def answer_of(served, *words):
         """None: an OK that would go out too late goes not, and its connection ends (rule D2)."""

@@ -5,6 +5,7 @@
 #include <string>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 using namespace redlock;
 
@@ -46,6 +47,43 @@ TEST_CASE("what takes long begins behind the output of its turn: an OK has its t
   world.door().act_behind_output(now, world.nodes().now());
   CHECK(world.door().commands_under_way() == 1);
   CHECK(alice.receive() == "+OK");
+}
+
+TEST_CASE("a door that stops gives back what scripts and transactions are taking (D6)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  const bool is_begun = GENERATE(false, true);
+  const bool is_script = GENERATE(false, true);
+  CAPTURE(is_begun, is_script);
+  if (is_script) {
+    alice.send("EVAL \"return redis.call('set',KEYS[1],'1','PX',10000)\" 1 printer");
+  } else {
+    CHECK(alice("MULTI") == "+OK");
+    CHECK(alice("SET printer 1 PX 10000") == "+QUEUED");
+    alice.send("EXEC");
+  }
+  if (is_begun) world.host().act();
+  world.door().stop();
+  world.nodes().pass(10ms);
+  CHECK(alice.receive() == "-ERR this front door is stopping: ask another one");
+  CHECK(world.door().is_stopped());
+  CHECK(world.held_at("printer") == 0);
+}
+
+TEST_CASE("of what takes long and was left by clients that went, some goes on") {
+  DoorWorld world;
+  for (int i = 0; i < 200; ++i) {
+    DoorClient client = world.connect();
+    client.send(fmt::format("EVAL \"return redis.call('del',KEYS[1])\" 1 key{}", i));
+    client.hang_up();
+  }
+  world.host().act();
+  CHECK(world.door().commands_under_way() == 128);
+  DoorClient alice = world.connect();
+  CHECK(alice("EVAL \"return redis.call('del',KEYS[1])\" 1 printer") == "(integer) 0");
+  world.nodes().pass(1s);
+  CHECK(world.door().commands_under_way() == 0);
+  CHECK(world.door().sessions().count() == 1);
 }
 
 TEST_CASE("what is not certain is no answer, but to who only wants the lock (rule D3)") {
