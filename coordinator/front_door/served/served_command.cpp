@@ -170,7 +170,8 @@ void ServedCommand::decide(Now now) {
   const bool only_creates =
       std::all_of(plan.changes.begin(), plan.changes.end(),
                   [](const WantedChange& change) { return change.kind == ChangeKind::create; });
-  if (only_creates && !takes_nothing_as_.empty()) return fail(std::string(takes_nothing_as_), now);
+  if (only_creates && !takes_nothing_as_.empty())
+    return refuse(std::string(takes_nothing_as_), now);
   if (!begin_taking(plan.changes, now)) {
     return refuse(server::too_many_locks_text(body_->taker()->limits().max_locks), now);
   }

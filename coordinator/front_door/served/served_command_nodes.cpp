@@ -384,7 +384,7 @@ void ServedCommand::end(std::string_view error, Now now) {
   for (const Reading& reading : std::exchange(readings_, {})) {
     parts_.group.cancel(reading.operation, now.monotonic);
   }
-  fail(std::string(error), now);
+  refuse(std::string(error), now);
 }
 
 }  // namespace redlock::coordinator

@@ -1,4 +1,5 @@
-// What a command counts for its user (max-locks), and what it has done to others' locks.
+// What a command counts for its user (max-locks), what it has done to others' locks, and who takes
+// nothing any more: a client that has gone (rule D5), or any, of a door that stops (D6).
 #include "coordinator/front_door/served/door_errors.h"
 #include "coordinator/front_door/served/served_command.h"
 
