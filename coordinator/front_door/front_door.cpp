@@ -22,9 +22,6 @@ namespace {
 // Some fifty requests.
 constexpr std::size_t kBacklogOfGoneMax = 4096;
 
-// Half a minute of them, with the rests between, if each takes all of its time.
-constexpr std::size_t kSlowOfGoneMax = 128;
-
 // To end a wait takes so many times what it takes to end a subscription: each node is told.
 constexpr std::size_t kWishesOfWait = 16;
 
@@ -127,7 +124,11 @@ bool FrontDoor::is_turn_over(Instant began) const {
 void FrontDoor::begin_new() {
   const Instant began = stopwatch_ ? stopwatch_() : Instant{};
   std::size_t count = begun_.size();
-  for (; count > 0 && !is_turn_over(began); --count) begin_first(begun_);
+  for (; count > 0 && !is_turn_over(began); --count) {
+    NewCommand first = std::move(begun_.front());
+    begun_.pop_front();
+    run(std::move(first));
+  }
 }
 
 // At least one, so all that many send of it keeps others waiting for one run at a time. Behind it
@@ -139,34 +140,17 @@ void FrontDoor::act_behind_output(Now now, Instant holders_now) {
   const Instant began = stopwatch_ ? stopwatch_() : Instant{};
   bool goes_on = true;
   for (; commands_.has_slow() && goes_on; goes_on = !is_turn_over(began)) {
-    commands_.let_slow_one_go_on(locks_now_);
+    commands_.let_slow_one_run(locks_now_);
   }
   for (; goes_on; goes_on = !is_turn_over(began)) {
-    set_aside_of_gone();
-    const bool of_gone = begun_slow_.empty() || (was_of_present_ && !slow_of_gone_.empty());
-    if (of_gone && slow_of_gone_.empty()) break;
-    begin_first(of_gone ? slow_of_gone_ : begun_slow_);
-    was_of_present_ = !of_gone;
+    const auto is_there = [this](Session::Id id) { return is_heard(id); };
+    for (const NewCommand& left : slow_.set_aside(is_there)) refuse(left, kClientGone);
+    if (slow_.empty()) break;
+    run(slow_.take());
   }
   if (!stopwatch_) return;
   const Instant ended = stopwatch_();
   slow_may_begin_ = later(ended, ended - began);
-}
-
-// What they left goes on, such as a release, in every second place: however many come, send what
-// takes long and go, who is there waits twice as long at most. They cost no place of maxclients, so
-// of theirs a limit ends the rest.
-void FrontDoor::set_aside_of_gone() {
-  while (!begun_slow_.empty() && !is_heard(begun_slow_.front().session)) {
-    Begun begun = std::move(begun_slow_.front());
-    begun_slow_.pop_front();
-    if (slow_of_gone_.size() < kSlowOfGoneMax) {
-      slow_of_gone_.push_back(std::move(begun));
-      continue;
-    }
-    begun_for_.erase(begun.session);
-    deliver({begun.session, Reply::error_view(kClientGone), {}, false, {}, {}});
-  }
 }
 
 bool FrontDoor::is_heard(Session::Id id) {
@@ -176,14 +160,15 @@ bool FrontDoor::is_heard(Session::Id id) {
 
 // Also what was sent just before its client went, such as a release. A door that stops takes
 // nothing for who was called before that (rule D6).
-void FrontDoor::begin_first(std::deque<Begun>& of) {
-  Begun begun = std::move(of.front());
-  of.pop_front();
-  begun_for_.erase(begun.session);
-  if (is_stopping_ && begun.body->only_takes()) {
-    return deliver({begun.session, Reply::error_view(kDoorStops), {}, false, {}, {}});
-  }
-  commands_.begin(begun.session, std::move(begun.body), is_heard(begun.session), locks_now_);
+void FrontDoor::run(NewCommand command) {
+  if (is_stopping_ && command.body->only_takes()) return refuse(command, kDoorStops);
+  begun_for_.erase(command.session);
+  commands_.begin(command.session, std::move(command.body), is_heard(command.session), locks_now_);
+}
+
+void FrontDoor::refuse(const NewCommand& command, std::string_view error) {
+  begun_for_.erase(command.session);
+  deliver({command.session, Reply::error_view(error), {}, false, {}, {}});
 }
 
 // A client that goes takes along what it waits for, and what it was to be told of and was not.

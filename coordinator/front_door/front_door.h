@@ -29,6 +29,7 @@
 #include "coordinator/front_door/served/bodies.h"
 #include "coordinator/front_door/served/door_stats.h"
 #include "coordinator/front_door/served/served_commands.h"
+#include "coordinator/front_door/served/slow_line.h"
 #include "coordinator/front_door/waiting_clients.h"
 #include "coordinator/group/group.h"
 #include "coordinator/quorum/padding.h"
@@ -79,9 +80,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   // Begins what may take long, such as scripts: up to kScriptTimeMax of work. Behind the sessions'
   // output, of which an OK has its time (rule D2).
   void act_behind_output(Now now, Instant holders_now);
-  bool has_slow() const {
-    return !begun_slow_.empty() || !slow_of_gone_.empty() || commands_.has_slow();
-  }
+  bool has_slow() const { return !slow_.empty() || commands_.has_slow(); }
 
   // --- SessionHost
 
@@ -120,16 +119,14 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
 
  private:
   using Session = protocol::Session;
-  struct Begun {
-    Session::Id session;
-    std::unique_ptr<CommandBody> body;
-  };
 
   protocol::Reply execute(server::Call& call) override;
   protocol::Reply reset(server::Call& call);  // in pieces, as at a node
   protocol::Reply serve(server::Call& call, std::unique_ptr<CommandBody> body);
+  // bytes: of what its client sent.
+  protocol::Reply serve(server::Call& call, std::unique_ptr<CommandBody> body, std::size_t bytes);
   bool may_take_long(const server::Call& call);
-  void begin(Session::Id session, std::unique_ptr<CommandBody> body, bool may_take_long = false);
+  void begin(NewCommand command, bool may_take_long = false);
   protocol::Reply serve_on_scratch(server::Call& call);
   protocol::Reply publish(server::Call& call);
   protocol::Reply serve_transactions(server::Call& call);
@@ -151,13 +148,13 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   void refresh_max_ttl();
   // REQUIRES of all: within act(), or act_behind_output().
   void begin_new();
-  void begin_first(std::deque<Begun>& of);
-  void set_aside_of_gone();
+  void run(NewCommand command);
+  void refuse(const NewCommand& command, std::string_view error);
   bool is_heard(Session::Id id);
   bool is_turn_over(Instant began) const;
   void end_gone();
   void deliver(ServedCommands::Answered answered);
-  void keep_request(Session& session, protocol::Request words);
+  void keep_request(Session& session, std::size_t bytes);
   void forget_request(Session& session);
   void tell_waiter(const WaitingClients::News& news);
   protocol::Refusal refuse_waiter(Session& session, const WaitingClients::News& news);
@@ -202,11 +199,9 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
     bool is_last = false;  // the attempt under way: its answer is told, whatever it is
   };
   std::unordered_map<Session::Id, Wanted> wanted_;
-  std::deque<Begun> begun_;         // since the last act()
-  std::deque<Begun> begun_slow_;    // what may take long
-  std::deque<Begun> slow_of_gone_;  // of it, what clients left that have gone
-  bool was_of_present_ = false;     // the last that began of both
-  Instant slow_may_begin_{};        // on the sessions' clock
+  std::deque<NewCommand> begun_;  // since the last act()
+  SlowLine slow_;                 // what may take long
+  Instant slow_may_begin_{};      // on the sessions' clock
   std::unordered_set<Session::Id> begun_for_;
   // What requests of sessions take while they are served, as they count it (maxmemory-clients).
   std::unordered_map<Session::Id, std::size_t> kept_;

@@ -28,6 +28,12 @@ namespace {
 
 constexpr std::string_view kRequestTooLong = "ERR this request is longer than a front door takes";
 
+std::size_t bytes_of(Request words) {
+  std::size_t bytes = 0;
+  for (const std::string_view word : words) bytes += word.size();
+  return bytes;
+}
+
 // What a door's locks go by is decided by its nodes, or where it is started.
 constexpr std::string_view kNodesSettings[] = {"max-ttl",
                                                "require-ttl",
@@ -119,9 +125,13 @@ Reply FrontDoor::reset(Call& call) {
 
 // It begins in act(), and is answered there.
 Reply FrontDoor::serve(Call& call, std::unique_ptr<CommandBody> body) {
+  return serve(call, std::move(body), bytes_of(call.words));
+}
+
+Reply FrontDoor::serve(Call& call, std::unique_ptr<CommandBody> body, std::size_t bytes) {
   if (is_stopping_ && body->only_takes()) return Reply::error_view(kDoorStops);
-  keep_request(call.session, call.words);
-  begin(call.session.id(), std::move(body), may_take_long(call));
+  keep_request(call.session, bytes);
+  begin({call.session.id(), std::move(body), bytes}, may_take_long(call));
   return Reply::later();
 }
 
@@ -143,13 +153,14 @@ bool FrontDoor::may_take_long(const Call& call) {
   return is_script && scratch_.node().scripts().may_take_long(spec, call.words);
 }
 
-void FrontDoor::begin(Session::Id session, std::unique_ptr<CommandBody> body, bool may_take_long) {
-  const Session* const of = node_.sessions().find(session);
+void FrontDoor::begin(NewCommand command, bool may_take_long) {
+  const Session* const of = node_.sessions().find(command.session);
   if (of != nullptr && of->is_restricted() && of->user()->limits().max_locks > 0) {
-    body->set_taker(of->shared_user());
+    command.body->set_taker(of->shared_user());
   }
-  begun_for_.insert(session);
-  (may_take_long ? begun_slow_ : begun_).push_back({session, std::move(body)});
+  begun_for_.insert(command.session);
+  if (may_take_long) return slow_.push(std::move(command));
+  begun_.push_back(std::move(command));
 }
 
 // While somebody waits for a lock, it is held, or is about to be (rule D10).
@@ -169,9 +180,7 @@ Reply FrontDoor::serve_on_scratch(Call& call) {
 }
 
 // A request that is served stands no more among what its session has received.
-void FrontDoor::keep_request(Session& session, protocol::Request words) {
-  std::size_t bytes = 0;
-  for (const std::string_view word : words) bytes += word.size();
+void FrontDoor::keep_request(Session& session, std::size_t bytes) {
   session.kept_bytes += bytes;
   kept_[session.id()] += bytes;
 }
@@ -219,15 +228,15 @@ Reply FrontDoor::exec(Call& call) {
   std::unique_ptr<protocol::Transaction> queue = call.session.take_transaction();
   std::vector<WatchedRecord> watched = take_watched(call.session);
   if (queue->is_broken()) return Reply::error_view(server::kExecAborted);
-  const Session::Id id = call.session.id();
-  return serve(call, exec_body(
-                         scratch_, std::move(queue), std::move(watched),
-                         [this, id](protocol::Request request, Now now) {
-                           Session* session = node_.sessions().find(id);
-                           if (session == nullptr) return Reply::null();
-                           return node_.run_queued(*session, request, now);
-                         },
-                         call.session, relay_));
+  const std::size_t bytes = queue->bytes();
+  const auto run_queued = [this, id = call.session.id()](protocol::Request request, Now now) {
+    Session* session = node_.sessions().find(id);
+    if (session == nullptr) return Reply::null();
+    return node_.run_queued(*session, request, now);
+  };
+  auto body =
+      exec_body(scratch_, std::move(queue), std::move(watched), run_queued, call.session, relay_);
+  return serve(call, std::move(body), bytes);
 }
 
 Reply FrontDoor::watch(Call& call) {
@@ -309,7 +318,7 @@ Reply FrontDoor::lock_acquire(Call& call) {
     return Reply::error_view(kTooManyWait);
   }
   wanted_[id] = {key, value, ttl.remaining, label};
-  keep_request(call.session, call.words);
+  keep_request(call.session, bytes_of(call.words));
   return Reply::later();
 }
 
@@ -318,7 +327,7 @@ void FrontDoor::try_again(Session::Id session, WaitingClients::Told told) {
   Wanted& wanted = wanted_.at(session);
   wanted.is_last = told != WaitingClients::Told::try_now;
   const Take take = told == WaitingClients::Told::over_behind ? Take::looks : Take::takes;
-  begin(session, acquire_body(wanted.key, wanted.value, wanted.ttl, wanted.label, take));
+  begin({session, acquire_body(wanted.key, wanted.value, wanted.ttl, wanted.label, take)});
 }
 
 // Its user may have lost his rights while it waited, or the TTL that it asked for.

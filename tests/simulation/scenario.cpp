@@ -172,6 +172,7 @@ void each_setting(Look look, auto& scenario) {
   look("front-delay-max", scenario.front_delay_max);
   look("late-replies-per-thousand", scenario.late_replies_per_thousand);
   look("door-turn-max", scenario.door_turn_max);
+  look("door-look-max", scenario.door_look_max);
   look("unread-per-thousand", scenario.unread_per_thousand);
   look("same-values", scenario.same_values);
   look("shares-keys", scenario.shares_keys);
@@ -244,7 +245,8 @@ bool is_possible(const Scenario& scenario) {
          scenario.turn_max >= 0ns && scenario.ttl_window >= 0ns &&
          scenario.members <= scenario.nodes && scenario.spare_max_ttl >= 0ns &&
          scenario.acquire_time > 0ns && scenario.reply_time > 0ns &&
-         scenario.front_delay_max >= 0ns && scenario.door_turn_max >= 0ns;
+         scenario.front_delay_max >= 0ns && scenario.door_turn_max >= 0ns &&
+         scenario.door_look_max >= 0ns;
 }
 
 // How many there are of those whom the event's client is one of.

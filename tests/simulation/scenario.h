@@ -140,6 +140,7 @@ struct Scenario {
   Duration front_delay_max = std::chrono::milliseconds(5);  // of messages between users and doors
   unsigned late_replies_per_thousand = 0;                   // of these, later than reply_time
   Duration door_turn_max{};          // what a turn of a door takes until its answers go out
+  Duration door_look_max{};          // what a door does between two looks at its stopwatch
   unsigned unread_per_thousand = 0;  // answers of a door that its kernel does not take at once
   bool same_values = false;          // all naive users have the value 1
   bool shares_keys = false;          // naive users want the same keys as the clients

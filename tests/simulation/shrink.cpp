@@ -90,6 +90,7 @@ class Shrinker {
     is_simpler |= attempt_with([](Scenario& s) { s.disk_sync_max = std::chrono::milliseconds(1); });
     is_simpler |= attempt_with([](Scenario& s) { s.pieces_per_thousand = 0; });
     is_simpler |= attempt_with([](Scenario& s) { s.turn_max = 0ns; });
+    is_simpler |= attempt_with([](Scenario& s) { s.door_look_max = 0ns; });
     is_simpler |= attempt_with([](Scenario& s) { s.ttl_window = 0ns; });
     is_simpler |= attempt_with([](Scenario& s) { s.hear_everyone = false; });
     is_simpler |= attempt_with([](Scenario& s) { s.plain = false; });

@@ -103,14 +103,14 @@ TEST_CASE("a scenario that cannot be read is refused with its line") {
   CHECK(read_scenario("a poem\n").error().text ==
         "line 1: a scenario begins with 'redlock-sim scenario 1'");
   CHECK(read_scenario(good + "at 5ns explode node=1\n").error().text ==
-        "line 39: an event begins with 'at 12ns' and what happens; 'explode' is none");
+        "line 40: an event begins with 'at 12ns' and what happens; 'explode' is none");
   CHECK(read_scenario(good + "at 5ns kill node=one\n").error().text ==
-        "line 39: 'node=one' is no field of an event, or not of its kind");
+        "line 40: 'node=one' is no field of an event, or not of its kind");
   CHECK(read_scenario(good + "at 5ns kill node=9\n").error().text ==
-        "line 39: it names a client, node or key that is not there");
+        "line 40: it names a client, node or key that is not there");
   CHECK(read_scenario(good + "at 5ns cut node=1\n").error().text ==
-        "line 39: it names a client, node or key that is not there");
-  CHECK(read_scenario(good + "speed=1\n").error().text == "line 39: no setting of a scenario");
+        "line 40: it names a client, node or key that is not there");
+  CHECK(read_scenario(good + "speed=1\n").error().text == "line 40: no setting of a scenario");
   const std::string impossible = "1 to 9 nodes, a client and a key at least, and no negative time";
   CHECK(read_scenario(good + "keys=0\n").error().text.find(impossible) != std::string::npos);
   CHECK(read_scenario(good + "delay-max=0ns\n").error().text.find(impossible) != std::string::npos);

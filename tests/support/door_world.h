@@ -39,22 +39,23 @@ class DoorWorld {
           client_(world.new_client()),
           messages_(world.new_client({}, true)),
           random_(number) {
-      FrontDoor::Environment environment{.inspect = [] { return server::ProcessFacts{}; },
-                                         .log = log,
-                                         .stopwatch = [&world] { return world.now(); },
-                                         .random =
-                                             [this](std::span<unsigned char> bytes) {
-                                               for (unsigned char& byte : bytes)
-                                                 byte = static_cast<unsigned char>(random_());
-                                             },
-                                         .seed = number,
-                                         .run_id = std::string(40, 'd'),
-                                         .started_at = world.now()};
+      FrontDoor::Environment environment{
+          .inspect = [] { return server::ProcessFacts{}; },
+          .log = log,
+          .stopwatch = [this] { return world_.now() + (worked_ += look_takes); },
+          .random =
+              [this](std::span<unsigned char> bytes) {
+                for (unsigned char& byte : bytes) byte = static_cast<unsigned char>(random_());
+              },
+          .seed = number,
+          .run_id = std::string(40, 'd'),
+          .started_at = world.now()};
       door_.emplace(client_.group(), messages_.group(), std::move(options), std::move(environment));
       world.add(*this);
     }
 
     void act() override {
+      worked_ = {};
       door_->act(world_.now_of_both_clocks(), world_.now());
       write_all();
       door_->act_behind_output(world_.now_of_both_clocks(), world_.now());
@@ -97,6 +98,7 @@ class DoorWorld {
     NodeWorld::Group& group() { return client_.group(); }
     NodeWorld::Group& message_group() { return messages_.group(); }
     server::CollectedLog log;
+    Duration look_takes{};  // from one look at the stopwatch to the next of a turn
 
     // A connection, as its client sees it.
     struct Wire : protocol::Transport {
@@ -110,6 +112,7 @@ class DoorWorld {
     NodeWorld::Client& client_;
     NodeWorld::Client& messages_;
     Random random_;
+    Duration worked_{};
     std::optional<FrontDoor> door_;
   };
 

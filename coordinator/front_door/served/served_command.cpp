@@ -119,8 +119,17 @@ bool ServedCommand::tells_time_left() const {
 // Whether it has its turn for all keys that it knows of.
 bool ServedCommand::stand_in_line(Now now) {
   const bool has_turn = has_turn_in_line(now);
-  if (!has_turn && !waits_since_) waits_since_ = now.monotonic;
+  if (!has_turn) wait(now);
   return has_turn;
+}
+
+void ServedCommand::wait(Now now) {
+  if (!waits_since_) waits_since_ = now.monotonic;
+}
+
+void ServedCommand::end_wait(Now now) {
+  if (waits_since_) waited_ += now.monotonic - *waits_since_;
+  waits_since_.reset();
 }
 
 bool ServedCommand::has_turn_in_line(Now now) {
@@ -142,20 +151,33 @@ void ServedCommand::start(Now now) {
   if (stand_in_line(now)) decide(now);
 }
 
-// What was guessed, or learned, when it came may have changed since.
+// What was guessed, or learned, when it came may have changed since. Two creations that fail at
+// once are two events, of which the second finds nothing to do.
 void ServedCommand::on_turn(Now now) {
-  if (finished() || commit_ != nullptr || !readings_.empty()) return;
-  if (waits_since_) {
-    parts_.stats.turn_waits.add(now.monotonic - *waits_since_);
-    waited_ += now.monotonic - *waits_since_;
-  }
-  waits_since_.reset();
+  if (finished() || commit_ != nullptr || !readings_.empty() || waits_to_run_) return;
+  if (waits_since_) parts_.stats.turn_waits.add(now.monotonic - *waits_since_);
+  end_wait(now);
   for (KeyState& state : keys_) guess(state, now);
   runs_ = 0;
   work(now);
 }
 
+// What nodes answer is looked at when it comes: only the run waits, for those of others.
 void ServedCommand::work(Now now) {
+  if (!is_slow()) return run_and_decide(now);
+  waits_to_run_ = true;
+  wait(now);
+  parts_.on_slow(number_);
+}
+
+void ServedCommand::run_again(Now now) {
+  if (finished()) return;
+  waits_to_run_ = false;
+  end_wait(now);
+  run_and_decide(now);
+}
+
+void ServedCommand::run_and_decide(Now now) {
   if (!run(now)) return;
   if (stand_in_line(now)) decide(now);
 }
@@ -327,7 +349,7 @@ void ServedCommand::answer_unchanged(Now now) {
   answer(now);
 }
 
-// For its turn it waits as long as it takes: that says nothing of the nodes.
+// For its turn, and to run, it waits as long as it takes: that says nothing of the nodes.
 bool ServedCommand::is_out_of_time(Now now) const {
   return now.monotonic - came_.monotonic - waited_ >= parts_.times.acquire_time;
 }

@@ -68,6 +68,8 @@ class ServedCommand {
     const server::Stopwatch& stopwatch;  // empty: nothing is timed
     // Something came for the command of this number.
     std::function<void(KeyLines::Number)> on_event;
+    // Its next run waits for run_again(): those before it took long.
+    std::function<void(KeyLines::Number)> on_slow;
     // A key's record is certain, as of an instant (rule D10).
     std::function<void(const KeyState& key, Instant as_of)> on_certain;
     // Others hold the key for certain, and it is not known who.
@@ -86,6 +88,8 @@ class ServedCommand {
   // Of each of these: harmless when finished.
   void on_turn(Now now);
   void on_event(Now now);
+  // REQUIRES: on_slow was called for it since the last call.
+  void run_again(Now now);
   // What others of the line have learned since the command came: it may be all that it needs.
   void learn(const KeyState& key, Now now);
   void learn_held(const std::string& key, Now now);
@@ -96,8 +100,6 @@ class ServedCommand {
   // It is over with this answer, and leaves nothing behind.
   void end(std::string_view error, Now now);
 
-  // Its runs have taken so long that others come first.
-  bool is_slow() const { return ran_ >= server::TurnOrder::kLongWork; }
   bool finished() const { return reply_.has_value(); }
   // REQUIRES of these: finished.
   protocol::Reply take_reply() { return std::move(*reply_); }
@@ -150,9 +152,14 @@ class ServedCommand {
   bool tells_time_left() const;
   bool stand_in_line(Now now);
   bool has_turn_in_line(Now now);
+  // Its runs have taken so long that others come first.
+  bool is_slow() const { return ran_ >= server::TurnOrder::kLongWork; }
+  void wait(Now now);
+  void end_wait(Now now);
 
   // --- deciding
   void work(Now now);
+  void run_and_decide(Now now);
   void decide(Now now);
   Plan plan(Now now);
   void drop_unwanted(Now now);
@@ -221,7 +228,8 @@ class ServedCommand {
   bool asked_for_token_ = false;        // of what it has done
   std::string_view takes_nothing_as_;   // its client has gone, say; empty: it takes
   std::size_t taking_ = 0;              // locks that count as its user's meanwhile
-  std::optional<Instant> waits_since_;  // for its turn
+  bool waits_to_run_ = false;           // see on_slow
+  std::optional<Instant> waits_since_;  // for its turn, or to run
   Duration waited_{};
   std::optional<protocol::Reply> reply_;
   Promise promise_;

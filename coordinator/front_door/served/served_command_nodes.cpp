@@ -118,8 +118,8 @@ ServedCommand::Fate ServedCommand::fate_of(const PartlyDone& partly, const KeySt
 
 void ServedCommand::commit(std::vector<WantedChange> changes, Now now) {
   for (const WantedChange& change : changes) parts_.on_change(change);
-  const Duration patience =
-      std::max<Duration>(later(came_.monotonic, parts_.times.acquire_time) - now.monotonic, 0ns);
+  const Instant patient_until = later(came_.monotonic, waited_ + parts_.times.acquire_time);
+  const Duration patience = std::max<Duration>(patient_until - now.monotonic, 0ns);
   commit_ = std::make_unique<Commit>(
       Commit::Parts{parts_.group, parts_.times, parts_.random, parts_.worth}, std::move(changes),
       patience, now.monotonic, [this] { parts_.on_event(number_); });

@@ -20,6 +20,7 @@ ServedCommands::ServedCommands(Parts parts)
               .worth = parts.worth,
               .stopwatch = parts.stopwatch,
               .on_event = [this](Number number) { events_.push_back(number); },
+              .on_slow = [this](Number number) { slow_.push_back(number); },
               .on_certain =
                   [this](const KeyState& key, Instant as_of) {
                     for (const Number number : lines_.waiting_since(key.key, as_of)) {
@@ -76,20 +77,16 @@ void ServedCommands::settle(Now now) {
     events_.pop_front();
     ServedCommand* command = find(number);
     if (command == nullptr) continue;
-    if (command->is_slow() && !command->finished()) {
-      slow_events_.push_back(number);
-      continue;
-    }
     command->on_event(now);
     if (command->finished()) end(number);
   }
 }
 
-void ServedCommands::let_slow_one_go_on(Now now) {
+void ServedCommands::let_slow_one_run(Now now) {
   now_ = now;
-  const Number number = slow_events_.front();
-  slow_events_.pop_front();
-  if (ServedCommand* const command = find(number)) command->on_event(now);
+  const Number number = slow_.front();
+  slow_.pop_front();
+  if (ServedCommand* const command = find(number)) command->run_again(now);
 }
 
 void ServedCommands::end(Number number) {

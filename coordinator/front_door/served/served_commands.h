@@ -57,11 +57,11 @@ class ServedCommands {
   // Those that only take locks end, also those that begin behind this; all else goes on.
   void stop_taking(std::string_view error, Now now);
 
-  // All but those whose runs take long: they have their turns, one at a time.
   void settle(Now now);
-  void let_slow_one_go_on(Now now);
+  // What has taken long runs again in turns of its own. REQUIRES: has_slow().
+  void let_slow_one_run(Now now);
   bool has_news() const { return !events_.empty() || !answered_.empty(); }
-  bool has_slow() const { return !slow_events_.empty(); }
+  bool has_slow() const { return !slow_.empty(); }
   void take_answered(std::vector<Answered>& answered) {
     answered.clear();
     answered.swap(answered_);
@@ -89,7 +89,7 @@ class ServedCommands {
   std::unordered_map<Number, UnderWay> commands_;
   std::unordered_map<SessionId, Number> by_session_;
   std::deque<Number> events_;
-  std::deque<Number> slow_events_;
+  std::deque<Number> slow_;  // that are to run again
   std::vector<Answered> answered_;
 };
 

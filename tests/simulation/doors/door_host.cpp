@@ -1,5 +1,6 @@
 #include "tests/simulation/doors/door_host.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -54,6 +55,7 @@ void DoorHost::start() {
   coordinator::FrontDoor::Environment environment{
       .inspect = [] { return server::ProcessFacts{}; },
       .log = process.log,
+      .stopwatch = [this] { return look_at_stopwatch(); },
       .random = [this](std::span<unsigned char> bytes) { fill(bytes); },
       .seed = random_(),
       .run_id = fmt::format("{:040x}", number_ * 1000 + lives_),
@@ -78,17 +80,21 @@ Now DoorHost::monotonic() const {
 
 void DoorHost::turn(std::function<void(Process&)> what) {
   if (!process_) return;
-  if (is_paused() || ends_turn_) {
+  if (is_paused() || part_ != Part::none) {
     inbox_.push_back(std::move(what));
     return;
   }
+  worked_ = {};
   what(*process_);
   process_->door->act(monotonic(), boottime());
-  ends_turn_ = true;
-  const Duration takes = turn_time();
-  if (takes == 0ns) return end_turn();
+  part_ = Part::acts;
+  end_part_after(std::max(turn_time(), worked_));
+}
+
+void DoorHost::end_part_after(Duration takes) {
+  if (takes == 0ns) return end_part();
   agenda_.after(takes, [this, life = process_->life] {
-    if (process_ && process_->life == life && !is_paused()) end_turn();
+    if (process_ && process_->life == life && !is_paused()) end_part();
   });
 }
 
@@ -100,10 +106,29 @@ Duration DoorHost::turn_time() {
   return Duration(random_.below(most + 1));
 }
 
-void DoorHost::end_turn() {
-  if (!std::exchange(ends_turn_, false)) return;
+// One of some takes long, such as a script.
+Instant DoorHost::look_at_stopwatch() {
+  const auto longest = static_cast<std::uint64_t>(world_.scenario.door_look_max.count());
+  if (longest > 0 && !is_calm_ && random_.below(4) == 0) {
+    worked_ += Duration(random_.below(longest + 1));
+  }
+  return monotonic().monotonic + worked_;
+}
+
+// What takes long begins behind the output, and what it asks goes out when that is over.
+void DoorHost::end_part() {
+  const Part ended = std::exchange(part_, Part::none);
+  if (ended == Part::none) return;
   collect();
+  if (ended == Part::acts_behind_output) return end_turn();
   flush();
+  worked_ = {};
+  process_->door->act_behind_output(monotonic(), boottime());
+  part_ = Part::acts_behind_output;
+  end_part_after(worked_);
+}
+
+void DoorHost::end_turn() {
   set_alarm();
   std::vector<std::function<void(Process&)>> inbox = std::exchange(inbox_, {});
   if (inbox.empty()) return;
@@ -310,7 +335,7 @@ void DoorHost::go_on() {
   if (suspended_since_) slept_ += boottime() - clock_.at(*suspended_since_);
   suspended_since_.reset();
   tell("goes on");
-  if (ends_turn_) return end_turn();
+  if (part_ != Part::none) return end_part();
   std::vector<std::function<void(Process&)>> inbox = std::exchange(inbox_, {});
   const bool was_waiting = random_.below(2) == 0;  // for bytes, when it was stopped
   const auto read = [&inbox](Process& process) {
@@ -333,7 +358,7 @@ void DoorHost::kill(Duration down) {
   suspended_since_.reset();
   inbox_.clear();
   paused_until_ = {};
-  ends_turn_ = false;
+  part_ = Part::none;
   ended_.push_back(std::move(process_));
   world_.network.end_all_of_client(number_);
   front_.end_all_of_node(front_number());

@@ -91,6 +91,9 @@ class DoorHost final : public ClientEnd {
   // Runs it now, or when the process goes on, and then the rest of the turn.
   void turn(std::function<void(Process&)> what);
   Duration turn_time();
+  Instant look_at_stopwatch();
+  void end_part_after(Duration takes);
+  void end_part();
   void end_turn();
   void go_on();
   void collect();
@@ -116,7 +119,10 @@ class DoorHost final : public ClientEnd {
   std::vector<std::unique_ptr<Process>> ended_;  // until the run is over
   std::uint64_t lives_ = 0;
   TrueTime paused_until_{};
-  bool ends_turn_ = false;  // what a turn brought goes out when the turn is over
+  // What a part of a turn brought goes out when that part is over.
+  enum class Part : std::uint8_t { none, acts, acts_behind_output };
+  Part part_ = Part::none;
+  Duration worked_{};  // in this part, as its looks at the stopwatch tell
   bool is_calm_ = false;
   std::optional<TrueTime> suspended_since_;
   Duration slept_{};

@@ -55,6 +55,7 @@ class DoorPlan : private Chances {
     if (one_in(4)) make_flags();
     if (one_in(3) && !scenario_.same_values) make_counts();
     if (one_in(4)) make_lines();
+    if (one_in(3)) scenario_.door_look_max = one_of(std::array<Duration, 2>{3ms, 120ms});
   }
 
  private:

@@ -49,6 +49,35 @@ TEST_CASE("what takes long begins behind the output of its turn: an OK has its t
   CHECK(alice.receive() == "+OK");
 }
 
+TEST_CASE("votes on what takes long are counted when they come, whatever rests meanwhile") {
+  coordinator::FrontDoor::Options options;
+  options.times.acquire_time = 100ms;
+  DoorWorld world(5, 2, options);
+  DoorClient alice = world.connect();
+  world.host().look_takes = 60ms;
+  const Instant asked = world.nodes().now();
+  CHECK(alice("EVAL \"return redis.call('set',KEYS[1],'1','PX',10000)\" 1 printer") == "+OK");
+  CHECK(world.nodes().now() - asked < 100ms);
+}
+
+TEST_CASE(
+    "what takes long waits to run again for as long as it takes: that says nothing of nodes") {
+  coordinator::FrontDoor::Options options;
+  options.times.acquire_time = 50ms;
+  DoorWorld world(5, 2, options);
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect(2);
+  world.host().look_takes = 20ms;
+  alice.send(
+      "EVAL \"return {redis.call('set',KEYS[1],'1','NX','PX',10000) or redis.call('get',KEYS[1]),"
+      "redis.call('set',KEYS[2],'1','NX','PX',10000)}\" 2 printer scanner");
+  world.nodes().pass(60ms);  // both are free, and it waits to run
+  world.host().look_takes = {};
+  CHECK(bob("SET printer bob NX PX 10000") == "+OK");
+  CHECK(bob("SET scanner bob NX PX 10000") == "+OK");
+  CHECK(alice.receive() == "[\"bob\", (nil)]");
+}
+
 TEST_CASE("a door that stops gives back what scripts and transactions are taking (D6)") {
   DoorWorld world;
   DoorClient alice = world.connect();
