@@ -170,7 +170,7 @@ Reply FrontDoor::serve_on_scratch(Call& call) {
   if (body == nullptr) return Reply::error_view(kRequestTooLong);
   if (body->is_plain_try() && call.words.size() > 1 &&
       waiting_.has_takers(std::string(call.word(1)))) {
-    const KnownRecord held{std::string(call.word(1)),
+    const KnownRecord held{call.word(1),
                            SeenRecord{.payload = {}, .deadline = call.instant() + 1ms}, nullptr};
     RunResult run = body->run({&held, 1}, call.now);
     ++stats_.refused_held;

@@ -135,11 +135,12 @@ void ScratchNode::execute(Transaction& requests, Now now, RunResult& result) {
   const Instant began = this->now();
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < requests.size() && !result.is_cut_short; ++i) {
-    if (is_sessions_own(node_.commands(), requests.request(i))) {
+    const Request request = requests.request(i);
+    if (is_sessions_own(node_.commands(), request)) {
       result.replies.push_back(Reply::none());
       continue;
     }
-    Reply reply = node_.run_queued(session_, requests.request(i), now).owned();
+    Reply reply = node_.run_queued(session_, request, now).owned();
     INVARIANT(!reply.is(Reply::Kind::later), "a run that goes on later");
     const bool is_overdue = this->now() - began > kScriptTimeMax;
     result.is_cut_short = was_ended(reply) || (is_overdue && requests.size() > 1);

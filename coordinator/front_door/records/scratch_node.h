@@ -43,7 +43,7 @@ inline constexpr std::size_t kKeysMax = 64;
 inline constexpr std::size_t kHeldMessagesBytesMax = 1024 * 1024;
 
 struct KnownRecord {
-  std::string key;
+  std::string_view key;
   std::optional<SeenRecord> record;    // nullopt: the key is free
   const std::string* value = nullptr;  // the whole record, of one that is held at the nodes
 };

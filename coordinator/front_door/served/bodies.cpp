@@ -207,8 +207,9 @@ class WatchBody final : public CommandBody {
   Reply reply(RunResult&, std::span<const SettledKey> keys, Now) override {
     std::vector<WatchedRecord> watched;
     for (const SettledKey& key : keys) {
-      watched.push_back({key.key, std::nullopt});
-      if (key.value) watched.back().identity.emplace(unique_part_of(*key.value));
+      const std::optional<std::string>& value = key.before.value;
+      watched.push_back({key.before.key, std::nullopt});
+      if (value) watched.back().identity.emplace(unique_part_of(*value));
     }
     watch_(std::move(watched));
     return Reply::ok();

@@ -23,14 +23,15 @@ namespace redlock::coordinator {
 
 // What a key's record is known to be, when its command is over.
 struct SettledKey {
-  std::string key;
-  std::optional<std::string> value;  // the whole record before the command; nullopt: it was free
-  Token token = 0;  // what a quorum stores with it, after the command; 0: not known
-  KeyLabel label = {};
+  const KeyState& before;  // the command
+  Token token = 0;         // what a quorum stores with it, after the command; 0: not known
 
+  const KeyLabel& label() const { return before.label; }
   // Token and label are of whoever got the lock. Whoever has put another value in place of that
   // one's got neither.
-  bool has_changed_hands() const { return value && read_record(*value).has_changed_hands; }
+  bool has_changed_hands() const {
+    return before.value && read_record(*before.value).has_changed_hands;
+  }
   Token holders_token() const { return has_changed_hands() ? 0 : token; }
 };
 

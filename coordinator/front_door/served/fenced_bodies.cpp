@@ -72,7 +72,7 @@ class TakeBody final : public CommandBody {
     const bool tells = items.size() == 2 && items[0].integer() == -1;
     if (!tells) return std::move(run.replies[0]);
     for (const SettledKey& key : keys) {
-      if (key.key != lock_ || key.holders_token() == 0) continue;
+      if (key.before.key != lock_ || key.holders_token() == 0) continue;
       return server::list(Reply::integer(-1), server::number_reply(key.token));
     }
     return Reply::error_view("ERR the lock is held, and its nodes tell no one fencing token of it");
@@ -99,7 +99,7 @@ class TokenBody final : public CommandBody {
     return run;
   }
   Reply reply(RunResult&, std::span<const SettledKey> keys, Now) override {
-    const bool is_told = !keys.empty() && keys[0].value && keys[0].holders_token() > 0;
+    const bool is_told = !keys.empty() && keys[0].before.value && keys[0].holders_token() > 0;
     return is_told ? Reply::bulk(fmt::to_string(keys[0].token)) : Reply::null();
   }
 

@@ -146,8 +146,9 @@ class HolderBody final : public LockBody {
     if (is_hash(touched)) return Reply::error_view(protocol::kWrongType);
     Reply told = list(Reply::bulk(touched.before->payload), ms_left(touched, now),
                       number_reply(settled.holders_token()));
-    if (settled.label.text.empty() || settled.has_changed_hands()) return told;
-    told.add(Reply::bulk(settled.label.text)).add(Reply::integer(floor_ms(settled.label.held)));
+    const KeyLabel& label = settled.label();
+    if (label.text.empty() || settled.has_changed_hands()) return told;
+    told.add(Reply::bulk(label.text)).add(Reply::integer(floor_ms(label.held)));
     return told;
   }
 };

@@ -154,7 +154,7 @@ void ServedCommand::start(Now now) {
 // What was guessed, or learned, when it came may have changed since. Two creations that fail at
 // once are two events, of which the second finds nothing to do.
 void ServedCommand::on_turn(Now now) {
-  if (finished() || commit_ != nullptr || !readings_.empty() || waits_to_run_) return;
+  if (finished() || commit_ || !readings_.empty() || waits_to_run_) return;
   if (waits_since_) parts_.stats.turn_waits.add(now.monotonic - *waits_since_);
   end_wait(now);
   for (KeyState& state : keys_) guess(state, now);
@@ -357,7 +357,7 @@ bool ServedCommand::is_out_of_time(Now now) const {
 // --- of others of the line
 
 void ServedCommand::learn(const KeyState& key, Now now) {
-  if (finished() || commit_ != nullptr || !readings_.empty() || is_slow()) return;
+  if (finished() || commit_ || !readings_.empty() || is_slow()) return;
   KeyState* state = find(key.key);
   if (state == nullptr || (body_->wants_token() && !key.has_settled_token)) return;
   *state = key;
@@ -370,7 +370,7 @@ void ServedCommand::learn(const KeyState& key, Now now) {
 }
 
 void ServedCommand::learn_held(const std::string& key, Now now) {
-  if (finished() || commit_ != nullptr || !readings_.empty() || !body_->is_plain_try()) return;
+  if (finished() || commit_ || !readings_.empty() || !body_->is_plain_try()) return;
   ++parts_.stats.shared;
   answer_held(key, now);
 }

@@ -218,7 +218,7 @@ class ServedCommand {
   std::vector<KeyState> keys_;
   std::vector<Reading> readings_;                         // under way
   std::vector<std::pair<std::string, ReadResult>> read_;  // told, not looked at yet
-  std::unique_ptr<Commit> commit_;
+  std::optional<Commit> commit_;
   std::vector<std::optional<SeenRecord>> afters_;  // of the commit's changes
   std::vector<Done> done_;                         // by commits of earlier runs
   std::vector<PartlyDone> partly_done_;            // by them; it is not known what came of it

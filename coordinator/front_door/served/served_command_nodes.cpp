@@ -27,7 +27,7 @@ bool is_unanimous(const std::vector<Answer>& answers) {
 // --- readings
 
 void ServedCommand::read(const std::vector<std::string>& keys, Now now) {
-  INVARIANT(readings_.empty() && commit_ == nullptr, "a question while another is open");
+  INVARIANT(readings_.empty() && !commit_, "a question while another is open");
   for (const std::string& key : keys) {
     ++parts_.stats.readings;
     const OperationId operation = parts_.group.read(
@@ -120,9 +120,9 @@ void ServedCommand::commit(std::vector<WantedChange> changes, Now now) {
   for (const WantedChange& change : changes) parts_.on_change(change);
   const Instant patient_until = later(came_.monotonic, waited_ + parts_.times.acquire_time);
   const Duration patience = std::max<Duration>(patient_until - now.monotonic, 0ns);
-  commit_ = std::make_unique<Commit>(
-      Commit::Parts{parts_.group, parts_.times, parts_.random, parts_.worth}, std::move(changes),
-      patience, now.monotonic, [this] { parts_.on_event(number_); });
+  commit_.emplace(Commit::Parts{parts_.group, parts_.times, parts_.random, parts_.worth},
+                  std::move(changes), patience, now.monotonic,
+                  [this] { parts_.on_event(number_); });
 }
 
 void ServedCommand::take_commit(Now now) {
@@ -298,7 +298,7 @@ void ServedCommand::fail_commit(CommitOutcome outcome, Now now) {
 
 void ServedCommand::on_event(Now now) {
   if (finished()) return;
-  if (commit_ != nullptr) return take_commit(now);
+  if (commit_) return take_commit(now);
   if (readings_.empty() && !read_.empty()) return take_readings(now);
   if (readings_.empty() && parts_.lines.has_turn(number_)) on_turn(now);
 }
@@ -323,8 +323,8 @@ void ServedCommand::answer(Now now) {
   std::vector<SettledKey> settled;
   settled.reserve(last_.touched.size());
   for (const TouchedKey& touched : last_.touched) {
-    const KeyState* state = find(touched.key);
-    settled.push_back({touched.key, state->value, state->token, state->label});
+    const KeyState& state = *find(touched.key);
+    settled.push_back({state, state.token});
     for (const Done& done : done_) {
       if (done.key == touched.key && done.token > 0) settled.back().token = done.token;
     }
@@ -379,7 +379,7 @@ void ServedCommand::undo_done(Now now) {
 
 void ServedCommand::end(std::string_view error, Now now) {
   if (finished()) return;
-  if (commit_ != nullptr) commit_->abandon(now.monotonic);
+  if (commit_) commit_->abandon(now.monotonic);
   commit_.reset();
   for (const Reading& reading : std::exchange(readings_, {})) {
     parts_.group.cancel(reading.operation, now.monotonic);

@@ -81,7 +81,7 @@ void ServedCommand::client_gone(Now now) {
 void ServedCommand::stop_taking(std::string_view why, Now now) {
   if (finished()) return;
   takes_nothing_as_ = why;
-  if (commit_ != nullptr ? commit_->only_creates() : body_->only_takes()) end(why, now);
+  if (commit_ ? commit_->only_creates() : body_->only_takes()) end(why, now);
 }
 
 }  // namespace redlock::coordinator

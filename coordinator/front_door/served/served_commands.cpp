@@ -37,16 +37,15 @@ ServedCommands::ServedCommands(Parts parts)
 
 ServedCommand* ServedCommands::find(Number number) {
   const auto found = commands_.find(number);
-  return found == commands_.end() ? nullptr : found->second.command.get();
+  return found == commands_.end() ? nullptr : &found->second.command;
 }
 
 void ServedCommands::begin(SessionId session, std::unique_ptr<CommandBody> body, bool is_heard,
                            Now now) {
   now_ = now;
   const Number number = ++last_number_;
-  auto command = std::make_unique<ServedCommand>(shared_, number, std::move(body), now);
-  ServedCommand& begun = *command;
-  commands_.emplace(number, UnderWay{std::move(command), session});
+  const auto place = commands_.try_emplace(number, session, shared_, number, std::move(body), now);
+  ServedCommand& begun = place.first->second.command;
   const bool is_first = by_session_.emplace(session, number).second;
   INVARIANT(is_first, "a session with two commands under way");
   if (!is_heard) begun.client_gone(now);
@@ -66,7 +65,7 @@ void ServedCommands::client_gone(SessionId session, Now now) {
 void ServedCommands::stop_taking(std::string_view error, Now now) {
   now_ = now;
   takes_nothing_as_ = error;
-  for (const auto& [number, under_way] : commands_) under_way.command->stop_taking(error, now);
+  for (auto& [number, under_way] : commands_) under_way.command.stop_taking(error, now);
 }
 
 // A command that is finished has said so by an event of its own.
@@ -92,7 +91,7 @@ void ServedCommands::let_slow_one_run(Now now) {
 void ServedCommands::end(Number number) {
   auto under_way = commands_.extract(number);
   const SessionId session = under_way.mapped().session;
-  ServedCommand& command = *under_way.mapped().command;
+  ServedCommand& command = under_way.mapped().command;
   const auto found = by_session_.find(session);
   if (found != by_session_.end() && found->second == number) by_session_.erase(found);
   answered_.push_back({session, command.take_reply(), command.take_promise(),

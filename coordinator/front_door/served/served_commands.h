@@ -73,8 +73,11 @@ class ServedCommands {
  private:
   using Number = KeyLines::Number;
   struct UnderWay {
-    std::unique_ptr<ServedCommand> command;
+    template <typename... Parts>
+    explicit UnderWay(SessionId of, Parts&&... parts)
+        : session(of), command(std::forward<Parts>(parts)...) {}
     SessionId session;
+    ServedCommand command;
   };
 
   ServedCommand* find(Number number);
