@@ -104,6 +104,7 @@ void FrontDoor::act(Now now, Instant holders_now) {
   group_.follow(message_group_.roster());
   relay_.act(now, holders_now);
   begin_new();
+  commands_.begin_turn();
   do {
     commands_.settle(locks_now_);
     commands_.take_answered(answered_);

@@ -125,8 +125,7 @@ class FrontDoor final : private server::Elsewhere, public server::SessionHost {
   protocol::Reply serve(server::Call& call, std::unique_ptr<CommandBody> body);
   // bytes: of what its client sent.
   protocol::Reply serve(server::Call& call, std::unique_ptr<CommandBody> body, std::size_t bytes);
-  bool may_take_long(const server::Call& call);
-  void begin(NewCommand command, bool may_take_long = false);
+  void begin(NewCommand command);
   protocol::Reply serve_on_scratch(server::Call& call);
   protocol::Reply publish(server::Call& call);
   protocol::Reply serve_transactions(server::Call& call);

@@ -131,7 +131,7 @@ Reply FrontDoor::serve(Call& call, std::unique_ptr<CommandBody> body) {
 Reply FrontDoor::serve(Call& call, std::unique_ptr<CommandBody> body, std::size_t bytes) {
   if (is_stopping_ && body->only_takes()) return Reply::error_view(kDoorStops);
   keep_request(call.session, bytes);
-  begin({call.session.id(), std::move(body), bytes}, may_take_long(call));
+  begin({call.session.id(), std::move(body), bytes});
   return Reply::later();
 }
 
@@ -145,21 +145,13 @@ Reply FrontDoor::forget_figures(Call& call) {
 }
 
 // Without a stopwatch nothing gives way.
-bool FrontDoor::may_take_long(const Call& call) {
-  const protocol::CommandSpec& spec = call.command.spec;
-  if (!stopwatch_) return false;
-  if (spec.name == "exec") return true;
-  const bool is_script = spec.name == "eval" || spec.name == "evalsha";
-  return is_script && scratch_.node().scripts().may_take_long(spec, call.words);
-}
-
-void FrontDoor::begin(NewCommand command, bool may_take_long) {
+void FrontDoor::begin(NewCommand command) {
   const Session* const of = node_.sessions().find(command.session);
   if (of != nullptr && of->is_restricted() && of->user()->limits().max_locks > 0) {
     command.body->set_taker(of->shared_user());
   }
   begun_for_.insert(command.session);
-  if (may_take_long) return slow_.push(std::move(command));
+  if (stopwatch_ && command.body->may_take_long()) return slow_.push(std::move(command));
   begun_.push_back(std::move(command));
 }
 

@@ -38,6 +38,7 @@ struct KeyState {
   bool has_settled_token = false;  // read by who waited until the nodes tell one token, or none
   Certainty certainty = Certainty::guess;
   std::vector<Answer> answers = {};  // of a reading
+  Instant read_at = {};              // when a reading told it; {}: none did
   Instant kept_until = {};           // of a reading: until then a quorum keeps this value
 
   // As a run sees it. What is held lives on for a moment at least, whatever its padding says.

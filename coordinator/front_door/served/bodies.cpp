@@ -110,6 +110,10 @@ class ScratchBody final : public CommandBody {
     return std::move(run.replies[0]);
   }
   bool is_plain_try() const override { return is_plain_try_; }
+  bool is_script() const override { return spec_.name == "eval" || spec_.name == "evalsha"; }
+  bool may_take_long() const override {
+    return is_script() && scratch_.node().scripts().may_take_long(spec_, request_.request(0));
+  }
 
  private:
   ScratchNode& scratch_;
@@ -155,6 +159,7 @@ class ExecBody final : public CommandBody {
     tell(run, relay_);
     return replies;
   }
+  bool is_script() const override { return true; }
 
  private:
   // What is the session's own runs now: who begins to listen among the commands hears the others.

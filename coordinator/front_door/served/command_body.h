@@ -51,6 +51,10 @@ class CommandBody {
   // It takes a lock and does nothing else, whatever its run finds: then it ends with its client
   // (rule D5). Of what nobody knows before it has run: false.
   virtual bool only_takes() const { return is_plain_try(); }
+  // What its client wrote runs, such as a script: on other records it may take longer.
+  virtual bool is_script() const { return false; }
+  // Its next run is not known to be quick.
+  virtual bool may_take_long() const { return is_script(); }
   // What it creates has a fencing token (rule F4).
   virtual bool fences() const { return false; }
   // Of what it creates: who its holder says it is; empty: not told.

@@ -41,6 +41,7 @@ void ServedCommand::guess(KeyState& state, Now now) {
   state.deadline = known == nullptr ? Instant{} : known->deadline;
   state.ttl = known == nullptr ? 0ns : known->ttl;
   state.certainty = known != nullptr && !known->value ? Certainty::unknown : Certainty::guess;
+  state.read_at = {};
 }
 
 std::vector<KnownRecord> ServedCommand::records(Now now) const {
@@ -58,7 +59,9 @@ RunResult ServedCommand::run_once(Now now) {
   if (!parts_.stopwatch) return body_->run(records(now), now);
   const Instant began = parts_.stopwatch();
   RunResult result = body_->run(records(now), now);
-  ran_ += parts_.stopwatch() - began;
+  const Duration took = parts_.stopwatch() - began;
+  last_took_ += took;
+  ran_ += took;
   result.is_cut_short = result.is_cut_short || ran_ > kRunTimeMax;
   return result;
 }
@@ -70,6 +73,7 @@ bool ServedCommand::run(Now now) {
     refuse(std::string(kChangesTooOften), now);
     return false;
   }
+  last_took_ = {};
   for (bool is_again = runs_ > 1;; is_again = true) {
     if (is_again) ++parts_.stats.runs_again;
     last_ = run_once(now);
@@ -116,31 +120,6 @@ bool ServedCommand::tells_time_left() const {
                      [](const TouchedKey& touched) { return touched.after.has_value(); });
 }
 
-// Whether it has its turn for all keys that it knows of.
-bool ServedCommand::stand_in_line(Now now) {
-  const bool has_turn = has_turn_in_line(now);
-  if (!has_turn) wait(now);
-  return has_turn;
-}
-
-void ServedCommand::wait(Now now) {
-  if (!waits_since_) waits_since_ = now.monotonic;
-}
-
-void ServedCommand::end_wait(Now now) {
-  if (waits_since_) waited_ += now.monotonic - *waits_since_;
-  waits_since_.reset();
-}
-
-bool ServedCommand::has_turn_in_line(Now now) {
-  std::vector<std::string> keys;
-  keys.reserve(keys_.size());
-  for (const KeyState& state : keys_) keys.push_back(state.key);
-  if (parts_.lines.stands_in(number_, keys)) return parts_.lines.has_turn(number_);
-  for (const KeyLines::Number next : parts_.lines.leave(number_)) parts_.on_event(next);
-  return parts_.lines.enter(number_, std::move(keys), now.monotonic);
-}
-
 // --- deciding
 
 void ServedCommand::start(Now now) {
@@ -148,7 +127,7 @@ void ServedCommand::start(Now now) {
   if (!run(now)) return;
   if (last_.is_cut_short) return refuse(std::string(kScriptTooLong), now);
   if (keys_.empty()) return answer(now);
-  if (stand_in_line(now)) decide(now);
+  if (stand_in_line(now)) decide(behind_run(now));
 }
 
 // What was guessed, or learned, when it came may have changed since. Two creations that fail at
@@ -170,16 +149,15 @@ void ServedCommand::work(Now now) {
   parts_.on_slow(number_);
 }
 
-void ServedCommand::run_again(Now now) {
-  if (finished()) return;
-  waits_to_run_ = false;
-  end_wait(now);
-  run_and_decide(now);
-}
-
 void ServedCommand::run_and_decide(Now now) {
   if (!run(now)) return;
-  if (stand_in_line(now)) decide(now);
+  if (stand_in_line(now)) decide(behind_run(now));
+}
+
+// The time of a long run is none that nodes took: what it asks and promises counts from its end.
+Now ServedCommand::behind_run(Now now) const {
+  return {later(now.monotonic, last_took_ < server::TurnOrder::kLongWork ? 0ns : last_took_),
+          now.wall};
 }
 
 void ServedCommand::decide(Now now) {
@@ -352,27 +330,6 @@ void ServedCommand::answer_unchanged(Now now) {
 // For its turn, and to run, it waits as long as it takes: that says nothing of the nodes.
 bool ServedCommand::is_out_of_time(Now now) const {
   return now.monotonic - came_.monotonic - waited_ >= parts_.times.acquire_time;
-}
-
-// --- of others of the line
-
-void ServedCommand::learn(const KeyState& key, Now now) {
-  if (finished() || commit_ || !readings_.empty() || is_slow()) return;
-  KeyState* state = find(key.key);
-  if (state == nullptr || (body_->wants_token() && !key.has_settled_token)) return;
-  *state = key;
-  if (keys_.size() > 1) return;
-  runs_ = 0;
-  if (!run(now) || keys_.size() > 1 || last_.is_cut_short) return;
-  if (last_.touched.size() != 1 || last_.touched[0].change() != ChangeKind::none) return;
-  ++parts_.stats.shared;
-  answer_unchanged(now);
-}
-
-void ServedCommand::learn_held(const std::string& key, Now now) {
-  if (finished() || commit_ || !readings_.empty() || !body_->is_plain_try()) return;
-  ++parts_.stats.shared;
-  answer_held(key, now);
 }
 
 }  // namespace redlock::coordinator

@@ -68,8 +68,10 @@ class ServedCommand {
     const server::Stopwatch& stopwatch;  // empty: nothing is timed
     // Something came for the command of this number.
     std::function<void(KeyLines::Number)> on_event;
-    // Its next run waits for run_again(): those before it took long.
+    // Its next run waits for run_again(): see is_slow().
     std::function<void(KeyLines::Number)> on_slow;
+    // Others come first from now on: this turn has lasted for long enough.
+    std::function<bool()> is_turn_over;
     // A key's record is certain, as of an instant (rule D10).
     std::function<void(const KeyState& key, Instant as_of)> on_certain;
     // Others hold the key for certain, and it is not known who.
@@ -152,14 +154,16 @@ class ServedCommand {
   bool tells_time_left() const;
   bool stand_in_line(Now now);
   bool has_turn_in_line(Now now);
-  // Its runs have taken so long that others come first.
-  bool is_slow() const { return ran_ >= server::TurnOrder::kLongWork; }
+  // Its runs have taken long, or the next may: others come first. Without a stopwatch none does.
+  bool is_slow() const;
   void wait(Now now);
   void end_wait(Now now);
 
   // --- deciding
   void work(Now now);
   void run_and_decide(Now now);
+  Now behind_run(Now now) const;
+  std::vector<std::string> forget_outdated(Now now);
   void decide(Now now);
   Plan plan(Now now);
   void drop_unwanted(Now now);
@@ -214,7 +218,8 @@ class ServedCommand {
   RunResult last_;
   Now ran_at_;
   unsigned runs_ = 0;
-  Duration ran_{};  // all its runs together
+  Duration ran_{};        // all its runs together
+  Duration last_took_{};  // run()
   std::vector<KeyState> keys_;
   std::vector<Reading> readings_;                         // under way
   std::vector<std::pair<std::string, ReadResult>> read_;  // told, not looked at yet

@@ -61,6 +61,7 @@ void ServedCommand::take_readings(Now now) {
     if (!is_as_known) state.ttl = 0ns;
     state.value = is_free ? std::nullopt : std::optional(std::move(result.value));
     state.deadline = later(result.began, told_left(result.left, parts_.times));
+    state.read_at = now.monotonic;
     state.kept_until = later(result.began, result.left);
     state.token = result.token;
     state.has_settled_token = body_->wants_token();
@@ -171,7 +172,9 @@ void ServedCommand::note_what_may_be_done(ChangeKind kind, const CommittedChange
 
 void ServedCommand::keep_done(Done done, Now now) {
   count_lock(done, now);
-  find(done.key)->certainty = Certainty::confirmed;  // as it was before
+  KeyState& state = *find(done.key);  // as it was before
+  state.certainty = Certainty::confirmed;
+  state.read_at = {};
   std::erase_if(partly_done_, [&](const PartlyDone& it) { return it.done.key == done.key; });
   switch (done.kind) {
     case ChangeKind::create:

@@ -10,30 +10,33 @@ namespace redlock::coordinator {
 // runs again, and may be answered by it.
 ServedCommands::ServedCommands(Parts parts)
     : is_audited_(parts.is_audited),
-      shared_{.group = parts.group,
-              .lines = lines_,
-              .known = parts.known,
-              .stats = parts.stats,
-              .quotas = parts.quotas,
-              .times = parts.times,
-              .random = parts.random,
-              .worth = parts.worth,
-              .stopwatch = parts.stopwatch,
-              .on_event = [this](Number number) { events_.push_back(number); },
-              .on_slow = [this](Number number) { slow_.push_back(number); },
-              .on_certain =
-                  [this](const KeyState& key, Instant as_of) {
-                    for (const Number number : lines_.waiting_since(key.key, as_of)) {
-                      find(number)->learn(key, now_);
-                    }
-                  },
-              .on_held =
-                  [this](const std::string& key, Instant as_of) {
-                    for (const Number number : lines_.waiting_since(key, as_of)) {
-                      find(number)->learn_held(key, now_);
-                    }
-                  },
-              .on_change = std::move(parts.on_change)} {}
+      shared_{
+          .group = parts.group,
+          .lines = lines_,
+          .known = parts.known,
+          .stats = parts.stats,
+          .quotas = parts.quotas,
+          .times = parts.times,
+          .random = parts.random,
+          .worth = parts.worth,
+          .stopwatch = parts.stopwatch,
+          .on_event = [this](Number number) { events_.push_back(number); },
+          .on_slow = [this](Number number) { slow_.push_back(number); },
+          .is_turn_over =
+              [this] { return shared_.stopwatch() - turn_began_ >= server::TurnOrder::kTurnMax; },
+          .on_certain =
+              [this](const KeyState& key, Instant as_of) {
+                for (const Number number : lines_.waiting_since(key.key, as_of)) {
+                  find(number)->learn(key, now_);
+                }
+              },
+          .on_held =
+              [this](const std::string& key, Instant as_of) {
+                for (const Number number : lines_.waiting_since(key, as_of)) {
+                  find(number)->learn_held(key, now_);
+                }
+              },
+          .on_change = std::move(parts.on_change)} {}
 
 ServedCommand* ServedCommands::find(Number number) {
   const auto found = commands_.find(number);
@@ -66,6 +69,10 @@ void ServedCommands::stop_taking(std::string_view error, Now now) {
   now_ = now;
   takes_nothing_as_ = error;
   for (auto& [number, under_way] : commands_) under_way.command.stop_taking(error, now);
+}
+
+void ServedCommands::begin_turn() {
+  if (shared_.stopwatch) turn_began_ = shared_.stopwatch();
 }
 
 // A command that is finished has said so by an event of its own.

@@ -57,6 +57,8 @@ class ServedCommands {
   // Those that only take locks end, also those that begin behind this; all else goes on.
   void stop_taking(std::string_view error, Now now);
 
+  // Of the loop, before settle(): scripts that run again do so for kTurnMax of it.
+  void begin_turn();
   void settle(Now now);
   // What has taken long runs again in turns of its own. REQUIRES: has_slow().
   void let_slow_one_run(Now now);
@@ -87,6 +89,7 @@ class ServedCommands {
   const bool is_audited_;
   ServedCommand::Parts shared_;
   Now now_{};                          // of the call under way
+  Instant turn_began_{};               // by the stopwatch
   std::string_view takes_nothing_as_;  // empty: it does
   Number last_number_ = 0;
   std::unordered_map<Number, UnderWay> commands_;

@@ -374,10 +374,13 @@ void DoorHost::heal() {
   if (process_) go_on();
 }
 
+// What waits to run asks the nodes nothing meanwhile.
 bool DoorHost::is_busy() const {
   if (!process_) return false;
   const Group& group = *process_->group;
-  return group.operations() > 0 || group.releases_under_way() > 0;
+  const FrontDoor& door = *process_->door;
+  return group.operations() > 0 || group.releases_under_way() > 0 || door.has_slow() ||
+         door.commands_under_way() > 0;
 }
 
 void DoorHost::tell(std::string_view what) {

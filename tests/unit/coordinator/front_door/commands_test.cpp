@@ -78,6 +78,23 @@ TEST_CASE(
   CHECK(alice.receive() == "[\"bob\", (nil)]");
 }
 
+TEST_CASE("what was read, and waited to run until it may have changed, is read again (rule D2)") {
+  coordinator::FrontDoor::Options options;
+  options.times.acquire_time = 50ms;
+  DoorWorld world(5, 2, options);
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect(2);
+  CHECK(bob("SET printer bob NX PX 60") == "+OK");
+  world.host().look_takes = 20ms;
+  alice.send("EVAL \"return redis.call('get',KEYS[1]) or redis.call('pttl',KEYS[1])\" 1 printer");
+  world.nodes().pass(20ms);  // it is bob's, as was read, and the script waits to run
+  CHECK(world.door().stats().readings == 1);
+  CHECK(world.door().has_slow());
+  world.host().look_takes = {};
+  CHECK(bob(kReleaseCall + "printer bob") == "(integer) 1");
+  CHECK(alice.receive() == "(integer) -2");
+}
+
 TEST_CASE("a door that stops gives back what scripts and transactions are taking (D6)") {
   DoorWorld world;
   DoorClient alice = world.connect();
