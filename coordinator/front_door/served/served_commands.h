@@ -57,10 +57,11 @@ class ServedCommands {
   // Those that only take locks end, also those that begin behind this; all else goes on.
   void stop_taking(std::string_view error, Now now);
 
-  // Of the loop, before settle(): scripts that run again do so for kTurnMax of it.
+  // Before the first settle() of a turn: scripts run again within it for kTurnMax, then in turns of
+  // their own.
   void begin_turn();
   void settle(Now now);
-  // What has taken long runs again in turns of its own. REQUIRES: has_slow().
+  // One of those whose runs take long, or may, runs again. REQUIRES: has_slow().
   void let_slow_one_run(Now now);
   bool has_news() const { return !events_.empty() || !answered_.empty(); }
   bool has_slow() const { return !slow_.empty(); }
