@@ -17,6 +17,7 @@ using coordinator::AdmitResult;
 using coordinator::ExtendResult;
 using coordinator::ExtensionOutcome;
 using coordinator::holder_now;
+using coordinator::invalid_error;
 using coordinator::NodeFinding;
 
 namespace {
@@ -29,23 +30,19 @@ constexpr Duration notice_max(Duration ttl) {
   return ttl / 10 * 6;
 }
 
-Error invalid(std::string text) {
-  return {ErrorCode::invalid, std::move(text), {}};
-}
-
 std::optional<Error> check(const std::string& name, Duration ttl) {
-  if (name.empty()) return invalid("the lock's name is empty");
-  if (ttl < kTtlMin) return invalid("the TTL is shorter than 10 ms");
+  if (name.empty()) return invalid_error("the lock's name is empty");
+  if (ttl < kTtlMin) return invalid_error("the TTL is shorter than 10 ms");
   return std::nullopt;
 }
 
 std::optional<Error> check(const std::string& name, const AcquireOptions& options) {
-  if (options.wait && *options.wait < 0ns) return invalid("the wait is negative");
+  if (options.wait && *options.wait < 0ns) return invalid_error("the wait is negative");
   return check(name, options.ttl);
 }
 
 std::optional<Error> check(const Lock& lock) {
-  if (lock.value.empty()) return invalid("the lock has no value");
+  if (lock.value.empty()) return invalid_error("the lock has no value");
   return check(lock.name, lock.ttl);
 }
 
@@ -60,16 +57,17 @@ AcquireOptions acquire_options(const GuardOptions& options) {
 
 std::optional<Error> check(const std::string& name, const GuardOptions& options) {
   if (options.notice && (*options.notice < 0ns || *options.notice > notice_max(options.ttl))) {
-    return invalid("the notice is negative, or longer than six tenths of the TTL");
+    return invalid_error("the notice is negative, or longer than six tenths of the TTL");
   }
   return check(name, acquire_options(options));
 }
 
 std::optional<Error> check(const std::vector<std::string>& names, const GuardOptions& options) {
-  if (names.empty()) return invalid("no lock is named");
+  if (names.empty()) return invalid_error("no lock is named");
   for (const std::string& name : names) {
     if (auto error = check(name, options)) return error;
-    if (std::count(names.begin(), names.end(), name) > 1) return invalid("a lock is named twice");
+    if (std::count(names.begin(), names.end(), name) > 1)
+      return invalid_error("a lock is named twice");
   }
   return std::nullopt;
 }
@@ -115,7 +113,7 @@ Result<Client, Error> Client::start(const ClientOptions& options) {
 }
 
 Result<Client, Error> Client::start_on(uv_loop_s* loop, const ClientOptions& options) {
-  if (loop == nullptr) return invalid("no loop was given");
+  if (loop == nullptr) return invalid_error("no loop was given");
   auto read = ParsedOptions::read(options);
   if (!read) return read.error();
   auto core = Core::make(loop, std::move(read).value());
@@ -176,7 +174,8 @@ Result<Done, Error> Client::release(const Lock& lock) {
 // --- holder, list, status
 
 Client::Operation Client::holder(std::string name, Callback<std::optional<Holder>> done) {
-  if (name.empty()) return core_->refuse(std::move(done), invalid("the lock's name is empty"));
+  if (name.empty())
+    return core_->refuse(std::move(done), invalid_error("the lock's name is empty"));
   using Found = std::optional<Holder>;
   Core& core = *core_;
   const auto start = [&core, name = std::move(name)](const Core::Tell<Found>& tell) {
@@ -195,7 +194,8 @@ Result<std::optional<Holder>, Error> Client::holder(std::string name) {
 }
 
 Client::Operation Client::holder_of_quorum(std::string name, Callback<std::optional<Holder>> done) {
-  if (name.empty()) return core_->refuse(std::move(done), invalid("the lock's name is empty"));
+  if (name.empty())
+    return core_->refuse(std::move(done), invalid_error("the lock's name is empty"));
   using Found = std::optional<Holder>;
   Core& core = *core_;
   const auto start = [&core, name = std::move(name)](const Core::Tell<Found>& tell) {
@@ -245,7 +245,7 @@ Result<std::vector<NodeState>, Error> Client::status() {
 
 Client::Operation Client::admit(AdmitOptions options, Callback<Admitted> done) {
   if (options.floor.value_or(0) > kTokenMax) {
-    return core_->refuse(std::move(done), invalid("the floor is not below 2^53"));
+    return core_->refuse(std::move(done), invalid_error("the floor is not below 2^53"));
   }
   Core& core = *core_;
   const auto start = [&core, options](const Core::Tell<Admitted>& tell) {
@@ -271,7 +271,7 @@ template <class Core, class How>
 Client::Operation begin_change(Core& core, How how, const GroupRoster& wanted,
                                Client::Callback<GroupChange> done) {
   auto roster = coordinator::read_roster(wanted);
-  if (!roster) return core.refuse(std::move(done), invalid(roster.error().text));
+  if (!roster) return core.refuse(std::move(done), invalid_error(roster.error().text));
   const auto start = [&core, how, roster = std::move(roster).value()](const auto& tell) {
     const auto on_end = [&core, roster, tell](const coordinator::ChangeResult& result) {
       tell(translate(core.names(), result, roster));

@@ -2,6 +2,7 @@
 
 #include "base/label.h"
 #include "coordinator/client/node_address.h"
+#include "coordinator/results/errors.h"
 
 #include <algorithm>
 #include <memory>
@@ -9,11 +10,10 @@
 #include <fmt/format.h>
 
 namespace redlock {
-namespace {
 
-Error invalid(std::string text) {
-  return {ErrorCode::invalid, std::move(text), {}};
-}
+using coordinator::invalid_error;
+
+namespace {
 
 using Tls = std::shared_ptr<net::TlsClient>;
 
@@ -34,15 +34,15 @@ Result<ParsedOptions, Error> ParsedOptions::read(const ClientOptions& options) {
   std::string list;
   for (const std::string& node : options.nodes) list += (list.empty() ? "" : ",") + node;
   auto nodes = coordinator::parse_node_addresses(list);
-  if (!nodes) return invalid(nodes.error().text);
-  if (options.node_timeout < 1ms) return invalid("the node timeout is shorter than 1 ms");
+  if (!nodes) return invalid_error(nodes.error().text);
+  if (options.node_timeout < 1ms) return invalid_error("the node timeout is shorter than 1 ms");
   if (options.node_timeout > coordinator::kNodeTimeoutMax)
-    return invalid("the node timeout is longer than 1 h");
+    return invalid_error("the node timeout is longer than 1 h");
   if (!(options.clock_drift >= 0 && options.clock_drift <= kClockDriftMax)) {
-    return invalid("the clock drift is a ratio from 0 to 0.5: 0.01 is 1 %");
+    return invalid_error("the clock drift is a ratio from 0 to 0.5: 0.01 is 1 %");
   }
   if (options.label.size() > kLabelBytesMax) {
-    return invalid(fmt::format("the label is longer than {} bytes", kLabelBytesMax));
+    return invalid_error(fmt::format("the label is longer than {} bytes", kLabelBytesMax));
   }
   ParsedOptions parsed{.places = {},
                        .tls = {},
@@ -61,7 +61,7 @@ Result<ParsedOptions, Error> ParsedOptions::read(const ClientOptions& options) {
     parsed.places.push_back({std::move(node.address), node.is_tls});
   }
   auto tls = tls_of(options, parsed.places);
-  if (!tls) return invalid(tls.error().text);
+  if (!tls) return invalid_error(tls.error().text);
   parsed.tls = std::move(tls).value();
   return parsed;
 }

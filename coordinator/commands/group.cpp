@@ -23,7 +23,7 @@ namespace redlock::coordinator {
 namespace {
 
 // While something is waited for.
-constexpr Duration kLookInterval = 1s;
+constexpr Duration kLongestSleep = 1s;
 
 using States = std::vector<NodeState>;
 
@@ -292,7 +292,7 @@ class GroupCommand {
       if (!std::exchange(is_told, true)) {
         complain(fmt::format("waiting {} for the locks from before it", spoken_duration(longest)));
       }
-      std::this_thread::sleep_for(std::min<Duration>(longest, kLookInterval));
+      std::this_thread::sleep_for(std::min<Duration>(longest, kLongestSleep));
     }
     return exit_code_;
   }

@@ -61,7 +61,7 @@ int tell(const Options& options, const Result<Locks, Error>& result) {
     report_failure(options, result.error());
     return exit_code_of(result.error());
   }
-  (options.json ? print_json : print_table)(options, result.value());
+  options.json ? print_json(options, result.value()) : print_table(options, result.value());
   return exit_code::kDone;
 }
 

@@ -31,7 +31,7 @@ constexpr int kDescriptorsOfNode = 8;
 
 // Until all nodes have answered, which they have done before;
 // so often before that is not waited for.
-constexpr Duration kLookInterval = 100ms;
+constexpr Duration kAskAgainInterval = 100ms;
 constexpr int kLooksMax = 20;
 // So many ports are tried for the front door, from the default one on.
 constexpr int kDoorPortsTried = 100;
@@ -224,7 +224,7 @@ void Up::look_after_group() {
     const bool all_answer = states && std::all_of(states->begin(), states->end(), answers);
     const auto wanted = states ? local_roster(*states) : std::nullopt;
     if (wanted) return change_group(*wanted);
-    if (!all_answer) again_.set(net::read_clock(net::ClockKind::monotonic) + kLookInterval);
+    if (!all_answer) again_.set(net::read_clock(net::ClockKind::monotonic) + kAskAgainInterval);
     if (all_answer || ++looks_ > kLooksMax) begin_to_serve();
   });
 }

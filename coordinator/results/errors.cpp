@@ -137,6 +137,10 @@ Error no_quorum_error(const Nodes& nodes, const std::vector<Answer>& answers,
   return error;
 }
 
+Error invalid_error(std::string text) {
+  return {ErrorCode::invalid, std::move(text), {}};
+}
+
 Error acquisition_error(const Nodes& nodes, const AcquireResult& result) {
   switch (result.outcome) {
     case AcquisitionOutcome::held:

@@ -4,6 +4,7 @@
 #include "coordinator/group/group.h"
 #include <redlock/answer.h>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +28,9 @@ std::vector<NodeAnswer> node_answers(const std::vector<Group::Node>& nodes,
 // no quorum voted.
 Error no_quorum_error(const std::vector<Group::Node>& nodes, const std::vector<Answer>& answers,
                       const AnswerWords& words);
+
+// What was asked cannot be, and no node was.
+Error invalid_error(std::string text);
 
 // REQUIRES of all: the operation failed.
 Error acquisition_error(const std::vector<Group::Node>& nodes, const AcquireResult& result);

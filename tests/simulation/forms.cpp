@@ -105,4 +105,9 @@ bool is_yes(const Reply& reply) {
   return reply.text() == "OK";
 }
 
+bool is_no(const Reply& reply) {
+  if (reply.is(Reply::Kind::array)) return !reply.items().empty() && is_no(reply.items().front());
+  return reply.is(Reply::Kind::integer) && reply.integer() == 0;
+}
+
 }  // namespace redlock::simulation

@@ -33,5 +33,7 @@ std::string written(const Requests& requests, std::string_view key, std::string_
 
 // Whether it says that the lock is now, or was, the holder's: 1, OK, or a list that begins so.
 bool is_yes(const protocol::Reply& reply);
+// Whether it says that it is not: 0, or a list that begins so.
+bool is_no(const protocol::Reply& reply);
 
 }  // namespace redlock::simulation

@@ -21,12 +21,6 @@ unsigned key_of(const Event& event) {
   return event.node * 100 + event.key;
 }
 
-// It has answered, and says that the lock is not the holder's.
-bool is_no(const Reply& reply) {
-  if (reply.is(Reply::Kind::array)) return !reply.items().empty() && is_no(reply.items().front());
-  return reply.is(Reply::Kind::integer) && reply.integer() == 0;
-}
-
 }  // namespace
 
 // Its clock runs as that of one of the clients.

@@ -19,11 +19,6 @@ constexpr Duration kProbePatience = 10s;
 constexpr Duration kLeastLeft = 1ms;
 constexpr unsigned kKeysApart = 1000;  // for the referee: no key of the group's own clients
 
-bool is_no(const Reply& reply) {
-  if (reply.is(Reply::Kind::array)) return !reply.items().empty() && is_no(reply.items().front());
-  return reply.is(Reply::Kind::integer) && reply.integer() == 0;
-}
-
 // Of GET, EXISTS or PTTL: nobody holds it.
 bool says_free(const Reply& reply) {
   return reply.is_null() ||

@@ -1,5 +1,6 @@
 // What a thousand nodes leave behind in the process that had them.
 #include "tests/support/blocking_client.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/temporary_folder.h"
 #include <redlock/embedded_node.h>
 
@@ -21,12 +22,6 @@
 using namespace redlock;
 
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 auto entries(const char* folder) {
   const std::filesystem::directory_iterator files(folder);
