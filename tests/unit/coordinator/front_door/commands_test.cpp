@@ -3,6 +3,7 @@
 #include "tests/support/door_world.h"
 
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
@@ -36,65 +37,6 @@ std::string token_told(const std::string& holder) {
 
 }  // namespace
 
-TEST_CASE("what takes long begins behind the output of its turn: an OK has its time (rule D2)") {
-  DoorWorld world;
-  DoorClient alice = world.connect();
-  alice.send("EVAL \"return redis.call('set',KEYS[1],'1','PX',10000)\" 1 printer");
-  const auto now = world.nodes().now_of_both_clocks();
-  world.door().act(now, world.nodes().now());
-  CHECK(world.door().has_slow());
-  CHECK(world.door().commands_under_way() == 0);
-  world.door().act_behind_output(now, world.nodes().now());
-  CHECK(world.door().commands_under_way() == 1);
-  CHECK(alice.receive() == "+OK");
-}
-
-TEST_CASE("votes on what takes long are counted when they come, whatever rests meanwhile") {
-  coordinator::FrontDoor::Options options;
-  options.times.acquire_time = 100ms;
-  DoorWorld world(5, 2, options);
-  DoorClient alice = world.connect();
-  world.host().look_takes = 60ms;
-  const Instant asked = world.nodes().now();
-  CHECK(alice("EVAL \"return redis.call('set',KEYS[1],'1','PX',10000)\" 1 printer") == "+OK");
-  CHECK(world.nodes().now() - asked < 100ms);
-}
-
-TEST_CASE(
-    "what takes long waits to run again for as long as it takes: that says nothing of nodes") {
-  coordinator::FrontDoor::Options options;
-  options.times.acquire_time = 50ms;
-  DoorWorld world(5, 2, options);
-  DoorClient alice = world.connect();
-  DoorClient bob = world.connect(2);
-  world.host().look_takes = 20ms;
-  alice.send(
-      "EVAL \"return {redis.call('set',KEYS[1],'1','NX','PX',10000) or redis.call('get',KEYS[1]),"
-      "redis.call('set',KEYS[2],'1','NX','PX',10000)}\" 2 printer scanner");
-  world.nodes().pass(60ms);  // both are free, and it waits to run
-  world.host().look_takes = {};
-  CHECK(bob("SET printer bob NX PX 10000") == "+OK");
-  CHECK(bob("SET scanner bob NX PX 10000") == "+OK");
-  CHECK(alice.receive() == "[\"bob\", (nil)]");
-}
-
-TEST_CASE("what was read, and waited to run until it may have changed, is read again (rule D2)") {
-  coordinator::FrontDoor::Options options;
-  options.times.acquire_time = 50ms;
-  DoorWorld world(5, 2, options);
-  DoorClient alice = world.connect();
-  DoorClient bob = world.connect(2);
-  CHECK(bob("SET printer bob NX PX 60") == "+OK");
-  world.host().look_takes = 20ms;
-  alice.send("EVAL \"return redis.call('get',KEYS[1]) or redis.call('pttl',KEYS[1])\" 1 printer");
-  world.nodes().pass(20ms);  // it is bob's, as was read, and the script waits to run
-  CHECK(world.door().stats().readings == 1);
-  CHECK(world.door().has_slow());
-  world.host().look_takes = {};
-  CHECK(bob(kReleaseCall + "printer bob") == "(integer) 1");
-  CHECK(alice.receive() == "(integer) -2");
-}
-
 TEST_CASE("a door that stops gives back what scripts and transactions are taking (D6)") {
   DoorWorld world;
   DoorClient alice = world.connect();
@@ -114,22 +56,6 @@ TEST_CASE("a door that stops gives back what scripts and transactions are taking
   CHECK(alice.receive() == "-ERR this front door is stopping: ask another one");
   CHECK(world.door().is_stopped());
   CHECK(world.held_at("printer") == 0);
-}
-
-TEST_CASE("of what takes long and was left by clients that went, some goes on") {
-  DoorWorld world;
-  for (int i = 0; i < 200; ++i) {
-    DoorClient client = world.connect();
-    client.send(fmt::format("EVAL \"return redis.call('del',KEYS[1])\" 1 key{}", i));
-    client.hang_up();
-  }
-  world.host().act();
-  CHECK(world.door().commands_under_way() == 128);
-  DoorClient alice = world.connect();
-  CHECK(alice("EVAL \"return redis.call('del',KEYS[1])\" 1 printer") == "(integer) 0");
-  world.nodes().pass(1s);
-  CHECK(world.door().commands_under_way() == 0);
-  CHECK(world.door().sessions().count() == 1);
 }
 
 TEST_CASE("what is not certain is no answer, but to who only wants the lock (rule D3)") {
