@@ -175,6 +175,28 @@ TEST_CASE("a creation that a later run does not want stays where more was sent (
   }
 }
 
+TEST_CASE("a lock that ends at an instant is taken once, however often a script runs for it") {
+  const std::string takes =
+      "local there = redis.call('get', KEYS[1]) "
+      "redis.call('set', KEYS[2], 'me', 'NX', 'PXAT', ARGV[1]) "
+      "if there then redis.call('del', KEYS[1]) end return 1";
+  unsigned run_again = 0;
+  for (Duration later = 0ms; later < 8ms; later += 500us) {
+    DoorWorld world(5, 2);
+    DoorClient alice = world.connect(1);
+    DoorClient bob = world.connect(2);
+    REQUIRE(bob("SET if 1 NX PX 20000") == "+OK");
+    const WallTime ends = world.nodes().now_of_both_clocks().wall + 10s;
+    alice.send({"EVAL", takes, "2", "if", "made", fmt::to_string(ends.time_since_epoch() / 1ms)});
+    world.nodes().pass(later);
+    bob("DEL if");
+    CHECK(alice.receive() == "(integer) 1");
+    if (world.door().stats().runs > 2) ++run_again;
+    CHECK(world.nodes().node(1).stats().granted == 2);  // bob's, and this one
+  }
+  CHECK(run_again > 0);
+}
+
 TEST_CASE("it is counted how long commands waited for their turn (rule D10)") {
   DoorWorld world;
   DoorClient alice = world.connect();

@@ -192,3 +192,16 @@ TEST_CASE("a user has as many locks at a door as it counts of him, whatever is s
     quotas.check();
   }
 }
+
+TEST_CASE("a lock counts until the slowest of the nodes' clocks says that it is over (rule L4)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  CHECK(alice("ACL SETUSER a on >x ~* +@all max-locks:1") == "+OK");
+  CHECK(alice("AUTH a x") == "+OK");
+  CHECK(alice("SET printer 1 NX PX 10000") == "+OK");
+  const coordinator::DoorTimes times;
+  world.nodes().pass(stretch(padded(10s, times), times.clock_drift) - 10ms);
+  CHECK(alice("SET scanner 1 NX PX 10000").substr(0, 7) == "-NOPERM");
+  world.nodes().pass(20ms);
+  CHECK(alice("SET scanner 1 NX PX 10000") == "+OK");
+}
