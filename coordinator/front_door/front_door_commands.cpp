@@ -221,10 +221,11 @@ Reply FrontDoor::exec(Call& call) {
   std::vector<WatchedRecord> watched = take_watched(call.session);
   if (queue->is_broken()) return Reply::error_view(server::kExecAborted);
   const std::size_t bytes = queue->bytes();
-  const auto run_queued = [this, id = call.session.id()](protocol::Request request, Now now) {
+  // By the clock of the sessions, which is not that of the locks.
+  const auto run_queued = [this, id = call.session.id()](protocol::Request request) {
     Session* session = node_.sessions().find(id);
     if (session == nullptr) return Reply::null();
-    return node_.run_queued(*session, request, now);
+    return node_.run_queued(*session, request, now_);
   };
   auto body =
       exec_body(scratch_, std::move(queue), std::move(watched), run_queued, call.session, relay_);

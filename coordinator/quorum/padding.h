@@ -29,8 +29,10 @@ constexpr Duration padded(Duration ttl, const DoorTimes& times) {
 }
 
 // What a client is told of a lock that nodes hold for `left`: never more than padded() leaves of
-// its own TTL, and something as long as it is held, as a lock that is held is not gone.
+// its own TTL, and something as long as it is held, as a lock that is held is not gone. What has no
+// deadline (Duration::max()) has none for the client.
 constexpr Duration told_left(Duration left, const DoorTimes& times) {
+  if (left == Duration::max()) return left;
   const auto by_a_slow_clock = Duration(
       static_cast<std::int64_t>(static_cast<double>(left.count()) / (1 + times.clock_drift)));
   const Duration told = by_a_slow_clock - times.acquire_time - times.reply_time - kDoorRounding;

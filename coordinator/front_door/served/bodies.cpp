@@ -152,10 +152,10 @@ class ExecBody final : public CommandBody {
     return run;
   }
 
-  Reply reply(RunResult& run, std::span<const SettledKey>, Now now) override {
+  Reply reply(RunResult& run, std::span<const SettledKey>, Now) override {
     if (is_broken_) return Reply::null_array();
     if (makes_counter_) return Reply::error_view(kCounterIsToken);
-    Reply replies = this->replies(run, now);
+    Reply replies = this->replies(run);
     tell(run, relay_);
     return replies;
   }
@@ -164,15 +164,15 @@ class ExecBody final : public CommandBody {
  private:
   // What is the session's own runs now: who begins to listen among the commands hears the others.
   // Nobody else is served meanwhile, so it may take as long as all the others together.
-  Reply replies(RunResult& run, Now now) {
+  Reply replies(RunResult& run) {
     const Instant end = scratch_.now() + kScriptTimeMax;
     Reply replies = Reply::array();
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < run.replies.size(); ++i) {
       Reply& reply = run.replies[i];
       if (reply.is(Reply::Kind::none)) {
-        reply = scratch_.now() > end ? Reply::error_view(kLeftOut)
-                                     : run_queued_(queue_->request(i), now);
+        reply =
+            scratch_.now() > end ? Reply::error_view(kLeftOut) : run_queued_(queue_->request(i));
       }
       bytes += reply.memory_bytes();
       if (bytes > protocol::kTransactionBytesMax) return Reply::too_large();

@@ -23,7 +23,7 @@ std::unique_ptr<CommandBody> scratch_body(ScratchNode& scratch, server::Call& ca
                                           MessageRelay& relay);
 
 // What the sessions' node says to a command that was queued for it.
-using RunQueued = std::function<protocol::Reply(protocol::Request request, Now now)>;
+using RunQueued = std::function<protocol::Reply(protocol::Request request)>;
 
 // EXEC of these, unless one of the watched records is another by then.
 std::unique_ptr<CommandBody> exec_body(ScratchNode& scratch,

@@ -43,8 +43,11 @@ class LockBody : public CommandBody {
   static bool is_hash(const TouchedKey& touched) {
     return touched.before && touched.before->kind == LockKind::hash;
   }
+  // Something as long as it is held, however long the run took (rule D2); -1: it has no deadline.
   static Reply ms_left(const TouchedKey& touched, Now now) {
-    return Reply::integer(ceil_ms(touched.before->deadline - now.monotonic));
+    const Instant deadline = touched.before->deadline;
+    if (deadline == kNever) return Reply::integer(-1);
+    return Reply::integer(std::max<std::int64_t>(ceil_ms(deadline - now.monotonic), 1));
   }
 
  private:

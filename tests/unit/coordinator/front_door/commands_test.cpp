@@ -20,8 +20,8 @@ const std::string kTakeBoth =
     "for i = 1, 2 do redis.call('set', KEYS[i], ARGV[1], 'PX', 10000) end return 1\" 2 a b 1";
 
 // At all nodes, by one of their own clients.
-void take_directly(DoorWorld& world, const std::string& key) {
-  const Instant deadline = world.nodes().now() + 10s;
+void take_directly(DoorWorld& world, const std::string& key, Duration ttl = 10s) {
+  const Instant deadline = later(world.nodes().now(), ttl);
   for (unsigned number = 1; number <= 5; ++number) {
     REQUIRE(world.nodes().node(number).grants().restore(
         {key, "direct", deadline, 0, server::LockKind::text}));
@@ -195,6 +195,40 @@ TEST_CASE("a lock that ends at an instant is taken once, however often a script 
     CHECK(world.nodes().node(1).stats().granted == 2);  // bob's, and this one
   }
   CHECK(run_again > 0);
+}
+
+TEST_CASE("a lock that has no deadline at the nodes has none at a door") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  take_directly(world, "printer", Duration::max());
+  for (const std::string command : {"TTL", "PTTL", "EXPIRETIME", "PEXPIRETIME"}) {
+    CHECK(alice(command + " printer") == "(integer) -1");
+  }
+  CHECK(alice("LOCK.ACQUIRE printer 1 PX 1000") == "[(integer) 0, (integer) -1]");
+}
+
+TEST_CASE("of a lock that is held something is left, however long it took to say so (rule D2)") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  take_directly(world, "printer", 500ms);
+  alice.send("LOCK.HOLDER printer");
+  world.host().act();
+  world.host().look_takes = 20ms;
+  CHECK(alice.receive().substr(0, 24) == "[\"direct\", (integer) 1, ");
+}
+
+TEST_CASE("what is the session's own in a transaction goes by the clock of the sessions") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  CHECK(alice("MULTI") == "+OK");
+  CHECK(alice("CLIENT PAUSE 100") == "+QUEUED");
+  alice.send("EXEC");
+  const Now now = world.nodes().now_of_both_clocks();
+  world.door().act(now, now.monotonic + 8h);  // the machine was suspended for so long
+  world.door().act_behind_output(now, now.monotonic + 8h);
+  CHECK(alice.receive() == "[+OK]");
+  CHECK(bob("PING") == "+PONG");
 }
 
 TEST_CASE("it is counted how long commands waited for their turn (rule D10)") {
