@@ -120,12 +120,13 @@ bool FrontDoor::is_turn_over(Instant began) const {
   return stopwatch_ && stopwatch_() - began >= server::TurnOrder::kTurnMax;
 }
 
-// One of each session at most, and no more than a turn's time: between two turns the sockets are
-// looked at, whatever anybody sends.
+// One of each session at most, and behind the first no more than a turn's time: between two turns
+// the sockets are looked at, whatever anybody sends.
 void FrontDoor::begin_new() {
   const Instant began = stopwatch_ ? stopwatch_() : Instant{};
-  std::size_t count = begun_.size();
-  for (; count > 0 && !is_turn_over(began); --count) {
+  bool goes_on = true;
+  for (std::size_t count = begun_.size(); count > 0 && goes_on;
+       --count, goes_on = !is_turn_over(began)) {
     NewCommand first = std::move(begun_.front());
     begun_.pop_front();
     run(std::move(first));

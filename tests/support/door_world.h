@@ -6,7 +6,7 @@
 //   CHECK(alice("SET printer alice NX PX 10000") == "+OK");
 //   world.nodes().hang(2);
 //
-// A client's answers are the kernel's as soon as they are there, unless it is held_up().
+// A client's answers are the kernel's as soon as they are there, unless its wire is_held_up.
 #pragma once
 
 #include "base/random.h"
@@ -72,6 +72,7 @@ class DoorWorld {
       const auto send_by = door_->send_by(session);
       const bool is_late = send_by && world_.now() > *send_by;
       Wire* wire = static_cast<Wire*>(session.transport);
+      if (wire != nullptr && wire->is_held_up) return;
       if (wire == nullptr) {
         session.output().clear();
         if (!door_->has_unfinished_request(session)) door_->close_session(session.id());
@@ -104,6 +105,7 @@ class DoorWorld {
     struct Wire : protocol::Transport {
       std::string received;
       bool takes_nothing = false;
+      bool is_held_up = false;  // the kernel is not asked to take anything yet
       bool is_open = true;
     };
 

@@ -140,9 +140,10 @@ void Commit::move_deadline(std::size_t at, Instant now) {
   operations_[at] = parts_.group.extend(std::move(request), now, [this, at](ExtendResult result) {
     // It would have been a shortening, had the deadline been known.
     const CommitOutcome outcome = outcome_of(result.outcome);
-    const bool was_later = result.keeps_later && changes_[at].is_guess;
-    const bool is_other = outcome == CommitOutcome::done && was_later;
-    settle(at, {.outcome = is_other ? CommitOutcome::otherwise : outcome,
+    const bool met_later =
+        outcome == CommitOutcome::done && result.keeps_later && changes_[at].is_guess;
+    settle(at, {.outcome = met_later ? CommitOutcome::otherwise : outcome,
+                .met_later = met_later,
                 .value = changes_[at].value,
                 .began = result.began,
                 .token = result.token,

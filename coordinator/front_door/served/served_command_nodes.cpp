@@ -153,6 +153,7 @@ void ServedCommand::take_commit(Now now) {
     if (result.outcome == CommitOutcome::otherwise) note_otherwise(change, result.began, now);
     if (!result.answers.empty()) last_answers_ = std::move(result.answers);
   }
+  if (partly_done_.empty()) end_taking();  // what it has got counts by itself
   if (outcome == CommitOutcome::done) return note_done(now);
   if (outcome != CommitOutcome::otherwise) return fail_commit(outcome, now);
   if (body_->is_plain_try() && changes.size() == 1) return answer_held(changes[0].key, now);
@@ -163,10 +164,12 @@ void ServedCommand::take_commit(Now now) {
 }
 
 // What too few nodes have said to may be done all the same, now or later; what was sent to bring a
-// deadline forward may be so wherever it arrives.
+// deadline forward may be so wherever it arrives; an extension that met a later deadline is done at
+// the nodes that had an earlier one.
 void ServedCommand::note_what_may_be_done(ChangeKind kind, const CommittedChange& result) {
   if (kind == ChangeKind::create || result.outcome == CommitOutcome::pending) return;
-  const bool is_refused = result.outcome == CommitOutcome::otherwise && !result.is_partly;
+  const bool is_refused =
+      result.outcome == CommitOutcome::otherwise && !result.is_partly && !result.met_later;
   may_have_changed_ = may_have_changed_ || !is_refused || kind == ChangeKind::shorten;
 }
 

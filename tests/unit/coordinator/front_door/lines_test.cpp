@@ -472,3 +472,26 @@ TEST_CASE("while the first who waits cannot be given the lock others may try (D1
   CHECK(alice.receive().starts_with("[(integer) 1, "));
   CHECK(bob("SET printer bob NX PX 10000") == "(nil)");
 }
+
+TEST_CASE("what was voted before a client came is no answer to it (D10)") {
+  DoorWorld world(5, 2);
+  DoorClient holder = world.connect(2);
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  CHECK(holder("SET printer holder NX PX 10000") == "+OK");
+  world.nodes().pass(10ms);
+  const auto release_at = [&](unsigned node) {
+    world.nodes().node(node).grants().release("printer", world.nodes().now());
+  };
+  for (const unsigned node : {4U, 5U}) world.nodes().hang(node);
+  for (const unsigned node : {2U, 3U}) release_at(node);
+  alice.send("SET printer alice NX PX 10000");
+  world.nodes().pass(10ms);
+  release_at(1);  // by now it is free
+  bob.send("SET printer bob NX PX 10000");
+  world.nodes().pass(10ms);
+  world.nodes().pass(479ms);  // too late to try once more
+  for (const unsigned node : {4U, 5U}) world.nodes().hang(node, false);
+  CHECK(alice.receive() == "(nil)");
+  CHECK(bob.receive() == "+OK");
+}

@@ -106,3 +106,58 @@ TEST_CASE("of what takes long and was left by clients that went, some goes on") 
   CHECK(world.door().commands_under_way() == 0);
   CHECK(world.door().sessions().count() == 1);
 }
+
+// A machine on which the turn's time is over before the first command has begun.
+TEST_CASE("a door begins one command a turn at least") {
+  DoorWorld world;
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect();
+  world.host().look_takes = 50ms;
+  alice.send("SET printer 1 NX PX 60000");
+  bob.send("SET scanner 1 NX PX 60000");
+  CHECK(alice.receive() == "+OK");
+  CHECK(bob.receive() == "+OK");
+}
+
+TEST_CASE("what was read of a lock that runs out while the script waits is read again (rule D2)") {
+  DoorWorld world(5, 2);
+  DoorClient alice = world.connect();
+  DoorClient bob = world.connect(2);
+  CHECK(bob("SET printer bob NX PX 1000") == "+OK");
+  const server::Lock* const lock = world.nodes().node(1).locks().find("printer", {});
+  world.nodes().pass(lock->deadline() - world.nodes().now() - 50ms);
+  world.host().look_takes = 30ms;
+  alice.send("EVAL \"return redis.call('get',KEYS[1])\" 1 printer");
+  world.nodes().pass(10ms);
+  CHECK(world.door().stats().readings == 1);
+  CHECK(world.held_at("printer") == 5);
+  world.host().look_takes = {};
+  CHECK(alice.receive() == "(nil)");
+  CHECK(world.door().stats().readings == 2);
+}
+
+// Another door ends the first lock meanwhile, so the script runs once more.
+TEST_CASE("what an earlier commit took is told by its time, whenever it ran since (rule D2)") {
+  const std::string kTakes =
+      "local left = redis.call('pttl', KEYS[1]) "
+      "redis.call('set', KEYS[2], 'me', 'NX', 'PX', 10000) "
+      "if left > 0 then redis.call('del', KEYS[1]) end return left";
+  const coordinator::DoorTimes times;
+  unsigned in_between = 0;
+  for (Duration later = 0ms; later < 8ms; later += 500us) {
+    DoorWorld world(5, 2);
+    DoorClient alice = world.connect(1);
+    DoorClient bob = world.connect(2);
+    REQUIRE(bob("SET if 1 NX PX 20000") == "+OK");
+    alice.wire().is_held_up = true;
+    alice.send(std::vector<std::string>{"EVAL", kTakes, "2", "if", "made"});
+    world.nodes().pass(later);
+    if (bob("DEL if") == "(integer) 0") continue;
+    ++in_between;
+    world.nodes().run_until([&] { return !alice.session().output().empty(); }, 1s);
+    const Instant asked_by =
+        world.nodes().node(1).locks().find("made", {})->deadline() - padded(10s, times);
+    CHECK(world.door().send_by(alice.session()) <= asked_by + times.acquire_time);
+  }
+  CHECK(in_between > 0);
+}
