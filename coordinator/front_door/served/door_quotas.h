@@ -23,18 +23,18 @@ namespace redlock::coordinator {
 
 class DoorQuotas {
  public:
-  // How many more locks the user has with these, which are being taken until end_taking() says
-  // otherwise; nullopt: more than he may have. REQUIRES: max_locks > 0; each key once.
-  std::optional<std::size_t> begin_taking(const protocol::User& user,
-                                          const std::vector<std::string_view>& keys, Instant now) {
+  using Keys = std::vector<std::string_view>;
+
+  // How many more locks the user has with those that are taken, which are so until end_taking()
+  // says otherwise; nullopt: more than he may have, once those that end have ended. REQUIRES:
+  // max_locks > 0; each key once.
+  std::optional<std::size_t> begin_taking(const protocol::User& user, const Keys& taken,
+                                          const Keys& ended, Instant now) {
     const std::size_t held = held_.count(user.name(), now);
-    const auto added =
-        static_cast<std::size_t>(std::count_if(keys.begin(), keys.end(), [&](std::string_view key) {
-          return !held_.is_of(user.name(), key);
-        }));
+    const std::size_t added = taken.size() - count_his(user, taken);
     if (added == 0) return 0;
     const auto taking = taking_.try_emplace(user.name()).first;
-    if (held + taking->second + added > user.limits().max_locks) {
+    if (held + taking->second + added > user.limits().max_locks + count_his(user, ended)) {
       end_taking(user, 0);
       return std::nullopt;
     }
@@ -57,6 +57,12 @@ class DoorQuotas {
   void end(std::string_view key) { held_.end(key); }
 
  private:
+  std::size_t count_his(const protocol::User& user, const Keys& keys) const {
+    return static_cast<std::size_t>(
+        std::count_if(keys.begin(), keys.end(),
+                      [&](std::string_view key) { return held_.is_of(user.name(), key); }));
+  }
+
   server::LockQuotas held_;
   std::map<std::string, std::size_t, std::less<>> taking_;
 };

@@ -22,11 +22,13 @@ bool ServedCommand::begin_taking(const std::vector<WantedChange>& changes, Now n
   end_taking();
   const protocol::User* const user = body_->taker();
   if (user == nullptr) return true;
-  std::vector<std::string_view> keys;
+  DoorQuotas::Keys taken;
+  DoorQuotas::Keys ended;
   for (const WantedChange& change : changes) {
-    if (is_taken(change.kind, change.content)) keys.push_back(change.key);
+    if (is_taken(change.kind, change.content)) taken.push_back(change.key);
+    if (change.kind == ChangeKind::release) ended.push_back(change.key);
   }
-  const auto taking = parts_.quotas.begin_taking(*user, keys, now.monotonic);
+  const auto taking = parts_.quotas.begin_taking(*user, taken, ended, now.monotonic);
   taking_ = taking.value_or(0);
   return taking.has_value();
 }

@@ -152,6 +152,32 @@ TEST_CASE("what a user puts in place of another's lock is his, and the other's n
   CHECK(alice("SET 3 v NX PX 30000") == full);
 }
 
+TEST_CASE("who has as many locks as he may have puts one in another's place") {
+  DoorWorld world;
+  DoorClient operator_ = world.connect();
+  DoorClient alice = world.connect();
+  CHECK(operator_("ACL SETUSER a on >x ~* +@lock +eval +mget max-locks:2 eval-all") == "+OK");
+  CHECK(alice("AUTH a x") == "+OK");
+  CHECK(alice("SET 1 v NX PX 30000") == "+OK");
+  CHECK(alice("SET 2 v NX PX 30000") == "+OK");
+  const std::string move =
+      "EVAL \"redis.call('del', KEYS[1]) return redis.call('set', KEYS[2], 'v', 'NX', 'PX', "
+      "30000)\" "
+      "2 ";
+  CHECK(operator_("SET his v NX PX 30000") == "+OK");
+  CHECK(alice(move + "free 3").starts_with("-NOPERM"));
+  CHECK(alice(move + "his 3").starts_with("-NOPERM"));
+  CHECK(alice(move + "1 3") == "+OK");
+  CHECK(alice("MGET 1 2 3") == R"([(nil), "v", "v"])");
+  CHECK(alice("SET 4 v NX PX 30000").starts_with("-NOPERM"));
+  for (const unsigned node : {1U, 2U, 3U}) world.nodes().hang(node);
+  CHECK(alice(move + "3 4").starts_with("-ERR NOQUORUM"));
+  for (const unsigned node : {1U, 2U, 3U}) world.nodes().hang(node, false);
+  world.nodes().pass(2s);
+  CHECK(alice("MGET 2 3 4") == R"(["v", "v", (nil)])");
+  CHECK(alice(move + "3 4") == "+OK");
+}
+
 TEST_CASE("a lock counts as its user's for as long as it can be extended") {
   DoorWorld world;
   DoorClient operator_ = world.connect();

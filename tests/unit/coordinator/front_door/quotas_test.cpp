@@ -205,3 +205,28 @@ TEST_CASE("a lock counts until the slowest of the nodes' clocks says that it is 
   world.nodes().pass(20ms);
   CHECK(alice("SET scanner 1 NX PX 10000") == "+OK");
 }
+
+// Another door ends the second lock of the script while it is asked to be extended: the script runs
+// once more, with the first in its hands.
+TEST_CASE("a lock that a command got in an earlier commit counts once") {
+  for (int step = 0; step < 100; ++step) {
+    INFO("step " << step);
+    DoorWorld world(5, 2);
+    DoorClient alice = world.connect();
+    DoorClient bob = world.connect();
+    DoorClient other = world.connect(2);
+    CHECK(alice("ACL SETUSER a on >x ~* +@all max-locks:2") == "+OK");
+    CHECK(alice("AUTH a x") == "+OK");
+    CHECK(bob("AUTH a x") == "+OK");
+    CHECK(other("SET ended 1 NX PX 10000") == "+OK");
+    alice.send(
+        "EVAL \"redis.call('set', KEYS[1], 1, 'NX', 'PX', 10000) "
+        "return redis.call('pexpire', KEYS[2], 20000)\" 2 got ended");
+    world.nodes().pass(step / 10 * 500us);
+    other.send("DEL ended");
+    world.nodes().pass(step % 10 * 500us);
+    CHECK(bob("SET mine 1 NX PX 10000") == "+OK");
+    CHECK(alice.receive().starts_with("(integer)"));
+    CHECK(alice("SET third 1 NX PX 10000").starts_with("-NOPERM"));
+  }
+}
