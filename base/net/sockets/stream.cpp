@@ -235,6 +235,10 @@ void Stream::read_raw() {
 }
 
 void Stream::receive() {
+  if (is_asked_to_open() && !loop_.has_time_for_dear()) {
+    received_ = -EBUSY;
+    return;
+  }
   auto& buffer = loop_.receive_buffer();
   received_ = syscall(SYS_recvfrom, descriptor_, buffer.data(), buffer.size(), MSG_DONTWAIT,
                       nullptr, nullptr);
@@ -242,6 +246,7 @@ void Stream::receive() {
 }
 
 void Stream::take_received() {
+  if (received_ == -EBUSY) return open_later();
   if (received_ == -EAGAIN || received_ == -EINTR) return;
   if (received_ == 0 && is_opening() && protection_->is_dialling) return finish(kEndedWhileOpening);
   if (received_ <= 0)

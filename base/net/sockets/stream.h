@@ -118,6 +118,8 @@ class Stream {
   std::size_t send_sealed(std::string_view bytes);
   void write_sealed(std::string_view bytes);
   void take_sealed(std::string_view came);
+  bool is_asked_to_open() const;
+  void open_later();
   bool answer_peer(std::string& sealed);
   void say_last_word();
 
@@ -128,7 +130,8 @@ class Stream {
   Address peer_;
   Address local_;
   int descriptor_ = -1;  // while it is connected
-  long received_ = 0;    // by receive(): bytes in the loop's buffer, 0 at the end, or -errno
+  // By receive(): bytes in the loop's buffer, 0 at the end, or -errno; -EBUSY: it was not tried.
+  long received_ = 0;
   std::size_t queued_pieces_ = 0;
   bool peer_is_loopback_ = false;
   bool ending_ = false;

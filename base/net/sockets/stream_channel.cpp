@@ -1,6 +1,7 @@
 // A stream with a channel: what comes is unsealed on its way to the user, and what the user writes
 // is sealed on its way to the socket.
 #include "base/net/sockets/stream.h"
+#include "base/net/turn/clock.h"
 
 #include <algorithm>
 #include <utility>
@@ -76,6 +77,23 @@ void Stream::write_sealed(std::string_view bytes) {
   if (!sealed.empty()) write_raw(sealed);
 }
 
+// By somebody whom it costs a thousandth of what it costs here.
+bool Stream::is_asked_to_open() const {
+  return is_opening() && !protection_->is_dialling;
+}
+
+// What came stays with the kernel, and wakes nobody: libuv asks for events until there are fewer
+// than it has places for, so a thousand streams that are ready and not read would be its only turn.
+void Stream::open_later() {
+  uv_read_stop(raw());
+  loop_.do_dear_later([this, protection = protection_] {
+    if (protection->is_gone || !is_open()) return;
+    read_raw();
+    receive();
+    take_received();
+  });
+}
+
 // The user may destroy the stream in each of its calls.
 void Stream::take_sealed(std::string_view came) {
   const std::shared_ptr<Protection> protection = protection_;
@@ -83,7 +101,10 @@ void Stream::take_sealed(std::string_view came) {
   std::string& sealed = loop_.sealed_buffer();
   sealed.clear();
   std::size_t size = 0;
+  const bool is_asked = is_asked_to_open();
+  const Instant began = is_asked ? read_clock(ClockKind::monotonic) : Instant{};
   const Channel::State state = protection_->channel->receive(came, plain, size, sealed);
+  if (is_asked) loop_.note_dear(read_clock(ClockKind::monotonic) - began);
   if (!answer_peer(sealed)) return finish("it does not read what its TLS makes us say");
   if (state == Channel::State::failed) return finish(protection_->channel->problem());
   if (protection->is_opening && state != Channel::State::opening) on_channel_open();

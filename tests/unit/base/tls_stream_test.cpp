@@ -3,17 +3,21 @@
 #include "base/net/sockets/stream.h"
 #include "base/net/tls/tls_client.h"
 #include "base/net/tls/tls_server.h"
+#include "base/net/turn/clock.h"
 #include "tests/support/certificates.h"
 #include "tests/support/loop_until.h"
 #include "tests/support/temporary_folder.h"
 
 #include <csignal>
 #include <functional>
+#include <memory>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <sys/socket.h>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -334,4 +338,61 @@ TEST_CASE("nor may a server of TLS 1.2 have them of who has dialed it") {
   REQUIRE(pair.run_until([&] { return !pair.server.heard.empty(); }));
   constexpr char kAlert = 21;  // how its record begins; that of a handshake begins with 22
   CHECK(pair.server.heard.front() == kAlert);
+}
+
+namespace {
+
+// A handshake that takes a millisecond, and then wants to hear more.
+struct DearChannel final : Channel {
+  explicit DearChannel(int& asked) : asked_(asked) {}
+  void begin(std::string&) override {}
+  State receive(std::string_view, std::vector<char>&, std::size_t&, std::string&) override {
+    ++asked_;
+    const Instant began = read_clock(ClockKind::monotonic);
+    while (read_clock(ClockKind::monotonic) - began < 1ms) continue;
+    return State::opening;
+  }
+  void seal(std::string_view, std::string&) override {}
+  void close(std::string&) override {}
+  State state() const override { return State::opening; }
+  std::string peer_name() const override { return ""; }
+  std::string problem() const override { return ""; }
+
+ private:
+  int& asked_;
+};
+
+}  // namespace
+
+TEST_CASE("many who ask for a handshake at once keep nobody else waiting, and all have theirs") {
+  constexpr int kStrangers = 50;
+  Loop loop;
+  int asked = 0;
+  std::vector<std::unique_ptr<End>> served;
+  const auto listener =
+      Listener::listen(loop, {"127.0.0.1", 0}, 64, [&](std::unique_ptr<Stream> stream) {
+        End& end = *served.emplace_back(std::make_unique<End>());
+        end.stream = std::move(stream);
+        end.stream->set_user(end);
+        if (served.size() <= kStrangers) {
+          end.stream->protect(std::make_unique<DearChannel>(asked));
+        } else {
+          end.stream->start_reading();
+        }
+      }).value();
+  std::vector<std::unique_ptr<End>> clients;
+  for (int i = 0; i <= kStrangers; ++i) {
+    End& client = *clients.emplace_back(std::make_unique<End>());
+    client.stream = Stream::connect(loop, listener->local(), client);
+    REQUIRE(run_loop_until(
+        loop, [&] { return client.is_connected && served.size() == clients.size(); }, kSoon));
+  }
+  for (const auto& client : clients) client->stream->write("x");
+  REQUIRE(run_loop_until(
+      loop, [&] { return served.back()->heard == "x"; }, kSoon));
+  CHECK(asked >= 1);
+  CHECK(asked <= 10);
+  served[5]->stream.reset();  // it stands in the line, and nobody minds
+  CHECK(run_loop_until(
+      loop, [&] { return asked == kStrangers - 1; }, kSoon));
 }
