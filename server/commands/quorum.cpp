@@ -181,9 +181,8 @@ Reply extend(Call& call) {
                     : top_up(call, ttl.remaining, *token, label);
 }
 
-// LOCK.REPLACE key value new PX ttl [SHORTEN]: as LOCK.EXTEND. The holder has another value
-// from now on, and stays the holder: token and label are those of its grant (rule D9). As with an
-// extension the deadline is never brought forward, unless it is meant to be.
+// LOCK.REPLACE key value new PX ttl [SHORTEN]: as LOCK.EXTEND. Token and label stay the grant's, and
+// the value before never comes back here, however late a top-up of it lands (rule D9).
 Reply replace(Call& call) {
   const std::string_view key = call.word(1);
   const std::string_view value = call.word(3);
@@ -203,6 +202,7 @@ Reply replace(Call& call) {
   const Instant deadline = shortens ? wanted : std::max(wanted, lock->deadline());
   lock = node.grants().replace(key, value, deadline, call.instant());
   if (lock == nullptr) return Reply::error_view(kNoMemory);
+  node.grants().mark_released(key, call.word(2), call.instant());
   tell_of_grant(call, key);
   return extended(call, 1, *lock);
 }

@@ -42,7 +42,7 @@ TEST_CASE("token and label are those of the grant, and a grant after it has the 
   CHECK(node("LOCK.HOLDER printer") ==
         "[\"" + value + "\", (integer) 10000, (integer) 7, \"web3:4711\", (integer) 3000]");
   node("DEL printer");
-  CHECK(node("LOCK.ACQUIRE printer one PX 100") == "[(integer) 1, (integer) 8, (integer) 100]");
+  CHECK(node("LOCK.ACQUIRE printer another PX 100") == "[(integer) 1, (integer) 8, (integer) 100]");
 }
 
 TEST_CASE("a value that was released for good does not come back by a replacement (Q3, D9)") {
@@ -51,6 +51,21 @@ TEST_CASE("a value that was released for good does not come back by a replacemen
   node("LOCK.RELEASE printer two FINAL");
   CHECK(node("LOCK.REPLACE printer one two PX 10000") == "[(integer) 0, (integer) 10000]");
   CHECK(node("GET printer") == "\"one\"");
+}
+
+// As it lands, of a holder who was slow, when the lock of here is over.
+TEST_CASE("a value that was replaced does not come back by a top-up (rules D8, D9)") {
+  NodeFixture node;
+  node("LOCK.ACQUIRE printer one PX 10000");
+  CHECK(node("LOCK.REPLACE printer other two PX 10000") == "[(integer) 0, (integer) 10000]");
+  node("LOCK.REPLACE printer one two PX 10000");
+  node.advance(10s);
+  CHECK(node("LOCK.EXTEND printer one PX 20000 TOKEN 1") == "[(integer) 0]");
+  CHECK(node("LOCK.EXTEND printer other PX 20000 TOKEN 1") ==
+        "[(integer) 2, (integer) 1, (integer) 20000]");
+  node("DEL printer");
+  CHECK(node("LOCK.EXTEND printer two PX 20000 TOKEN 1") ==
+        "[(integer) 2, (integer) 1, (integer) 20000]");
 }
 
 TEST_CASE("an undo of the grant leaves alone what has another value since (rules D5, D9)") {
