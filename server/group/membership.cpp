@@ -87,7 +87,7 @@ Membership::Verdict Membership::judge(std::uint64_t epoch, const RosterBallot& b
 Membership::Step Membership::prepare(std::uint64_t epoch, const RosterBallot& ballot,
                                      Instant now) const {
   const Verdict verdict = judge(epoch, ballot, now);
-  if (verdict != Verdict::done || record().promised == ballot) return {verdict};
+  if (verdict != Verdict::done) return {verdict};
   RosterRecord wanted = record();
   wanted.promised = ballot;
   return {verdict, std::move(wanted)};
@@ -128,7 +128,6 @@ Membership::Step Membership::learn(const Roster& roster, Former former, Instant 
     // A deadline that no lock of the recorded TTL can have is damage to the next start (rule R4).
     if (parts_.ledger.largest_ttl() < longest) return {Verdict::done, std::nullopt, longest};
     if (!parts_.ledger.cover(end)) return {Verdict::disk_refuses};
-    parts_.ledger.want_ttl(longest);
   }
   if (former.floor > 0) {
     const Token next = std::min(former.floor + 1, kTokenMax);

@@ -21,7 +21,7 @@ LatestDeadline::LatestDeadline(Duration max_ttl) : span_(max_ttl) {
   // One tick for the rounding, one as a lock may be granted within a tick.
   const auto ticks = static_cast<std::uint64_t>(max_ttl / kDeadlineTick) + 2;
   const auto bits = static_cast<unsigned>(std::bit_width(ticks));
-  shift_ = bits > kTicksBits ? bits - kTicksBits : 0;
+  shift_ = std::max(bits, kTicksBits) - kTicksBits;
   const std::size_t slots = std::max<std::size_t>(std::bit_ceil(ticks >> shift_), 64);
   mask_ = slots - 1;
   counts_.reset(static_cast<std::uint32_t*>(std::calloc(slots, sizeof(std::uint32_t))));

@@ -24,7 +24,7 @@ std::uint64_t ReleaseMarks::hash_of(std::string_view key, std::string_view value
 // step all the same, so the walk ends; and a mark of another chain has another hash.
 bool ReleaseMarks::has_hash(std::uint64_t hash, Instant now) const {
   Link link = head_of(hash);
-  for (std::uint32_t rank = rank_of(link), above = ~std::uint32_t{0}; rank < size() && rank < above;
+  for (std::uint32_t rank = rank_of(link), above = next_ - oldest_; rank < above;
        rank = rank_of(link)) {
     if (link.tag != tag_of(hash) && link.is_last) return false;
     const Mark& mark = at(oldest_ + rank);
