@@ -63,6 +63,14 @@ TEST_CASE("a script tells what it leaves behind, not what it set on the way (rul
   CHECK(node.page.latest == node.in(30s));
 }
 
+TEST_CASE("a lock is covered however many keys its script names and gives up (rule R4)") {
+  LedgerFixture node;
+  CHECK(node("EVAL \"redis.call('set', KEYS[1], 'v', 'PX', 30000) for i = 1, 1200 do "
+             "local key = string.rep('k', 1000) .. i redis.call('set', key, 'v', 'PX', 5000) "
+             "redis.call('del', key) end return 'taken'\" 1 printer") == "\"taken\"");
+  CHECK(node.page.latest == node.in(30s));
+}
+
 TEST_CASE("EXEC tells what it leaves behind, and waits for the disk as one (rules R4, R8)") {
   LedgerFixture node(1s);
   node("MULTI");

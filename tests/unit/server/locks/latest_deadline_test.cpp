@@ -129,12 +129,17 @@ TEST_CASE("a max-ttl of a lifetime has longer ticks, and is never early") {
   }
 }
 
-TEST_CASE("after clear() nothing is live") {
+TEST_CASE("after clear() nothing is live, and what comes then counts as ever") {
   LatestDeadline latest(60s);
-  latest.add(kNow + 30s, kNow);
+  for (Duration left = 10ms; left <= 60s; left += 10ms) latest.add(kNow + left, kNow);
+  latest.add(kNow + 100s, kNow);  // beyond the ring
   latest.find(kNow);
   latest.clear();
   CHECK(latest.has_fallen());
+  CHECK(latest.find(kNow) == Instant{});
+  latest.add(kNow + 30s, kNow);
+  CHECK(latest.find(kNow) == kNow + 30s);
+  latest.remove(kNow + 30s);
   CHECK(latest.find(kNow) == Instant{});
 }
 
@@ -143,4 +148,5 @@ TEST_CASE("deadlines are rounded up to the next 10 ms") {
   CHECK(round_up_to_tick(Instant(30ms + 1ns)) == Instant(40ms));
   CHECK(round_up_to_tick(Instant{}) == Instant{});
   CHECK(round_up_to_tick(kNever - 1ns) == kNever);
+  CHECK(round_up_to_tick(kNever - kDeadlineTick) < kNever);  // a deadline still
 }

@@ -111,6 +111,20 @@ TEST_CASE("marks that are over give their memory back, a block at a time") {
   CHECK_FALSE(marks.next_reclaim());
   marks.add("k", "again", kNow + 20s);
   CHECK(marks.has("k", "again", kNow + 11s));
+  ReleaseMarks new_ones(kKey);
+  new_ones.add("k", "again", kNow + 20s);
+  CHECK(marks.bytes() == new_ones.bytes());  // none to spare is left
+}
+
+TEST_CASE("marks take the memory of their heads, and of the blocks in which they stand") {
+  ReleaseMarks marks(kKey, {.mark_bits = 4, .block_bits = 2, .first = 0});
+  constexpr std::size_t kHeads = 32 * 4;
+  constexpr std::size_t kBlock = 4 * 24;
+  for (std::size_t count = 1; count <= 16; ++count) {
+    CAPTURE(count);
+    marks.add("k", std::to_string(count), kNow + 10s);
+    CHECK(marks.bytes() == kHeads + (count + 3) / 4 * kBlock);
+  }
 }
 
 TEST_CASE("a mark never ends before an older one, so that the oldest block is over first") {

@@ -254,6 +254,7 @@ TEST_CASE_METHOD(TwoTeams, "a user has so many locks at a time, whoever ends the
   CHECK((*this)("DEL a:2") == "(integer) 1");
   CHECK(a("SET a:3 x NX PX 10000") == "+OK");
   CHECK(a("SET a:4 x NX PX 10000") == full);
+  CHECK(a("LOCK.EXTEND a:4 x PX 1000 TOKEN 7") == full);
   advance(10s);  // a:3 is over, and a:1 was extended
   CHECK(a("SET a:4 x NX PX 10000") == "+OK");
   CHECK(a("SET a:5 x NX PX 10000") == full);

@@ -126,6 +126,8 @@ TEST_CASE("row 1: each part of the boot's identity counts, and what cannot be re
 
 TEST_CASE("a snapshot from ahead of the clock is not of the same boot") {
   Found found = stopped();
+  found.snapshot.header.copied_at = kStart;
+  CHECK(decide(found).restoration->same_boot);
   found.snapshot.header.copied_at = kStart + 1ns;
   CHECK_FALSE(decide(found).restoration->same_boot);
 }
@@ -226,6 +228,7 @@ TEST_CASE("row 3: the drift bound of the settings counts") {
 
 TEST_CASE("row 3: a snapshot that is not the last run's is none (rule R9)") {
   Found found = stopped();
+  found.snapshot.latest_deadline = kStart + 90s;
   found.ledger.volatile_part.boot = kOtherBoot;
   std::string words;
   SECTION("an earlier run's") {
@@ -244,6 +247,7 @@ TEST_CASE("row 3: a snapshot that is not the last run's is none (rule R9)") {
   const Decision decision = decide(found);
   CHECK(decision.cause == RestartCause::crash_of_another_boot);
   CHECK(decision.delay == 31'300ms);
+  CHECK(decision.record.largest_ttl == 30s);
   CHECK_FALSE(decision.restoration);
   CHECK_THAT(decision.report, Contains(words));
 }
@@ -414,6 +418,14 @@ TEST_CASE("a duration replaces the table's figure") {
   CHECK(shorter.delay == 5s);
   CHECK(shorter.snapshot_from == kStart + 31'300ms);
   CHECK_THAT(shorter.warning, Contains("restart-delay 5s"));
+  for (const Duration max_ttl : {2s, 65s}) {  // below what was granted, and above
+    Settings settings = with_max_ttl(max_ttl);
+    const Duration safe = full_delay(std::max<Duration>(max_ttl, 30s), settings.clock_drift);
+    settings.restart_delay = {RestartDelay::Mode::fixed, safe};
+    CHECK(decide(crashed(), settings).warning.empty());
+    settings.restart_delay.fixed -= 1ns;
+    CHECK_FALSE(decide(crashed(), settings).warning.empty());
+  }
   const Decision unknown =
       decide(without_ledger(LedgerState::missing), with_delay(RestartDelay::Mode::fixed, 5s));
   CHECK(unknown.delay == 5s);
@@ -455,6 +467,7 @@ TEST_CASE("the full delay of a lifetime does not overflow") {
 TEST_CASE("a run that nothing can come behind is damage, and no bootstrapped node") {
   Found found = lost_power();
   found.ledger.record.run = std::numeric_limits<std::uint64_t>::max();
+  found.ledger.record.roster.promised = {3, 1};
   const Decision decision = decide(found, with_max_ttl(60s));
   CHECK(decision.cause == RestartCause::ledger_damaged);
   CHECK(decision.delay == full_delay(60s, Settings().clock_drift));
@@ -463,6 +476,7 @@ TEST_CASE("a run that nothing can come behind is damage, and no bootstrapped nod
   CHECK_FALSE(decision.record.fenced);
   CHECK(decision.record.fencing_bound == 77 + kBlock);
   CHECK(decision.record.largest_ttl == 60s);
+  CHECK(decision.record.roster == RosterRecord{});
   --found.ledger.record.run;  // the last that counts
   CHECK(decide(found).cause == RestartCause::crash_of_another_boot);
   CHECK(decide(found).record.run == std::numeric_limits<std::uint64_t>::max());

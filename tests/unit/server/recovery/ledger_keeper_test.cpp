@@ -121,6 +121,32 @@ TEST_CASE("a raise that failed counts as not done, and is refused for a second (
   CHECK(keeper.begin_write(kNow + LedgerKeeper::kRefusalTime));
 }
 
+TEST_CASE("of a write that failed nothing comes with the next one (rule R7)") {
+  LedgerKeeper keeper(with_bounds(60s, 100), nullptr);
+  const RosterRecord first{.promised = {1, 1}};
+  const RosterRecord second{.promised = {2, 1}};
+  keeper.want_roster(first);
+  keeper.want_unfenced();
+  REQUIRE(keeper.begin_write(kNow - 2s));
+  keeper.end_write(Failure{"no room"}, kNow - 2s);
+  CHECK_FALSE(keeper.wants_write());
+  keeper.want_roster(second);
+  write(keeper);
+  CHECK(keeper.record().roster == second);
+  CHECK(keeper.record().fenced);
+}
+
+TEST_CASE("fenced, and unfenced again: each is a write of its own (rule F6)") {
+  LedgerKeeper keeper(with_bounds(60s, 100), nullptr);
+  for (const bool fenced : {false, true, false}) {
+    fenced ? keeper.want_fenced() : keeper.want_unfenced();
+    CHECK(keeper.wants_write());
+    write(keeper);
+    CHECK(keeper.record().fenced == fenced);
+    CHECK_FALSE(keeper.wants_write());
+  }
+}
+
 TEST_CASE("the fencing bound is raised ahead of time, by two blocks (rule F1)") {
   LedgerKeeper keeper(with_bounds(60s, 1000), nullptr);
   keeper.stay_ahead(500);
@@ -179,6 +205,33 @@ TEST_CASE("the largest TTL is not lowered below what a live lock has left, nor w
   keeper.end_window(kNow + 20min, 0ns);
   CHECK(keeper.largest_ttl() == 32'768ms);
   CHECK_FALSE(keeper.wants_write());
+  keeper.note_ttl(1s);
+  CHECK(keeper.window_end() == kNow + 30min);
+}
+
+TEST_CASE("the end of a window raises nothing, and wants no write for what stands there (R8)") {
+  const Duration longest = GENERATE(30s, 50s);  // a step above them is 32.768 s, and max-ttl
+  Page page;
+  LedgerKeeper keeper(with_bounds(longest == 30s ? 32'768ms : 55s, 1000), &page);
+  const Duration before = keeper.largest_ttl();
+  keeper.note_ttl(longest);
+  keeper.end_window(kNow + 10min, 0ns);
+  CHECK(keeper.largest_ttl() == before);
+  CHECK_FALSE(keeper.wants_write());
+}
+
+TEST_CASE("a lowering that failed comes with the next write (rule R8)") {
+  Page page;
+  LedgerKeeper keeper(with_bounds(60s, 1000), &page);
+  keeper.note_ttl(1s);
+  keeper.end_window(kNow + 10min, 0ns);
+  REQUIRE(keeper.begin_write(kNow - 2s));
+  keeper.end_write(Failure{"no room"}, kNow - 2s);
+  CHECK(keeper.largest_ttl() == 1024ms);
+  keeper.want_bound(1000);
+  write(keeper);
+  CHECK(keeper.largest_ttl() == 1024ms);
+  CHECK(keeper.record().largest_ttl == 1024ms);
 }
 
 TEST_CASE("a raise that comes while a lowering is written is above it in the end (rule R8)") {

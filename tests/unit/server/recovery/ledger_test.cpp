@@ -38,8 +38,10 @@ void check_old_or_new(const LedgerContent& found) {
 }  // namespace
 
 TEST_CASE("a ledger keeps its record to the bit") {
+  DurableRecord largest = kNew;
+  largest.roster = {.longest = Duration::max(), .floor = kTokenMax};
   for (const DurableRecord& record :
-       {kNew, DurableRecord{kNodeB, 0, 0ns, 0, false},
+       {kNew, largest, DurableRecord{kNodeB, 0, 0ns, 0, false},
         DurableRecord{kNodeB, ~std::uint64_t{0}, Duration::max(), kTokenMax, true}}) {
     const LedgerContent content = decode_ledger(ledger_bytes(record, record));
     CHECK(content.state == LedgerState::valid);
@@ -105,6 +107,18 @@ TEST_CASE(
   }
 }
 
+TEST_CASE(
+    "the ledger's id is that of the larger run, whichever copy knows more of the group (G4)") {
+  DurableRecord before = kOld;
+  before.roster = {.ledger_id = kNodeB, .promised = {1, 1}};
+  DurableRecord after = kNew;
+  after.roster = {.ledger_id = kFreshNode};
+  for (const auto& file : {ledger_bytes(before, after), ledger_bytes(after, before)}) {
+    CHECK(decode_ledger(file).record.ledger_id() == kFreshNode);
+    CHECK(decode_ledger(file).record.roster.promised == RosterBallot{1, 1});
+  }
+}
+
 TEST_CASE("a roster that cannot be is damage") {
   DurableRecord record = kNew;
   record.roster = {
@@ -127,6 +141,18 @@ TEST_CASE("a roster that cannot be is damage") {
   CHECK(damaged(kAcceptedText, '2'));    // accepted for another epoch than the next
   CHECK(damaged(80 + 24, 0));            // accepted under no ballot
   CHECK(damaged(kAcceptedText + kRosterBytesMax + 6, '\xff'));  // a floor that is no token
+}
+
+TEST_CASE("a roster may fill its place to the last byte, and no length reaches beyond") {
+  DurableRecord record = kNew;
+  record.roster.current = {1, {{kNodeA, kNodeA, 1, "h"}}};
+  std::string& address = record.roster.current.members[0].address;
+  address.append(kRosterBytesMax - roster_text(record.roster.current).size(), 'h');
+  LedgerPage page = encode_ledger_copy(record);
+  CHECK(decode_ledger(ledger_bytes(text_of(page), text_of(page))).record == record);
+  ++page[80 + 80];  // its length
+  page = with_checksum(page);
+  CHECK(decode_ledger(ledger_bytes(text_of(page), text_of(page))).state == LedgerState::damaged);
 }
 
 TEST_CASE("every flipped bit of one copy leaves the other in force (rule R7)") {

@@ -1,6 +1,8 @@
 // The ledger's volatile page: whatever a flipped bit or a torn write leaves of it, a start waits
 // until the last lock has run out, or longer (rules R4, R6).
+#include "base/byte_order.h"
 #include "server/locks/latest_deadline.h"
+#include "server/recovery/checksum.h"
 #include "server/recovery/recovery.h"
 #include "tests/unit/server/recovery/support.h"
 
@@ -56,6 +58,17 @@ TEST_CASE("a text of the boot that has no room is of no boot, and breaks nothing
   CHECK_FALSE(is_same_boot(decode_volatile_part(ledger_with(kNewLatest, boot)).boot, boot));
   boot.time_offsets = std::string(255, 'x');
   CHECK(is_same_boot(decode_volatile_part(ledger_with(kNewLatest, boot)).boot, boot));
+}
+
+TEST_CASE("a length that its place does not have is of no text, though the checksum is right") {
+  std::string identity = encode_boot(kBoot);
+  identity[0] = 64;
+  identity.resize(identity.size() - sizeof(std::uint64_t));
+  append_little_endian(identity, checksum(identity));
+  std::string file = ledger_with(kNewLatest);
+  file.replace(kBootAt, identity.size(), identity);
+  CHECK(decode_volatile_part(file).boot.boot_id.empty());
+  CHECK(decode_volatile_part(file).boot.time_offsets == kBoot.time_offsets);
 }
 
 TEST_CASE("no flipped bit of the volatile page shortens the wait (rules R4, R6)") {
