@@ -1,7 +1,6 @@
 #include "server/locks/fence.h"
 #include "server/locks/latest_deadline.h"
-#include "server/recovery/recovery.h"
-#include "tests/unit/server/recovery/support.h"
+#include "tests/unit/server/recovery/found.h"
 
 #include <limits>
 
@@ -10,63 +9,6 @@
 using namespace redlock;
 using namespace redlock::server;
 using Catch::Contains;
-
-namespace {
-
-const BootIdentity kBoot{"boot one\n", "monotonic 0 0\n", 1, 2};
-const BootIdentity kOtherBoot{"boot two\n", "monotonic 0 0\n", 1, 2};
-constexpr Instant kStart(1000s);
-constexpr std::uint64_t kBlock = 1'048'576;  // the default of fence-block
-
-// The ledger of run 4 of node A, which the power failed: largest TTL 30 s.
-Found lost_power() {
-  Found found{.folder = "/state", .ledger = {}, .snapshot = {}, .boot = kBoot};
-  found.ledger.state = LedgerState::valid;
-  found.ledger.record = {kNodeA, 4, 30s, 77, true};
-  found.ledger.volatile_part = {kStart + 7s, kOtherBoot};
-  return found;
-}
-
-// The same, killed in this boot; a lock was live that has 7 s left.
-Found crashed() {
-  Found found = lost_power();
-  found.ledger.volatile_part.boot = kBoot;
-  return found;
-}
-
-// The same with the snapshot of run 4, which stopped 10 s ago; one lock has 20 s left by then.
-Found stopped() {
-  Found found = crashed();
-  found.snapshot.state = SnapshotContent::State::readable;
-  found.snapshot.header = {kNodeA, 4, kBoot, kStart - 10s};
-  found.snapshot.locks = 1;
-  found.snapshot.latest_deadline = kStart + 10s;
-  return found;
-}
-
-Found without_ledger(LedgerState state) {
-  Found found{.folder = "/state", .ledger = {}, .snapshot = {}, .boot = kBoot};
-  found.ledger.state = state;
-  return found;
-}
-
-Decision decide(const Found& found, const Settings& settings = {}) {
-  return server::decide(found, settings, kStart, kFreshNode);
-}
-
-Settings with_max_ttl(Duration max_ttl) {
-  Settings settings;
-  settings.max_ttl = max_ttl;
-  return settings;
-}
-
-Settings with_delay(RestartDelay::Mode mode, Duration fixed = {}) {
-  Settings settings;
-  settings.restart_delay = {mode, fixed};
-  return settings;
-}
-
-}  // namespace
 
 TEST_CASE("row 1, same boot: exact deadlines and no delay (rule R9)") {
   const Decision decision = decide(stopped());
