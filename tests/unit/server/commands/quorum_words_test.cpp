@@ -18,7 +18,7 @@ TEST_CASE("words that are refused change nothing, whatever they would have made"
       {"LOCK.ACQUIRE lamp " + value + " PX 1000", "is too large: value-size-limit is"},
       {"LOCK.ACQUIRE lamp alice PX 1000 LABEL a b", "syntax error"},
       {"LOCK.ACQUIRE hall alice PX 1000", "[(integer) 0, (integer) "},  // a hash is held
-      {"LOCK.EXTEND " + key + " alice PX 1000 TOKEN 7", "a key of 65536 bytes"},
+      {"LOCK.EXTEND " + key + " alice PX 1000", "a key of 65536 bytes"},
       {"LOCK.EXTEND printer alice EX 20", "syntax error"},
       {"LOCK.EXTEND printer alice PX 0", "invalid expire time"},
       {"LOCK.EXTEND printer alice PX 65001", "max-ttl"},
