@@ -45,7 +45,7 @@ void AdmissionSchedule::end(const Admission& admission, Instant now) {
         node = {};
         break;
       case State::early:
-        on_unfenced(index, std::max<Duration>(standing.admit_in, 1ms), now);
+        on_unfenced(index, standing.admit_in, now);
         break;
       case State::unknown:
       case State::unfenced:

@@ -198,14 +198,9 @@ void Admission::after_admit(Actions& actions) {
 
 void Admission::finish(AdmissionOutcome outcome, Actions& actions) {
   outcome_ = outcome;
-  withdraw_awaited(actions);
-}
-
-void Admission::withdraw_awaited(Actions& actions) {
   for (NodeIndex node = 0; node < terms_.nodes; ++node) {
     if (awaited_.test(node)) actions.push_back({Action::Kind::withdraw, node});
   }
-  awaited_.reset();
 }
 
 bool Admission::admitted_any() const {

@@ -138,7 +138,6 @@ class Admission {
   std::optional<AdmissionOutcome> choose_floor();
   void after_admit(Actions& actions);
   void finish(AdmissionOutcome outcome, Actions& actions);
-  void withdraw_awaited(Actions& actions);
   NodeSet in_state(State state) const;
   bool is_whole() const;  // every node is there, and too few are fenced to tell a floor
 

@@ -67,8 +67,7 @@ void RosterChange::ask(Step step, Instant now, Actions& actions) {
   ballot_ = Ballot(said_.size());
   // What was chosen is chosen, whoever is told of it in time. A rescue is chosen by being told.
   const bool is_durable = step != Step::learn || plan_.is_rescue;
-  const Duration least = is_durable ? kStoreTimeMin : 0ns;
-  ballot_.open(now, std::max(plan_.node_timeout, least));
+  ballot_.open(now, is_durable ? std::max(plan_.node_timeout, kStoreTimeMin) : plan_.node_timeout);
   std::fill(said_.begin(), said_.end(), Said{});
   ask_all(said_.size(), actions);
 }
