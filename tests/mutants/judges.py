@@ -36,6 +36,7 @@ ROOMS = {"server/recovery/": ("recovery_test", "node_test"),
          "server/": ("node_test",),
          "coordinator/front_door/": ("front_door_test",),
          "coordinator/group/door/": ("door_operations_test", "front_door_test"),
+         "coordinator/group/": ("coordinator_test", "waiting_test", "door_operations_test"),
          "coordinator/": ("coordinator_test", "waiting_test")}
 SIMULATOR = "redlock-sim-mutants"
 

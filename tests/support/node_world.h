@@ -85,6 +85,8 @@ class NodeWorld {
 
   Instant now() const { return now_.monotonic; }
   server::Node& node(unsigned number) { return hosts_[number - 1]->node; }
+  // As CONFIG SET changes them.
+  server::Settings& settings(unsigned number) { return hosts_[number - 1]->settings; }
   // A node that is hung takes messages and answers none until it goes on.
   void hang(unsigned number, bool hung = true) { hosts_[number - 1]->hung = hung; }
   // A node that refuses connections; breaks those that there are.

@@ -143,6 +143,36 @@ TEST_CASE("what an admission did to a node's last life does not count for its ne
   CHECK(coordinator.next() == 901ms);
 }
 
+TEST_CASE("what a node says while it is admitted is later than what became of that") {
+  Coordinator coordinator;
+  coordinator.meets_unfenced(5, 0ms, 0ms);
+  coordinator.begin(0ms);
+  coordinator.meets_unfenced(5, 900ms, 1ms);
+  coordinator.admits(2ms);
+  CHECK(coordinator.next() == 901ms);
+}
+
+TEST_CASE("a node whose connection ended while it was admitted is not tried again") {
+  Coordinator coordinator;
+  coordinator.meets_unfenced(5, 0ms, 0ms);
+  coordinator.begin(0ms);
+  coordinator.loses(5);
+  coordinator.fails(500ms);
+  CHECK_FALSE(coordinator.schedule.next_deadline().has_value());
+}
+
+TEST_CASE("who said that its time is over is asked anew only after it did not take a floor") {
+  Coordinator coordinator;
+  coordinator.meets_unfenced(4, 0ms, 0ms);
+  REQUIRE(coordinator.begin(0ms) == "read 4");
+  coordinator.fails(500ms);  // nobody told a counter
+  REQUIRE(coordinator.begin(coordinator.next()) == "read 4");
+  for (const unsigned node : {4u, 5u}) coordinator.hears(node, {}, 1500ms);
+  for (const unsigned node : {1u, 2u, 3u}) coordinator.hears(node, {.fenced = true}, 1500ms);
+  coordinator.fails(1h);
+  CHECK(coordinator.begin(coordinator.next()) == "look 4");
+}
+
 TEST_CASE("an admission is possible from the instant on at which a node is due") {
   Coordinator coordinator;
   CHECK_FALSE(coordinator.schedule.is_possible(at(0ms)));

@@ -59,6 +59,7 @@ TEST_CASE("a first roster that was begun is finished by who names all of its nod
   Client& part = world.new_client({1, 2});
   world.pass(20ms);
   CHECK(world.change(part, RosterWorld::roster(1, {1, 2})).outcome == RosterOutcome::other_group);
+  CHECK(part.group().roster().roster.epoch == 0);
   CHECK(world.epoch_of(1) == 0);
   Client& whole = world.new_client({1, 2, 3});
   world.pass(20ms);
@@ -273,4 +274,36 @@ TEST_CASE("a change that was met too early is finished when its time has come (G
   CHECK(world.node(3).stats().commands_processed - asked <= 3);
   world.pass(5min);
   CHECK(worker.group().roster().roster == third);
+}
+
+TEST_CASE("a change that is late ends no connection") {
+  RosterWorld world;
+  Client& operator_ = world.make_group();
+  world.pass(1s);
+  const std::uint64_t connection = operator_.group().link(0).connection();
+  CHECK(world.change(operator_, RosterWorld::roster(1, {1, 2, 3, 4, 6})).outcome ==
+        RosterOutcome::superseded);
+  CHECK(operator_.group().link(0).connection() == connection);
+  CHECK(operator_.group().link(0).is_ready());
+}
+
+TEST_CASE("a rescue tells all nodes a roster that nobody chose; who is named anew waits (G8)") {
+  RosterWorld world;
+  world.make_group();
+  world.settings(1).max_ttl = 1h;  // it may have granted for so long
+  Client& operator_ = world.new_client({1, 2, 3, 4, 5});
+  world.pass(20ms);
+  const Roster rescued =
+      RosterWorld::roster(1001, {1, 2, 3, 4, 5}, {{3, 1001}, {4, 1001}, {5, 1001}});
+  std::optional<ChangeResult> result;
+  operator_.group().rescue(rescued, world.now(),
+                           [&](ChangeResult got) { result = std::move(got); });
+  REQUIRE(world.run_until([&] { return result.has_value(); }, 10s));
+  CHECK(result->outcome == RosterOutcome::chosen);
+  for (const unsigned number : {1u, 2u, 3u, 4u, 5u}) CHECK(world.epoch_of(number) == 1001);
+  CHECK(world.node(5).membership().record().longest == 1h);
+  CHECK(world.node(5).grants().delay_left(world.now()) > 59min);
+  CHECK_FALSE(world.node(5).grants().fence().is_fenced());
+  world.pass(10ms);
+  CHECK(operator_.group().roster().roster == rescued);
 }

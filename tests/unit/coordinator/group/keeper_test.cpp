@@ -7,11 +7,12 @@ using namespace redlock::coordinator;
 
 namespace {
 
-// A lock of 30 s with a notice of 3 s, kept from the first hour on.
+// A lock of 30 s, or another TTL, with a notice of a tenth, kept from the first hour on.
 struct Kept {
+  Duration ttl = 30s;
   Instant start{1h};
   ClockReading clocks{start, start};
-  Keeper keeper{{.ttl = 30s, .notice = 3s}, start + 29s, clocks};
+  Keeper keeper{{.ttl = ttl, .notice = ttl / 10}, start + ttl - 1s, clocks};
 
   void pass(Duration d) {
     clocks.boottime += d;
@@ -72,6 +73,15 @@ TEST_CASE("an extension without a quorum is tried again soon, until the notice b
   CHECK_FALSE(kept.keeper.next_deadline());
 }
 
+TEST_CASE("an extension that failed is tried again after a twentieth of the TTL, 500 ms at most") {
+  const auto [ttl, pause] = GENERATE(table<Duration, Duration>({{4s, 200ms}, {30s, 500ms}}));
+  Kept kept{.ttl = ttl};
+  kept.pass(ttl / 3);
+  kept.keeper.begin_extension(kept.now());
+  kept.end_extension(ExtensionOutcome::no_quorum, kept.keeper.valid_until());
+  CHECK(kept.keeper.next_deadline() == kept.now() + pause);
+}
+
 TEST_CASE("an extension that succeeds leaves no failure to tell of") {
   Kept kept;
   kept.pass(10s);
@@ -86,6 +96,8 @@ TEST_CASE("a lock that was lost is extended no more, also where that was due") {
   kept.pass(10s);
   REQUIRE(kept.keeper.wants_extension());
   kept.end_extension(ExtensionOutcome::lost, kept.start + 29s);  // of a caller's own
+  CHECK_FALSE(kept.keeper.wants_extension());
+  kept.pass(10s);
   CHECK_FALSE(kept.keeper.wants_extension());
 }
 

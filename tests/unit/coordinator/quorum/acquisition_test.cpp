@@ -337,3 +337,116 @@ TEST_CASE("a node confirms once, and who was not asked does not count twice") {
   for (int i = 0; i < 3; ++i) attempt.confirmed(1, "(integer) 1");
   CHECK_FALSE(attempt.machine.finished());
 }
+
+TEST_CASE("an answer to a confirm that comes late to an acquired lock changes nothing") {
+  Attempt attempt(five_fenced_nodes());
+  attempt.start();
+  attempt(1, "p=5");
+  attempt(2, "p=9");
+  attempt(3, "p=7");
+  CHECK(attempt(4, "p=9").empty());
+  CHECK(attempt.confirmed(1, "(integer) 1") == "withdraw 5");
+  CHECK(attempt.confirmed(3, "(integer) 1").empty());
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::acquired);
+}
+
+TEST_CASE("a confirm that nobody was asked for is no round trip") {
+  Attempt attempt(five_fenced_nodes());
+  attempt.start();
+  attempt(1, "p=5");
+  attempt(2, "p=9");
+  attempt(3, "p=9");
+  attempt.confirmed(2, "(integer) 1");
+  attempt(4, "p=9");
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::acquired);
+  CHECK(attempt.machine.round_trips() == 1);
+}
+
+TEST_CASE("who was silent too long takes no token: where none is left, that is said at once") {
+  Attempt attempt(five_fenced_nodes());
+  attempt.start();
+  attempt(1, "p=5", 100ms);
+  attempt(2, "p=9", 100ms);
+  attempt(3, "p=7", 100ms);
+  attempt.confirmed(1, "broken", 200ms);
+  CHECK(attempt.confirmed(3, "broken", 200ms).empty());
+  CHECK(attempt.time(500ms) == "undo 1 2 3 4 5");
+  CHECK(attempt.machine.outcome() == AcquisitionOutcome::no_quorum);
+}
+
+TEST_CASE("a proposal a leap above the q-th largest counts, one above that does not (rule F3)") {
+  const Token first = GENERATE(Token{1}, Token{7});
+  const std::string usual = "p=" + std::to_string(first);
+  const Token most = first + kLeapMax;
+  Attempt attempt(five_fenced_nodes());
+  attempt.start();
+  attempt(1, usual);
+  attempt(2, usual);
+  SECTION("at most a leap") {
+    CHECK(attempt(3, "p=" + std::to_string(most)) == "confirm 1 2");
+    CHECK(attempt.machine.token() == most);
+  }
+  SECTION("more: others are waited for, and it has not taken their token") {
+    CHECK(attempt(3, "p=" + std::to_string(most + 1)).empty());
+    CHECK(attempt.machine.token() == 0);
+    CHECK(attempt(4, usual) == "withdraw 5");
+    CHECK(attempt.machine.outcome() == AcquisitionOutcome::acquired);
+    CHECK(attempt.machine.token() == first);
+  }
+  SECTION("more, and nobody else answers") {
+    attempt(3, "p=" + std::to_string(most + 1));
+    CHECK(attempt(4, "broken").empty());
+    CHECK(attempt(5, "broken") == "undo 1 2 3 4 5");
+    CHECK(attempt.machine.outcome() == AcquisitionOutcome::unfenced);
+  }
+}
+
+TEST_CASE("also one node that has not answered may make the quorum of proposals (rule F4)") {
+  Attempt attempt(five_fenced_nodes());
+  attempt.start();
+  attempt(1, "p=0");
+  attempt(2, "p=0");
+  attempt(3, "p=1");
+  CHECK(attempt(4, "p=1").empty());
+  CHECK(attempt(5, "p=1") == "confirm 1 2");
+  CHECK(attempt.machine.token() == 1);
+}
+
+TEST_CASE("for people, every node is heard before it is said that there are no tokens") {
+  Terms terms = five_fenced_nodes();
+  terms.hear_everyone = true;
+  Attempt attempt(terms);
+  attempt.start();
+  SECTION("none is proposed") {
+    for (const unsigned node : {1u, 2u, 3u, 4u}) CHECK(attempt(node, "p=0").empty());
+    attempt(5, "refused");
+    CHECK(attempt.machine.outcome() == AcquisitionOutcome::unfenced);
+  }
+  SECTION("none is taken") {
+    attempt(1, "p=5");
+    attempt(2, "p=9");
+    attempt(3, "p=7");
+    attempt.confirmed(1, "broken");
+    attempt.confirmed(3, "broken");
+    CHECK(attempt(4, "refused").empty());
+    CHECK(attempt(5, "refused") == "undo 1 2 3");
+    CHECK(attempt.machine.outcome() == AcquisitionOutcome::no_quorum);
+  }
+}
+
+TEST_CASE("a quorum that answers just within the time given has acquired the lock (rule D2)") {
+  Terms terms = five_nodes();
+  terms.acquire_within = 100ms;
+  Attempt attempt(terms);
+  attempt.start();
+  attempt(1, "+OK");
+  attempt(2, "+OK");
+  SECTION("within") {
+    attempt(3, "+OK", 100ms);
+    CHECK(attempt.machine.outcome() == AcquisitionOutcome::acquired);
+  }
+  SECTION("later") {
+    attempt(3, "+OK", 100ms + 1ns);
+    CHECK(attempt.machine.outcome() == AcquisitionOutcome::too_late);
+  }
+}

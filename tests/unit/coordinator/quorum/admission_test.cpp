@@ -1,102 +1,13 @@
 #include "coordinator/quorum/admission.h"
 
-#include "tests/unit/coordinator/quorum/machine_fixture.h"
-
-#include <fmt/format.h>
+#include "tests/unit/coordinator/quorum/admission_story.h"
 
 using namespace redlock;
 using namespace redlock::coordinator;
 
 namespace {
 
-using State = Admission::Standing::State;
-
-NodeSet nodes(std::initializer_list<unsigned> numbers) {
-  NodeSet set;
-  for (const unsigned number : numbers) set.set(number - 1);
-  return set;
-}
-
-Terms group_of(std::size_t count) {
-  return {.nodes = count, .ttl = 30s, .node_timeout = 500ms, .clock_drift = 0.01};
-}
-
-OperatorsFloor new_group(std::optional<Token> floor) {
-  return {.new_group = true, .floor = floor};
-}
-
-// An admission, and the nodes' answers as they are told: nodes are numbered from 1.
-class Story {
- public:
-  explicit Story(const NodeSet& candidates, Terms terms = group_of(5))
-      : Story({.candidates = candidates}, terms) {}
-  explicit Story(const OperatorsFloor& by_operator)
-      : Story({.candidates = all_nodes(5), .by_operator = by_operator}, group_of(5)) {}
-  Story(const AdmissionPlan& plan, const Terms& terms) : machine(terms, plan) {}
-
-  std::string start(Duration when = 0ms) {
-    machine.start(at(when), actions_);
-    return taken();
-  }
-  std::string fenced(unsigned node, std::uint64_t counter = 0, std::uint64_t bound = 0) {
-    return hear(
-        node,
-        {.answer = {.kind = AnswerKind::yes}, .fenced = true, .counter = counter, .bound = bound});
-  }
-  // The same, said by the node that another address leads to as well.
-  std::string fenced_as(unsigned id, unsigned node, std::uint64_t counter) {
-    return hear(node, {.answer = {.kind = AnswerKind::yes, .from = static_cast<NodeIdentity>(id)},
-                       .fenced = true,
-                       .counter = counter});
-  }
-  std::string unfenced(unsigned node, std::uint64_t counter = 0, Duration admit_in = 0ns) {
-    return hear(node,
-                {.answer = {.kind = AnswerKind::yes}, .counter = counter, .admit_in = admit_in});
-  }
-  std::string recovering(unsigned node) {
-    return hear(node, {.answer = {.kind = AnswerKind::yes}, .recovering = true});
-  }
-  std::string ok(unsigned node) { return hear(node, {.answer = {.kind = AnswerKind::yes}}); }
-  // Every other answer, as redis-cli or the fixture of the other machines says it.
-  std::string says(unsigned node, std::string_view answer) {
-    return hear(node, {.answer = answer_of(answer)});
-  }
-  std::string time(Duration when) {
-    now_ = at(when);
-    machine.on_time(now_, actions_);
-    return taken();
-  }
-  State state(unsigned node) const { return machine.standing(node - 1).state; }
-
-  Admission machine;
-
- private:
-  std::string hear(unsigned node, AdmissionReply reply) {
-    reply.to = machine.question();
-    machine.on_answer(node - 1, std::move(reply), now_, actions_);
-    return taken();
-  }
-
-  // "read 1 2 3", "admit 5 (41)", "withdraw 3"
-  std::string taken() {
-    std::string text = text_of(actions_);
-    actions_.clear();
-    const auto asks = text.find("ask");
-    if (asks == std::string::npos) return text;
-    switch (machine.question()) {
-      case AdmissionQuestion::look:
-        return text.replace(asks, 3, "look");
-      case AdmissionQuestion::read:
-        return text.replace(asks, 3, "read");
-      case AdmissionQuestion::admit:
-        return text.replace(asks, 3, fmt::format("admit {}:", machine.floor()));
-    }
-    return text;
-  }
-
-  Instant now_ = at(1ms);
-  Actions actions_;
-};
+using State = Story::State;
 
 }  // namespace
 
@@ -237,10 +148,11 @@ TEST_CASE("a recovering node that is fenced tells its counter all the same") {
 TEST_CASE("counters are read only after the node said that its time is over (rule F7)") {
   Story story(nodes({2}));
   CHECK(story.start() == "look 2");
-  CHECK(story.unfenced(2, 0, 1500ms).empty());
+  const Duration left = GENERATE(as<Duration>(), 1ns, 1500ms);
+  CHECK(story.unfenced(2, 0, left).empty());
   CHECK(story.machine.outcome() == AdmissionOutcome::refused);
   CHECK(story.state(2) == State::early);
-  CHECK(story.machine.standing(1).admit_in == 1500ms);
+  CHECK(story.machine.standing(1).admit_in == left);
 }
 
 TEST_CASE("one that is too early does not keep another from its admission") {
@@ -303,6 +215,35 @@ TEST_CASE("nodes that are silent may be fenced: too few answered to know") {
   CHECK(story.machine.outcome() == AdmissionOutcome::no_quorum);
 }
 
+TEST_CASE("two of five that are unfenced do not prove that the silent ones are") {
+  Story story(nodes({3}));
+  story.start();
+  story.unfenced(3);
+  for (const unsigned node : {2u, 3u}) story.unfenced(node);
+  CHECK(story.says(1, "refused") == "withdraw 4 5");
+  CHECK(story.machine.outcome() == AdmissionOutcome::no_quorum);
+}
+
+TEST_CASE(
+    "one that has told that its time is over gets the floor, also if it is silent just then") {
+  Story story({.candidates = nodes({5}), .looked = true}, group_of(5));
+  story.start();
+  for (const unsigned node : {1u, 2u, 3u, 4u}) story.fenced(node, 7);
+  CHECK(story.time(500ms) == "admit 7: 5");
+}
+
+TEST_CASE("a counter stands apart that is more than a leap above the next largest (rule F6)") {
+  const Token more = GENERATE(Token{0}, Token{1});
+  Story story({.candidates = nodes({5}), .looked = true}, group_of(5));
+  story.start();
+  story.fenced(1, 40);
+  story.fenced(2, 40 + kLeapMax + more);
+  story.fenced(3, 39);
+  story.fenced(4, 40);
+  CHECK(story.unfenced(5) == "admit 40: 5");
+  CHECK(story.machine.standing(1).is_far_above == (more > 0));
+}
+
 TEST_CASE("a hung node costs an admission the node timeout: it may be the one that knows") {
   Story story(nodes({1}));
   story.start();
@@ -322,6 +263,7 @@ TEST_CASE("a candidate that has not answered by the node timeout was not heard")
   CHECK(story.time(500ms).empty());
   CHECK(story.machine.outcome() == AdmissionOutcome::no_quorum);
   CHECK(answer_text(story.machine.standing(0).answer) == "no answer within 500 ms");
+  CHECK(story.machine.standing(0).answer.took == 500ms);
 }
 
 TEST_CASE("a floor gets the time that a disk takes") {

@@ -168,3 +168,24 @@ TEST_CASE("for people, every node is heard before it is said that an extension h
   attempt(5, "(integer) 1", 10s);
   CHECK(attempt.machine.outcome() == ExtensionOutcome::no_quorum);
 }
+
+TEST_CASE("what comes after an extension's end changes nothing") {
+  Attempt attempt(five_nodes(), at(20s));
+  attempt.start(10s);
+  for (const unsigned node : {1u, 2u, 3u}) attempt(node, "(integer) 1", 10s);
+  CHECK_FALSE(attempt.machine.next_deadline());
+  CHECK(attempt(4, "(integer) 2", 10s).empty());
+  CHECK(attempt.time(1h).empty());
+  Actions actions;
+  attempt.machine.abandon(actions);
+  CHECK(actions.empty());
+  CHECK(attempt.machine.outcome() == ExtensionOutcome::extended);
+}
+
+TEST_CASE("two nodes of five without it prove no loss") {
+  Attempt attempt(five_nodes(), at(20s));
+  attempt.start(10s);
+  for (const unsigned node : {1u, 2u}) attempt(node, "(integer) 0", 10s);
+  for (const unsigned node : {3u, 4u}) attempt(node, "refused", 10s);
+  CHECK(attempt.machine.outcome() == ExtensionOutcome::no_quorum);
+}
