@@ -37,14 +37,12 @@ void Acquisition::on_confirmed(NodeIndex node, Answer answer, Instant now, Actio
 
 void Acquisition::on_time(Instant now, Actions& actions) {
   if (finished()) return;
-  const bool locks_are_over = locks_.time_out(now);
+  locks_.time_out(now);
   if (is_confirming()) {
     for (NodeIndex node = 0; node < locks_.nodes(); ++node) {
       if (locks_.answers()[node].kind == AnswerKind::timed_out) take_up(node, actions);
     }
     tokens_.time_out(now);
-  } else if (!locks_are_over) {
-    return;
   }
   decide(now, actions);
 }
@@ -55,7 +53,6 @@ void Acquisition::abandon(Actions& actions) {
 
 std::optional<Instant> Acquisition::next_deadline() const {
   if (finished()) return std::nullopt;
-  if (!is_confirming()) return locks_.deadline();
   if (locks_.votes().outstanding() == 0) return tokens_.deadline();
   return std::min(locks_.deadline(), tokens_.deadline());
 }
@@ -65,18 +62,14 @@ bool Acquisition::is_split_vote() const {
 }
 
 // What no proposal may be above to count (rule F3): judged anew with each answer. Without a quorum
-// of proposals each counts, as none decides yet.
+// of proposals it does not matter, as none decides yet.
 Token Acquisition::largest_that_counts() const {
+  const auto& answers = locks_.answers();
   std::array<Token, kNodesMax> told{};
-  std::size_t count = 0;
-  for (const Answer& answer : locks_.answers()) {
-    if (answer.token > 0) told[count++] = answer.token;
-  }
-  const std::size_t quorum = quorum_of(terms_.nodes);
-  if (count < quorum) return kTokenMax;
-  const auto nth = told.begin() + static_cast<std::ptrdiff_t>(quorum - 1);
-  std::nth_element(told.begin(), nth, told.begin() + static_cast<std::ptrdiff_t>(count),
-                   std::greater<>());
+  const auto end = std::transform(answers.begin(), answers.end(), told.begin(),
+                                  [](const Answer& answer) { return answer.token; });
+  const auto nth = told.begin() + static_cast<std::ptrdiff_t>(quorum_of(terms_.nodes) - 1);
+  std::nth_element(told.begin(), nth, end, std::greater<>());
   return *nth + kLeapMax;
 }
 
