@@ -165,9 +165,16 @@ TEST_CASE("an operator hears of each node") {
   Losses world({2, 3});
   world.node(3).admit_from = world.now() + 10s;
   world.start();
+  world.node(4).down = true;
+  world.cut(4);
+  world.node(5).recovering = true;
   const AdmitResult first = world.admit();
   CHECK(first.outcome == AdmissionOutcome::refused);
   CHECK(first.nodes[0].state == State::fenced);
+  CHECK(first.nodes[0].counter == 70);
+  CHECK(first.nodes[3].answer.kind == AnswerKind::broken);
+  CHECK_FALSE(first.nodes[0].recovering);
+  CHECK(first.nodes[4].recovering);
   CHECK(first.nodes[1].state == State::fenced);  // in the background, when it was met
   CHECK(first.nodes[2].state == State::early);
   CHECK(first.nodes[2].admit_in == 10s);
@@ -222,4 +229,63 @@ TEST_CASE("plain Redis servers are nobody to be admitted") {
   REQUIRE(result);
   CHECK(result->outcome == AdmissionOutcome::no_quorum);
   CHECK(answer_text(result->nodes[0].answer) == "a plain Redis has no fencing tokens");
+}
+
+TEST_CASE("a counter in another form than a counter's is none, and the operator reads what it is") {
+  Losses world({1});
+  world.node(1).admit_from = world.now() + 10s;
+  world.start();
+  world.node(1).admit_from = world.now();
+  const std::int64_t most = kTokenMax;
+  world.node(2).odd_read =
+      GENERATE_COPY(std::vector<std::int64_t>{-1, 1}, std::vector<std::int64_t>{most + 1, 1},
+                    std::vector<std::int64_t>{70, 2}, std::vector<std::int64_t>{70},
+                    std::vector<std::int64_t>{70, 1, 1});
+  const AdmitResult done = world.admit();
+  CHECK(done.outcome == AdmissionOutcome::done);
+  CHECK(done.nodes[1].answer.kind == AnswerKind::error);
+  CHECK_THAT(done.nodes[1].answer.text, Catch::StartsWith("unexpected reply"));
+}
+
+TEST_CASE("an answer to the question before is none to this one") {
+  Losses world({1});
+  world.node(1).admit_from = world.now() + 10s;
+  world.start();
+  world.node(1).admit_from = world.now();
+  world.node(5).hangs_at = "LOCK.STATUS";
+  std::optional<AdmitResult> result;
+  world.group().admit({}, world.now(), [&](AdmitResult got) { result = std::move(got); });
+  world.advance(500ms);
+  REQUIRE_FALSE(result);  // the others have told their counters
+  world.go_on(5);
+  REQUIRE(result);
+  CHECK(result->outcome == AdmissionOutcome::done);
+  CHECK(result->nodes[4].answer.kind == AnswerKind::yes);
+}
+
+TEST_CASE("an admission that begins before its nodes are met counts from their answers on") {
+  Losses world({1});
+  world.group().start(world.now());
+  const AdmitResult done = world.admit();
+  CHECK(done.outcome == AdmissionOutcome::done);
+  CHECK(world.node(1).fenced);
+}
+
+TEST_CASE("an acquisition that is cancelled while it waits for an admission is told of none") {
+  Losses world({3});
+  world.node(4).recovering = world.node(5).recovering = true;
+  world.node(1).hung = world.node(2).hung = true;
+  world.start();
+  bool is_told = false;
+  const OperationId id = world.group().acquire({.name = "printer"}, world.now(),
+                                               [&](const AcquireResult&) { is_told = true; });
+  world.settle();
+  world.node(1).hung = world.node(2).hung = false;
+  world.node(3).hangs_at = "LOCK.FENCE";
+  world.advance(100ms);
+  world.group().cancel(id, world.now());
+  world.go_on(3);
+  CHECK(world.node(3).fenced);
+  world.advance(1s);
+  CHECK_FALSE(is_told);
 }

@@ -35,11 +35,12 @@ class FakeNode {
   bool hung = false;
   bool down = false;
   bool recovering = false;
-  bool fenced = true;                 // of a redlock-node: its grants propose tokens
-  Token counter = 0;                  // of tokens; one for all keys
-  Token bound = 0;                    // that no counter passes, as its ledger has it
-  Instant admit_from = Instant(0ns);  // of one that is not fenced (rule F7)
-  std::string hangs_at;               // it hangs when it is to answer what begins so
+  bool fenced = true;                  // of a redlock-node: its grants propose tokens
+  Token counter = 0;                   // of tokens; one for all keys
+  Token bound = 0;                     // that no counter passes, as its ledger has it
+  Instant admit_from = Instant(0ns);   // of one that is not fenced (rule F7)
+  std::vector<std::int64_t> odd_read;  // what it answers to LOCK.FENCE READ; none: what is so
+  std::string hangs_at;                // it hangs when it is to answer what begins so
   bool knows_hello = true;
   std::string id;
   std::string warning;  // why its settings are not safe
@@ -130,6 +131,11 @@ class FakeNode {
   }
 
   Reply fence(const Words& words, Instant now) {
+    if (words[1] == "READ" && !odd_read.empty()) {
+      Reply reply = Reply::array();
+      for (const std::int64_t one : odd_read) reply.add(Reply::integer(one));
+      return reply;
+    }
     if (words[1] == "READ") return numbers({counter, fenced ? Token(1) : Token(0)});
     if (recovering) return is_recovering();
     if (fenced) return Reply::error("ERR already fenced");

@@ -1,6 +1,8 @@
 // How a group comes to its next roster, from real coordinators at real nodes (rules G).
 #include "tests/support/roster_world.h"
 
+#include <array>
+
 #include <catch2/catch.hpp>
 
 using namespace redlock;
@@ -31,8 +33,10 @@ TEST_CASE("a change that is begun before its nodes are met begins when they are 
   RosterWorld world;
   world.make_group();
   Client& early = world.new_client({1, 2, 3, 4, 5});
+  const Instant began = world.now();
   CHECK(world.change(early, RosterWorld::roster(2, {1, 2, 3, 4, 6}, {{6, 2}})).outcome ==
         RosterOutcome::chosen);
+  CHECK(world.now() - began < 100ms);
 }
 
 TEST_CASE("who cannot be met has no word in a change, and holds none up for longer than it may") {
@@ -167,6 +171,7 @@ TEST_CASE("a change that a hung node keeps open to its time is gone by when that
 TEST_CASE("a change that its operator left half done is finished by whoever meets it (G2)") {
   RosterWorld world;
   Client& worker = world.make_group();
+  world.pass(2s);  // who met nothing has nothing to finish
   const RosterBallot ballot{1, 99};
   const Roster second = RosterWorld::roster(2, {1, 2, 3, 4, 6}, {{6, 2}});
   for (const unsigned number : {1u, 2u}) {  // two of five have accepted: it may yet be chosen
@@ -187,6 +192,12 @@ TEST_CASE("a member that lost its ledger is named anew, waits, and votes again (
   Client& worker = world.make_group();
   REQUIRE(is_acquired(world.acquire(worker, "printer")));
   world.lose_ledger(5, 60s);
+  world.pass(50ms);
+  std::optional<std::vector<NodeFinding>> findings;
+  worker.group().survey(std::array{RequestKind::status}, "", world.now(),
+                        [&](std::vector<NodeFinding> got) { findings = std::move(got); });
+  REQUIRE(world.run_until([&] { return findings.has_value(); }, 100ms));
+  CHECK((*findings)[4].answer.text == kLostItsLedger);
   world.pass(5s);
   const Roster& now_chosen = worker.group().roster().roster;
   CHECK(now_chosen.epoch == 2);
@@ -281,8 +292,10 @@ TEST_CASE("a change that is late ends no connection") {
   Client& operator_ = world.make_group();
   world.pass(1s);
   const std::uint64_t connection = operator_.group().link(0).connection();
+  const Instant began = world.now();
   CHECK(world.change(operator_, RosterWorld::roster(1, {1, 2, 3, 4, 6})).outcome ==
         RosterOutcome::superseded);
+  CHECK(world.now() - began < 100ms);  // all nodes were met
   CHECK(operator_.group().link(0).connection() == connection);
   CHECK(operator_.group().link(0).is_ready());
 }
@@ -306,4 +319,21 @@ TEST_CASE("a rescue tells all nodes a roster that nobody chose; who is named ane
   CHECK_FALSE(world.node(5).grants().fence().is_fenced());
   world.pass(10ms);
   CHECK(operator_.group().roster().roster == rescued);
+}
+
+TEST_CASE(
+    "a late promise is no acceptance: a node's answer is to the step that it was asked (G2)") {
+  RosterWorld world;
+  Client& operator_ = world.make_group();
+  world.refuse(5);
+  world.hang(3);
+  world.pass(10ms);
+  std::optional<ChangeResult> result;
+  operator_.group().change(RosterWorld::roster(2, {1, 2, 3, 4, 6}, {{6, 2}}), world.now(),
+                           [&](ChangeResult got) { result = std::move(got); });
+  world.pass(2500us);  // 1, 2 and 4 have promised
+  world.hang(4);
+  world.hang(3, false);
+  REQUIRE(world.run_until([&] { return result.has_value(); }, 30s));
+  CHECK(result->outcome == RosterOutcome::chosen);
 }

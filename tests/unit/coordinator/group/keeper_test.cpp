@@ -38,7 +38,9 @@ TEST_CASE("a kept lock is extended at a third of its TTL, and again a third afte
   CHECK_FALSE(kept.keeper.wants_extension());
   kept.end_extension(ExtensionOutcome::extended, kept.now() + 29s);
   CHECK(kept.keeper.valid_until() == kept.start + 39s);
-  kept.pass(10s);
+  kept.pass(10s - 1ns);
+  CHECK_FALSE(kept.keeper.wants_extension());
+  kept.pass(1ns);
   CHECK(kept.keeper.wants_extension());
   CHECK_FALSE(kept.keeper.loss());
 }

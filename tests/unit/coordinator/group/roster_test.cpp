@@ -144,13 +144,22 @@ TEST_CASE("a group that asks for no votes goes by what another one tells of the 
   SECTION("told by the nodes") {
     listener.group().look_for_newer_roster(world.now());
   }
+  SECTION("told by the first of them alone") {
+    for (const unsigned number : {2u, 3u, 4u, 5u}) world.hang(number);
+    listener.group().look_for_newer_roster(world.now());
+    world.pass(550ms);
+    for (const unsigned number : {2u, 3u, 4u, 5u}) world.hang(number, false);
+  }
   world.pass(1s);
   CHECK(listener.group().roster().roster.epoch == 2);
   CHECK(listeners(6) == 1);
   CHECK(listeners(5) == 0);
+  const std::uint64_t connection = listener.group().link(0).connection();
   listener.group().follow({RosterWorld::roster(1, {1, 2, 3, 4, 5})});
+  listener.group().follow(listener.group().roster());
   world.pass(1s);
   CHECK(listener.group().roster().roster.epoch == 2);
+  CHECK(listener.group().link(0).connection() == connection);
 }
 
 TEST_CASE("who looks for a newer roster and finds none keeps its connections (G7)") {
@@ -161,6 +170,18 @@ TEST_CASE("who looks for a newer roster and finds none keeps its connections (G7
   world.pass(1s);
   CHECK(client.group().link(0).connection() == before);
   CHECK(client.group().link(0).is_ready());
+}
+
+TEST_CASE("who looks for a newer roster with a list that was refused leaves it to its own looks") {
+  RosterWorld world;
+  world.make_group();
+  Client& wrong = world.new_client({1, 2, 3});
+  world.pass(50ms);
+  const std::uint64_t before = wrong.group().link(0).connection();
+  wrong.group().look_for_newer_roster(world.now());
+  world.pass(50ms);
+  CHECK(wrong.group().link(0).connection() == before);
+  CHECK(wrong.group().link(0).is_ready());
 }
 
 TEST_CASE(

@@ -103,6 +103,12 @@ TEST_CASE("who lost its ledger since the change began proves nothing of a first 
   again.promise(2, identity('c'));  // it never has: the other roster was not chosen
   CHECK(again.machine.outcome() == RosterOutcome::pending);
   CHECK(again.machine.question().words->at(1) == "ACCEPT");
+
+  Change third(0, roster(1, "abc"));
+  third.promise(0, identity('a'));
+  third.promise(1, identity('b'), roster(1, "ab"));  // nor was this one: a has not accepted it
+  third.promise(2, identity('c'));
+  CHECK(third.word(3) == roster_text(roster(1, "abc")));
 }
 
 TEST_CASE("what cannot follow the group's roster is proposed to nobody (G2)") {
@@ -113,6 +119,7 @@ TEST_CASE("what cannot follow the group's roster is proposed to nobody (G2)") {
     change.promise(0, identity('a'));
     change.promise(1, identity('b'));
     CHECK(change.machine.outcome() == RosterOutcome::no_successor);
+    CHECK(change.actions.size() == 3);
     CHECK(change.machine.roster().roster.epoch == 2);
   }
 }
@@ -268,12 +275,12 @@ TEST_CASE("each step asks every node once, by what the one before has come to (G
   change.take(1, identity('b'), 70);
   CHECK(change.actions.size() == 9);
   CHECK(change.word(1) == "LEARN");
-  CHECK(change.machine.next_deadline() == kNow + 100ms);  // chosen is chosen
+  CHECK(change.machine.next_deadline() == kNow + 100ms);  // no disk is waited for
   for (const NodeIndex node : {0u, 1u}) {
     change.answer(node, identity(node == 0 ? 'a' : 'b'), Reply::ok());
     CHECK(change.machine.outcome() == RosterOutcome::pending);
   }
-  change.answer(2, identity('c'), Reply::ok());
+  change.say(2, {"epoch", roster_text(roster(4, "ab")), 20'000, 77});  // chosen is chosen
   CHECK(change.machine.outcome() == RosterOutcome::chosen);
   CHECK(change.machine.roster().roster == roster(3, "ab"));
   CHECK_FALSE(change.machine.next_deadline());
@@ -286,7 +293,7 @@ TEST_CASE("what was accepted under the largest ballot is proposed, whatever is w
   Change change(epoch, roster(epoch + 1, "ab"));
   SECTION("of one") {
     change.promise(0, identity('a'), first, Reply::integer(70), {1, 3});
-    change.promise(1, identity('b'));
+    change.promise(2, identity('c'));  // which may accept it yet
     CHECK(change.word(3) == roster_text(first));
   }
   SECTION("of two") {
@@ -318,7 +325,7 @@ TEST_CASE("what is no answer in form is none, and neither is a second one") {
     change.say(0, {"done", "x", roster_text(roster(3, "ac")), 70, 70});
   }
   SECTION("no roster") {
-    change.say(0, {"done", ballot_text({3, 3}), "x", 70, 70});
+    change.say(0, {"done", ballot_text({3, 3}), "", 70, 70});
   }
   SECTION("of a node that is another by now") {
     change.promise(0, identity('d'));
@@ -374,7 +381,7 @@ TEST_CASE("a roster of now, or one that nobody can read, is no later one") {
   change.say(0, {"epoch", roster_text(roster(2, "abc")), 20'000, 77});
   change.say(1, {"epoch", "x", 20'000, 77});
   CHECK(change.machine.outcome() == RosterOutcome::pending);
-  change.say(2, {"epoch"});
+  change.say(2, {"epoch", roster_text(roster(3, "ac")), 20'000});
   CHECK(change.machine.outcome() == RosterOutcome::no_quorum);
 }
 
@@ -426,6 +433,7 @@ TEST_CASE("a first roster of other nodes is told as such, with no floor") {
   change.promise(1, identity('b'), other);
   change.promise(2, identity('c'));
   CHECK(change.machine.outcome() == RosterOutcome::other_group);
+  CHECK(change.actions.size() == 3);
   CHECK(change.machine.roster().roster == other);
   CHECK(change.machine.roster().floor == 0);
 }
