@@ -146,6 +146,15 @@ TEST_CASE("a node that hung before it was connected is never sent a grant that i
   CHECK(world.log(1).find("SET") == std::string::npos);
 }
 
+TEST_CASE("what waits for a connection when its attempt has failed is never written") {
+  FakeNodes world;
+  for (const unsigned i : {1u, 2u, 3u}) world.node(i).hung = true;
+  world.start();
+  CHECK(world.acquire("printer")->outcome == AcquisitionOutcome::no_quorum);
+  world.go_on(1);
+  CHECK(world.log(1).empty());
+}
+
 TEST_CASE("a failed attempt is undone behind the SET on the same connection (rule Q3)") {
   FakeNodes world;
   world.start();
@@ -445,4 +454,43 @@ TEST_CASE("a node that hangs for long is sent no more than its limit, and told i
   CHECK(world.node(1).requests - before <= 2 * Link::kInFlightMax);
   CHECK_FALSE(world.node(1).holds("a", world.now()));
   CHECK(world.link(1).releases_pending() == 0);
+}
+
+TEST_CASE("what a group counts begins anew when that is asked for") {
+  SECTION("attempts that failed as others wanted the lock, too") {
+    FakeNodes world;
+    world.node(4).down = world.node(5).down = true;
+    world.start();
+    for (const auto* name : {"a", "b"}) world.acquire(name);
+    CHECK(world.acquire("b")->outcome == AcquisitionOutcome::held);
+    CHECK(world.group().figures().split_votes == 0);
+    world.node(1).forget();
+    CHECK(world.acquire("a")->outcome == AcquisitionOutcome::held);
+    CHECK(world.group().figures().split_votes == 1);
+    world.group().forget_figures();
+    CHECK(world.group().figures().split_votes == 0);
+  }
+  SECTION("acquisitions whose token took a second round trip, and votes") {
+    FakeNodes world;
+    world.fenced().start();
+    world.acquire("a");
+    CHECK(world.group().figures().second_rounds == 0);
+    world.node(1).counter = 41;
+    CHECK(world.acquire("b")->lock.token == 42);
+    CHECK(world.group().figures().second_rounds == 1);
+    CHECK(world.link(1).votes().yes == 2);
+    world.group().forget_figures();
+    CHECK(world.link(1).votes().yes == 0);
+  }
+}
+
+TEST_CASE("a lock that nobody was told of, or that is released, is taken back at every node") {
+  const bool is_prefix = GENERATE(true, false);
+  FakeNodes world;
+  world.start();
+  const HeldLock lock = world.acquire("printer")->lock;
+  is_prefix ? world.group().release_prefix(lock, world.now())
+            : world.group().undo(lock, world.now());
+  world.settle();
+  for (unsigned i = 1; i <= 5; ++i) CHECK_FALSE(world.node(i).holds("printer", world.now()));
 }
