@@ -181,8 +181,8 @@ Reply extend(Call& call) {
                     : top_up(call, ttl.remaining, *token, label);
 }
 
-// LOCK.REPLACE key value new PX ttl [SHORTEN]: as LOCK.EXTEND. Token and label stay the grant's, and
-// the value before never comes back here, however late a top-up of it lands (rule D9).
+// LOCK.REPLACE key value new PX ttl [SHORTEN]: as LOCK.EXTEND. Token and label stay the grant's,
+// and the value before never comes back here, however late a top-up of it lands (rule D9).
 Reply replace(Call& call) {
   const std::string_view key = call.word(1);
   const std::string_view value = call.word(3);

@@ -87,7 +87,7 @@ Membership::Verdict Membership::judge(std::uint64_t epoch, const RosterBallot& b
 Membership::Step Membership::prepare(std::uint64_t epoch, const RosterBallot& ballot,
                                      Instant now) const {
   const Verdict verdict = judge(epoch, ballot, now);
-  if (verdict != Verdict::done) return {verdict};
+  if (verdict != Verdict::done || record().promised == ballot) return {verdict};
   RosterRecord wanted = record();
   wanted.promised = ballot;
   return {verdict, std::move(wanted)};
