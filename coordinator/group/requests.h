@@ -52,6 +52,8 @@ struct ExtendResult {
   Token token = 0;     // what a quorum stores with the lock; 0: not the same, or not told
   // A node that voted for it had a later deadline, and keeps that. Plain Redis does not tell.
   bool keeps_later = false;
+  // No quorum, as the group's nodes were about to change: whoever reads the lock waits for that.
+  bool met_change = false;
 };
 
 // For how long nodes are to keep a value that replaced another, or one that will be replaced (rule

@@ -142,8 +142,9 @@ void Commit::move_deadline(std::size_t at, Instant now) {
     const CommitOutcome outcome = outcome_of(result.outcome);
     const bool met_later =
         outcome == CommitOutcome::done && result.keeps_later && changes_[at].is_guess;
-    settle(at, {.outcome = met_later ? CommitOutcome::otherwise : outcome,
-                .met_later = met_later,
+    const bool is_other = met_later || result.met_change;
+    settle(at, {.outcome = is_other ? CommitOutcome::otherwise : outcome,
+                .may_move = is_other,
                 .value = changes_[at].value,
                 .began = result.began,
                 .token = result.token,
@@ -162,7 +163,8 @@ void Commit::replace(std::size_t at, Instant now) {
       .keeps_deadline = change.move == DeadlineMove::none};
   results_[at].value = *request.replacement;
   operations_[at] = parts_.group.extend(std::move(request), now, [this, at](ExtendResult result) {
-    const CommitOutcome outcome = outcome_of(result.outcome);
+    const CommitOutcome outcome =
+        result.met_change ? CommitOutcome::otherwise : outcome_of(result.outcome);
     const bool is_nowhere = count(result.answers, AnswerKind::no) == result.answers.size();
     settle(at, {.outcome = outcome,
                 .is_partly = outcome == CommitOutcome::otherwise && !is_nowhere,

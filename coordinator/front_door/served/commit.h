@@ -57,7 +57,7 @@ enum class CommitOutcome : std::uint8_t {
 struct CommittedChange {
   CommitOutcome outcome = CommitOutcome::pending;
   bool is_partly = false;  // otherwise: it may have been done, or may be still
-  bool met_later = false;  // otherwise: an extension of what had a later deadline, at some nodes
+  bool may_move = false;   // otherwise: some nodes may have moved the deadline, or may yet
   // Done, and partly done by a replacement: the record as it stands then. Empty after a release.
   std::string value = {};
   Instant began = {};  // before the first byte of the attempt

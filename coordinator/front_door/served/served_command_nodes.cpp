@@ -164,12 +164,12 @@ void ServedCommand::take_commit(Now now) {
 }
 
 // What too few nodes have said to may be done all the same, now or later; what was sent to bring a
-// deadline forward may be so wherever it arrives; an extension that met a later deadline is done at
-// the nodes that had an earlier one.
+// deadline forward may be so wherever it arrives; an extension that met a later deadline, or a
+// group whose nodes change, may be done at some nodes.
 void ServedCommand::note_what_may_be_done(ChangeKind kind, const CommittedChange& result) {
   if (kind == ChangeKind::create || result.outcome == CommitOutcome::pending) return;
   const bool is_refused =
-      result.outcome == CommitOutcome::otherwise && !result.is_partly && !result.met_later;
+      result.outcome == CommitOutcome::otherwise && !result.is_partly && !result.may_move;
   may_have_changed_ = may_have_changed_ || !is_refused || kind == ChangeKind::shorten;
 }
 

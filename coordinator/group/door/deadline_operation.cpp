@@ -128,7 +128,9 @@ void DeadlineOperation::tell() {
          .answers = machine_.answers(),
          .began = began_,
          .token = is_done ? token() : 0,
-         .keeps_later = keeps_later_});
+         .keeps_later = keeps_later_,
+         .met_change = machine_.outcome() == ExtensionOutcome::no_quorum &&
+                       (met_change_ || is_change_under_way(machine_.answers()))});
 }
 
 }  // namespace redlock::coordinator

@@ -30,6 +30,7 @@ class DeadlineOperation : public Operation {
   void on_answer(NodeIndex node, Completion&& completion, Instant now) override;
   void on_time(Instant now) override;
   void cancel(Instant now) override;
+  void leave_nodes(Instant) override { met_change_ = true; }
   std::optional<Instant> next_deadline() const override { return machine_.next_deadline(); }
   bool finished() const override { return machine_.finished(); }
   void tell() override;
@@ -50,6 +51,7 @@ class DeadlineOperation : public Operation {
   Instant began_;
   std::vector<std::uint64_t> connections_;  // by node: the one that it answered on
   bool keeps_later_ = false;                // see ExtendResult
+  bool met_change_ = false;                 // its nodes have gone
 };
 
 }  // namespace redlock::coordinator

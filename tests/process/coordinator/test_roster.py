@@ -7,6 +7,7 @@ import shutil
 import unittest
 
 from group import GroupTest, Node, ask, reserve_ports, wait_until
+from test_serve import Door
 
 LONG = os.environ.get("REDLOCK_LONG") == "1"
 MAX_TTL_MS = 1000
@@ -110,6 +111,24 @@ class RosterTest(GroupTest):
         taken = self.redlock("run", "next", *TTL, "--", "true")
         self.assertEqual(taken.returncode, 0, taken.stderr)
         self.assertFalse(self.holds(old, "next"))
+
+    def test_who_extends_at_a_front_door_meanwhile_hears_nothing_of_it(self):
+        self.change("create")
+        door = Door(self.group.folder, self.group.addresses, "--acquire-time", "300ms",
+                    "--reply-time", "50ms")
+        self.addCleanup(door.kill)
+        door.start()
+        out, away = self.group.nodes[4], self.add_node()
+        with door.client() as client:
+            self.assertEqual(client("SET", "held", "1", "NX", "PX", 500), "OK")
+            for _ in range(3):
+                change = self.start_redlock("group", "replace", self.address(out),
+                                            self.address(away))
+                while change.poll() is None:
+                    self.assertEqual(client("PEXPIRE", "held", 500), 1)
+                    self.assertEqual(client("LOCK.EXTEND", "held", "1", "PX", 500)[0], 1)
+                self.assertEqual(change.returncode, 0, change.stderr.read())
+                out, away = away, out
 
     def test_a_node_that_was_away_when_it_was_replaced_is_harmless(self):
         self.change("create")
