@@ -235,7 +235,7 @@ void Stream::read_raw() {
 }
 
 void Stream::receive() {
-  if (is_asked_to_open() && !loop_.has_time_for_dear()) {
+  if (is_asked_to_open() && !loop_.has_time_for_costly_work()) {
     received_ = -EBUSY;
     return;
   }

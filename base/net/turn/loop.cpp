@@ -29,9 +29,9 @@ int open_loop(uv_loop_t* loop) {
 
 }  // namespace
 
-class Loop::DearLine {
+class Loop::CostlyLine {
  public:
-  explicit DearLine(Loop& loop) : loop_(loop) {
+  explicit CostlyLine(Loop& loop) : loop_(loop) {
     uv_idle_init(loop.raw_, idle_.raw());
     idle_.opened(this);
   }
@@ -45,11 +45,11 @@ class Loop::DearLine {
 
  private:
   static void on_turn(uv_idle_t* handle) {
-    if (auto* self = static_cast<DearLine*>(handle->data)) self->take_turn();
+    if (auto* self = static_cast<CostlyLine*>(handle->data)) self->take_turn();
   }
   void take_turn() {
     is_its_turn_ = true;
-    while (!pieces_.empty() && loop_.has_time_for_dear()) {
+    while (!pieces_.empty() && loop_.has_time_for_costly_work()) {
       const std::function<void()> piece = std::move(pieces_.front());
       pieces_.pop_front();
       piece();
@@ -84,7 +84,7 @@ Result<std::unique_ptr<Loop>> Loop::make() {
 Loop::Loop(uv_loop_s* adopted) : raw_(adopted), receive_buffer_(kReceiveBufferBytes) {}
 
 Loop::~Loop() {
-  dear_line_.reset();
+  costly_line_.reset();
   while (own_ && uv_loop_close(raw_) == UV_EBUSY) uv_run(raw_, UV_RUN_DEFAULT);
 }
 
@@ -97,20 +97,20 @@ void Loop::stop() {
 }
 
 // libuv looks at the clock when it has waited.
-bool Loop::has_time_for_dear() const {
-  if (dear_line_ && !dear_line_->is_passable()) return false;
-  return dear_turn_ != uv_now(raw_) || dear_took_ < kDearTurnMax;
+bool Loop::has_time_for_costly_work() const {
+  if (costly_line_ && !costly_line_->is_passable()) return false;
+  return costly_turn_ != uv_now(raw_) || costly_took_ < kCostlyTurnMax;
 }
 
-void Loop::note_dear(Duration took) {
+void Loop::note_costly_work(Duration took) {
   const std::uint64_t turn = uv_now(raw_);
-  if (std::exchange(dear_turn_, turn) != turn) dear_took_ = {};
-  dear_took_ += took;
+  if (std::exchange(costly_turn_, turn) != turn) costly_took_ = {};
+  costly_took_ += took;
 }
 
-void Loop::do_dear_later(std::function<void()> piece) {
-  if (!dear_line_) dear_line_ = std::make_unique<DearLine>(*this);
-  dear_line_->join(std::move(piece));
+void Loop::do_costly_work_later(std::function<void()> piece) {
+  if (!costly_line_) costly_line_ = std::make_unique<CostlyLine>(*this);
+  costly_line_->join(std::move(piece));
 }
 
 // libuv calls back when a handle is closed, at the end of its turn.

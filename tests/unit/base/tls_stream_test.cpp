@@ -343,8 +343,8 @@ TEST_CASE("nor may a server of TLS 1.2 have them of who has dialed it") {
 namespace {
 
 // A handshake that takes a millisecond, and then wants to hear more.
-struct DearChannel final : Channel {
-  explicit DearChannel(int& asked) : asked_(asked) {}
+struct CostlyChannel final : Channel {
+  explicit CostlyChannel(int& asked) : asked_(asked) {}
   void begin(std::string&) override {}
   State receive(std::string_view, std::vector<char>&, std::size_t&, std::string&) override {
     ++asked_;
@@ -375,7 +375,7 @@ TEST_CASE("many who ask for a handshake at once keep nobody else waiting, and al
         end.stream = std::move(stream);
         end.stream->set_user(end);
         if (served.size() <= kStrangers) {
-          end.stream->protect(std::make_unique<DearChannel>(asked));
+          end.stream->protect(std::make_unique<CostlyChannel>(asked));
         } else {
           end.stream->start_reading();
         }
@@ -392,7 +392,7 @@ TEST_CASE("many who ask for a handshake at once keep nobody else waiting, and al
       loop, [&] { return served.back()->heard == "x"; }, kSoon));
   CHECK(asked >= 1);
   CHECK(asked <= 10);
-  served[5]->stream.reset();  // it stands in the line, and nobody minds
+  served[kStrangers - 1]->stream.reset();  // it stands in the line, and nobody minds
   CHECK(run_loop_until(
       loop, [&] { return asked == kStrangers - 1; }, kSoon));
 }

@@ -161,9 +161,8 @@ TEST_CASE("who has as many locks as he may have puts one in another's place") {
   CHECK(alice("SET 1 v NX PX 30000") == "+OK");
   CHECK(alice("SET 2 v NX PX 30000") == "+OK");
   const std::string move =
-      "EVAL \"redis.call('del', KEYS[1]) return redis.call('set', KEYS[2], 'v', 'NX', 'PX', "
-      "30000)\" "
-      "2 ";
+      "EVAL \"redis.call('del', KEYS[1]) "
+      "return redis.call('set', KEYS[2], 'v', 'NX', 'PX', 30000)\" 2 ";
   CHECK(operator_("SET his v NX PX 30000") == "+OK");
   CHECK(alice(move + "free 3").starts_with("-NOPERM"));
   CHECK(alice(move + "his 3").starts_with("-NOPERM"));

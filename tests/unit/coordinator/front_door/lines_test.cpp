@@ -489,8 +489,7 @@ TEST_CASE("what was voted before a client came is no answer to it (D10)") {
   world.nodes().pass(10ms);
   release_at(1);  // by now it is free
   bob.send("SET printer bob NX PX 10000");
-  world.nodes().pass(10ms);
-  world.nodes().pass(479ms);  // too late to try once more
+  world.nodes().pass(489ms);  // too late to try once more
   for (const unsigned node : {4U, 5U}) world.nodes().hang(node, false);
   CHECK(alice.receive() == "(nil)");
   CHECK(bob.receive() == "+OK");
