@@ -25,7 +25,8 @@ class LinkSocket : private net::Stream::User {
     virtual ~User() = default;
     virtual void on_connected(NodeIndex node) = 0;
     virtual void on_bytes(NodeIndex node, std::string_view bytes) = 0;
-    // The connection is over or could not be made; empty reason: the node ended it.
+    // The connection is over or could not be made; empty reason: the node ended it,
+    // and nothing more is known.
     virtual void on_end(NodeIndex node, std::string_view reason) = 0;
   };
 
@@ -42,8 +43,8 @@ class LinkSocket : private net::Stream::User {
 
  private:
   void on_connected() override;
-  void on_bytes(std::string_view bytes) override { user_.on_bytes(node_, bytes); }
-  void on_end(std::string_view reason) override { user_.on_end(node_, reason); }
+  void on_bytes(std::string_view bytes) override;
+  void on_end(std::string_view reason) override;
 
   net::Loop& loop_;
   net::Address address_;
@@ -52,6 +53,7 @@ class LinkSocket : private net::Stream::User {
   User& user_;
   std::unique_ptr<net::Stream> stream_;
   std::optional<bool> reads_;      // from a connection's beginning on
+  bool has_heard_ = false;         // over this connection
   std::size_t dials_in_vain_ = 0;  // in a row
 };
 

@@ -209,7 +209,7 @@ class GroupCommand {
     auto member = newcomer(options_, options_.group.new_node);
     if (!member) return fail(options_, member.error());
     if (old == nullptr) {
-      if (find(wanted, member->id) != nullptr) return done();
+      if (find(wanted, member->id) != nullptr) return has_joined(*member);
       return refuse(options_, fmt::format("{} is no member of the group (epoch {})",
                                           options_.group.old_node, roster_.epoch));
     }
@@ -228,7 +228,7 @@ class GroupCommand {
     if (wanted.epoch == 0) return no_roster();
     auto member = newcomer(options_, options_.group.new_node);
     if (!member) return fail(options_, member.error());
-    if (find(wanted, member->id) != nullptr) return done();
+    if (find(wanted, member->id) != nullptr) return has_joined(*member);
     member->since = wanted.epoch;
     wanted.members.push_back(std::move(member).value());
     return change(wanted);
@@ -310,6 +310,11 @@ class GroupCommand {
   int done() {
     print(options_, roster_, states_);
     return exit_code::kDone;
+  }
+
+  int has_joined(const GroupMember& member) {
+    complain(fmt::format("{} is a member already: nothing is to be done", member.node));
+    return done();
   }
 
   // Waits as long as rule G3 wants.

@@ -56,7 +56,7 @@ class Serve {
     const net::Signal on_hup(loop_, SIGHUP, [this] { reload(); });
     feed_watchdog();
     const Status served = door_.serve(
-        {.met = [this](bool has_quorum) { begin(has_quorum); }, .ended = [this] { loop_.stop(); }});
+        {.met = [this](DoorRun::Met met) { begin(met); }, .ended = [this] { loop_.stop(); }});
     if (!served) {
       complain(served.error().text);
       return exit_code::kNo;
@@ -66,12 +66,14 @@ class Serve {
   }
 
  private:
-  void begin(bool has_quorum) {
-    if (has_quorum || !require_quorum_) {
-      return supervisor_.ready(has_quorum ? "serving" : "serving, but no quorum answers");
-    }
-    log_.log(LogLevel::warning, "no quorum of the nodes answers (--require-quorum)");
-    exit_code_ = exit_code::kNoQuorum;
+  void begin(DoorRun::Met met) {
+    const bool is_other_group = met == DoorRun::Met::other_group;
+    const std::string_view trouble = is_other_group ? "the nodes named are not those of the group"
+                                                    : "no quorum of the nodes answers";
+    if (met == DoorRun::Met::quorum) return supervisor_.ready("serving");
+    if (!require_quorum_) return supervisor_.ready(fmt::format("serving, but {}", trouble));
+    log_.log(LogLevel::warning, fmt::format("{} (--require-quorum)", trouble));
+    exit_code_ = is_other_group ? exit_code::kConfiguration : exit_code::kNoQuorum;
     stop();
   }
 

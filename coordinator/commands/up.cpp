@@ -225,6 +225,8 @@ void Up::look_after_group() {
     const auto wanted = states ? local_roster(*states) : std::nullopt;
     if (wanted) return change_group(*wanted);
     if (!all_answer) again_.set(net::read_clock(net::ClockKind::monotonic) + kAskAgainInterval);
+    // Of a folder that has had another count of nodes: no lock is given while some are missing.
+    if (all_answer && !serves_ && is_wrong_list(*states)) complain(roster_note(*states));
     if (all_answer || ++looks_ > kLooksMax) begin_to_serve();
   });
 }

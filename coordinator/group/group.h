@@ -116,6 +116,8 @@ class Group {
   const std::vector<Node>& nodes() const { return parts_.rosters.nodes(); }
   std::uint64_t node_changes() const { return parts_.rosters.changes(); }
   const ChosenRoster& roster() const { return *parts_.rosters.chosen(); }
+  // Why no node is asked for its vote (rule G1), or empty.
+  const std::string& votes_refused() const { return parts_.rosters.refusal(); }
   const GroupFigures& figures() const { return parts_.figures; }
   // Of the links, too.
   void forget_figures();

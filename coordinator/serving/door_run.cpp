@@ -208,18 +208,25 @@ void DoorRun::act(void (FrontDoor::*what)(Now now, Instant holders_now)) {
 void DoorRun::tell_met() {
   const Group& group = sockets_->group();
   const std::size_t ready = group.ready_links();
-  bool is_plain = false;
-  for (NodeIndex node = 0; node < group.size(); ++node) {
-    is_plain = is_plain || group.link(node).is_plain_redis();
-  }
   log_.log(LogLevel::notice, fmt::format("redlock {}: a front door at {}; {} of {} nodes answer",
                                          kRedlockVersion, addresses(), ready, group.size()));
+  bool is_plain = false;
+  for (NodeIndex node = 0; node < group.size(); ++node) {
+    const Link& link = group.link(node);
+    is_plain = is_plain || link.is_plain_redis();
+    if (link.is_ready()) continue;
+    log_.log(LogLevel::warning,
+             fmt::format("node {}: {}", group.nodes()[node].name, answer_text(link.problem())));
+  }
   if (is_plain) {
     log_.log(LogLevel::warning,
              "there are plain Redis servers among the nodes: one that restarts forgets its locks, "
              "and grants them again at once; and they give no tokens");
   }
-  if (hooks_.met) hooks_.met(ready > group.size() / 2);
+  const std::string& refusal = group.votes_refused();
+  if (!refusal.empty()) log_.log(LogLevel::warning, refusal);
+  const Met without_refusal = ready > group.size() / 2 ? Met::quorum : Met::none;
+  if (hooks_.met) hooks_.met(refusal.empty() ? without_refusal : Met::other_group);
 }
 
 void DoorRun::reload() {

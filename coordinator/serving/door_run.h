@@ -49,9 +49,14 @@ struct DoorSettings {
 
 class DoorRun {
  public:
+  enum class Met : std::uint8_t {
+    quorum,
+    none,
+    other_group,  // the nodes named are not those of the group of one that answers
+  };
   struct Hooks {
-    // The nodes have answered, or had their time: whether a quorum has. Once.
-    std::function<void(bool has_quorum)> met = {};
+    // The nodes have answered, or had their time. Once.
+    std::function<void(Met)> met = {};
     std::function<void()> ended;  // nothing is under way any more, and all answers are out
   };
 

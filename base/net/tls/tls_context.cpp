@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <openssl/err.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -118,6 +119,10 @@ Status load_authorities(SSL_CTX* context, const std::string& name, const std::st
                         bool is_folder) {
   ERR_clear_error();
   if (Status there = try_to_read(name, path); !there) return there;
+  // OpenSSL takes a file for a folder in which it finds nothing, with nobody trusted.
+  if (is_folder && !std::filesystem::is_directory(path)) {
+    return Failure{fmt::format("{}: {} is no folder", name, path)};
+  }
   const int loaded = is_folder ? SSL_CTX_load_verify_dir(context, path.c_str())
                                : SSL_CTX_load_verify_file(context, path.c_str());
   if (loaded == 1) return Done{};

@@ -77,6 +77,10 @@ class RosterTest(GroupTest):
         self.assertIn("the group has 5 members (epoch 1), and 3 nodes are named", status.stdout)
         extended = self.redlock("extend", "x", *TTL, "--value", "v", REDLOCK_NODES=three)
         self.assertEqual(extended.returncode, 78, extended.stderr)
+        door = self.redlock("serve", "--listen", f"127.0.0.1:{reserve_ports(1)[0]}",
+                            "--require-quorum", REDLOCK_NODES=three)
+        self.assertEqual(door.returncode, 78, door.stdout)
+        self.assertIn("belongs to a group of 5 nodes (epoch 1), and 3 are named", door.stdout)
         self.assertEqual(self.redlock("run", "x", *TTL, "--", "true").returncode, 0)
 
     def test_one_member_shows_them_all(self):
@@ -102,7 +106,8 @@ class RosterTest(GroupTest):
         job = self.start_redlock("run", "held", *TTL, "--", "sleep", "6")
         wait_until(lambda: self.holds(old, "held"), "the lock")
         self.change("replace", self.address(old), self.address(new))
-        self.change("replace", self.address(old), self.address(new))  # may be repeated
+        again = self.change("replace", self.address(old), self.address(new))
+        self.assertIn("is a member already: nothing is to be done", again.stderr)
         self.assertEqual(self.roster()["epoch"], 2)
         self.assertIn(self.address(new), self.members())
         self.assertNotIn(self.address(old), self.members())

@@ -395,6 +395,9 @@ class Settings(DoorTest):
         done = self.run_to_its_end("--nodes", nowhere, "--listen", f"127.0.0.1:{port}",
                                    "--require-quorum")
         self.assertEqual(done.returncode, 69, done.stdout + done.stderr)
+        for address in nowhere.split(","):
+            name = address.removeprefix("redis://")
+            self.assertIn(f"node {name}: connection refused", done.stdout)
         door = Door(self.folder, nowhere)
         self.addCleanup(door.kill)
         with door.start().client() as client:

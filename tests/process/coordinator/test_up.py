@@ -109,6 +109,12 @@ class Up(unittest.TestCase):
             if lost:
                 shutil.rmtree(f"{self.folder}/up/node-{lost}")
 
+    def test_a_count_that_is_not_the_groups_is_told(self):
+        self.stop(self.start())
+        self.assertIn("the group has 5 members (epoch 1), and 3 nodes are named",
+                      self.stop(self.start("--count", "3")))
+        self.assertEqual(self.stop(self.start()), "")
+
     def stop(self, up):
         """Once it is ready; what it said on standard error."""
         self.addresses(up)
