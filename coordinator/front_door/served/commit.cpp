@@ -120,7 +120,7 @@ void Commit::create(std::size_t at, Instant now) {
   request.label = change.label;
   request.acquire_within = parts_.times.acquire_time;
   request.make_value = [this, at] {
-    return new_record(changes_[at].content, changes_[at].payload, parts_.random);
+    return new_record(changes_[at].after->kind, changes_[at].after->payload, parts_.random);
   };
   operations_[at] = parts_.group.acquire(std::move(request), now, [this, at](AcquireResult result) {
     settle(at, {.outcome = outcome_of(result.outcome),
@@ -154,13 +154,13 @@ void Commit::move_deadline(std::size_t at, Instant now) {
 
 void Commit::replace(std::size_t at, Instant now) {
   const WantedChange& change = changes_[at];
-  ExtendRequest request{
-      .name = change.key,
-      .value = change.value,
-      .ttl = padded(change.ttl, parts_.times),
-      .shortens = change.move == DeadlineMove::earlier,
-      .replacement = next_record(change.value, change.content, change.payload, parts_.random),
-      .keeps_deadline = change.move == DeadlineMove::none};
+  ExtendRequest request{.name = change.key,
+                        .value = change.value,
+                        .ttl = padded(change.ttl, parts_.times),
+                        .shortens = change.move == DeadlineMove::earlier,
+                        .replacement = next_record(change.value, change.after->kind,
+                                                   change.after->payload, parts_.random),
+                        .keeps_deadline = change.move == DeadlineMove::none};
   results_[at].value = *request.replacement;
   operations_[at] = parts_.group.extend(std::move(request), now, [this, at](ExtendResult result) {
     const CommitOutcome outcome =
@@ -177,15 +177,15 @@ void Commit::replace(std::size_t at, Instant now) {
 
 void Commit::release(std::size_t at, Instant now) {
   const WantedChange& change = changes_[at];
+  results_[at].began = now;
   operations_[at] = parts_.group.release(
-      known_lock(change.key, change.value, parts_.worth), now,
-      [this, at, now](ReleaseResult result) {
+      known_lock(change.key, change.value, parts_.worth), now, [this, at](ReleaseResult result) {
         const std::size_t deleted = count(result.answers, AnswerKind::yes);
         const bool is_partly = result.outcome == ReleaseOutcome::released &&
                                deleted < quorum_of(result.answers.size());
         settle(at, {.outcome = is_partly ? CommitOutcome::otherwise : outcome_of(result.outcome),
                     .is_partly = is_partly,
-                    .began = now,
+                    .began = results_[at].began,
                     .answers = std::move(result.answers)});
       });
 }

@@ -25,6 +25,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,15 +34,14 @@ namespace redlock::coordinator {
 
 struct WantedChange {
   std::string key;
-  ChangeKind kind = ChangeKind::none;  // anything else
-  std::string value = {};              // the exact record that it is about; of create: none yet
-  server::LockKind content = server::LockKind::text;  // create, replace
-  std::string payload = {};                           // create, replace
-  DeadlineMove move = DeadlineMove::none;             // replace
-  Duration ttl = 0ns;                                 // the client's own; of release: none
-  bool fences = false;                                // create: with a token
-  std::string label = {};                             // create: who its holder says it is
-  bool is_guess = false;                              // the record and its deadline before are one
+  ChangeKind kind = ChangeKind::none;      // anything else
+  std::string value = {};                  // the exact record that it is about; of create: none yet
+  std::optional<SeenRecord> after = {};    // as the run left it; of release: none
+  DeadlineMove move = DeadlineMove::none;  // replace
+  Duration ttl = 0ns;                      // the client's own; of release: none
+  bool fences = false;                     // create: with a token
+  std::string label = {};                  // create: who its holder says it is
+  bool is_guess = false;                   // the record and its deadline before are one
 };
 
 enum class CommitOutcome : std::uint8_t {

@@ -181,7 +181,6 @@ void ServedCommand::decide(Now now) {
 ServedCommand::Plan ServedCommand::plan(Now now) {
   Plan plan;
   const bool hangs = hangs_on_deadlines();
-  afters_.clear();
   drop_unwanted(now);
   if (finished()) return plan;
   for (const TouchedKey& touched : last_.touched) {
@@ -221,15 +220,13 @@ void ServedCommand::plan_key(const TouchedKey& touched, bool hangs, Now now, Pla
                       .value = state.value.value_or(""),
                       .is_guess = state.certainty == Certainty::guess};
   if (touched.after) {
-    change.content = touched.after->kind;
-    change.payload = touched.after->payload;
+    change.after = touched.after;
     change.ttl = ttl_of(*touched.after);
     change.fences = body_->fences();
     change.label = body_->label();
   }
   if (kind == ChangeKind::replace) change.move = deadline_move(*touched.before, *touched.after);
   plan.changes.push_back(std::move(change));
-  afters_.push_back(touched.after);
 }
 
 // A replacement begins where a quorum is known to hold the value before it, and for long enough

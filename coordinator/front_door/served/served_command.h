@@ -224,11 +224,10 @@ class ServedCommand {
   std::vector<Reading> readings_;                         // under way
   std::vector<std::pair<std::string, ReadResult>> read_;  // told, not looked at yet
   std::optional<Commit> commit_;
-  std::vector<std::optional<SeenRecord>> afters_;  // of the commit's changes
-  std::vector<Done> done_;                         // by commits of earlier runs
-  std::vector<PartlyDone> partly_done_;            // by them; it is not known what came of it
-  std::vector<Answer> last_answers_;               // for people
-  bool may_have_changed_ = false;                  // what was there before, by any of its commits
+  std::vector<Done> done_;               // by commits of earlier runs
+  std::vector<PartlyDone> partly_done_;  // by them; it is not known what came of it
+  std::vector<Answer> last_answers_;     // for people
+  bool may_have_changed_ = false;        // what was there before, by any of its commits
   bool is_beyond_limits_ = false;
   bool asked_for_token_ = false;        // of what it has done
   std::string_view takes_nothing_as_;   // its client has gone, say; empty: it takes

@@ -139,7 +139,7 @@ void ServedCommand::take_commit(Now now) {
     note_what_may_be_done(change.kind, result);
     Done done{.key = change.key,
               .kind = change.kind,
-              .after = std::move(afters_[at]),
+              .after = std::move(change.after),
               .ttl = change.ttl,
               .value = std::move(result.value),
               .began = result.began,

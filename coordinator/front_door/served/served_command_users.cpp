@@ -10,9 +10,9 @@ namespace redlock::coordinator {
 namespace {
 
 // Another value under a key is another's lock (rule L4); a hash is its maker's.
-bool is_taken(ChangeKind kind, server::LockKind content) {
+bool is_taken(ChangeKind kind, const std::optional<SeenRecord>& after) {
   return kind == ChangeKind::create ||
-         (kind == ChangeKind::replace && content == server::LockKind::text);
+         (kind == ChangeKind::replace && after->kind == server::LockKind::text);
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ bool ServedCommand::begin_taking(const std::vector<WantedChange>& changes, Now n
   DoorQuotas::Keys taken;
   DoorQuotas::Keys ended;
   for (const WantedChange& change : changes) {
-    if (is_taken(change.kind, change.content)) taken.push_back(change.key);
+    if (is_taken(change.kind, change.after)) taken.push_back(change.key);
     if (change.kind == ChangeKind::release) ended.push_back(change.key);
   }
   const auto taking = parts_.quotas.begin_taking(*user, taken, ended, now.monotonic);
@@ -43,7 +43,7 @@ void ServedCommand::count_lock(const Done& done, Now now) {
   if (done.kind == ChangeKind::release) return parts_.quotas.end(done.key);
   const Duration kept = stretch(padded(done.ttl, parts_.times), parts_.times.clock_drift);
   const Instant deadline = later(now.monotonic, kept);
-  if (is_taken(done.kind, done.after->kind)) {
+  if (is_taken(done.kind, done.after)) {
     parts_.quotas.note_taken(body_->taker(), done.key, deadline);
   } else if (done.kind == ChangeKind::extend) {
     parts_.quotas.extend(done.key, deadline);  // nodes keep a later one, too
@@ -55,7 +55,7 @@ void ServedCommand::count_lock(const Done& done, Now now) {
 std::vector<Claim> ServedCommand::taken() const {
   std::vector<Claim> taken;
   for (const Done& done : done_) {
-    if (done.after && is_taken(done.kind, done.after->kind)) {
+    if (is_taken(done.kind, done.after)) {
       taken.push_back({done.key, done.value});
     }
   }
