@@ -1,5 +1,8 @@
 #include "base/net/sockets/listener.h"
 
+#include "base/net/turn/clock.h"
+#include "base/net/turn/costly_work.h"
+
 #include <cerrno>
 #include <cstring>
 #include <sys/socket.h>
@@ -92,11 +95,21 @@ int Listener::open_unix(const Address& address, int backlog, mode_t mode) {
 
 void Listener::on_waiting(uv_stream_t* handle, int status) {
   auto* self = static_cast<Listener*>(handle->data);
-  if (self == nullptr || status != 0) return;
-  const bool is_unix = std::holds_alternative<Handle<uv_pipe_t>>(self->handle_);
-  if (auto stream = Stream::accept(self->loop_, handle, is_unix)) {
-    self->on_connection_(std::move(stream));
+  if (self != nullptr && status == 0) self->accept(handle);
+}
+
+// libuv takes no further connection from the system until this one is accepted.
+void Listener::accept(uv_stream_t* handle) {
+  CostlyWork& work = loop_.costly_work();
+  if (!work.has_time()) {
+    return work.do_later([this, handle, here = std::weak_ptr<void>(here_)] {
+      if (!here.expired()) accept(handle);
+    });
   }
+  const Instant began = read_clock(ClockKind::monotonic);
+  const bool is_unix = std::holds_alternative<Handle<uv_pipe_t>>(handle_);
+  if (auto stream = Stream::accept(loop_, handle, is_unix)) on_connection_(std::move(stream));
+  work.note(read_clock(ClockKind::monotonic) - began);
 }
 
 }  // namespace redlock::net

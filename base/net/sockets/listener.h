@@ -34,11 +34,13 @@ class Listener {
   int open_tcp(const Address& address, int backlog);
   int open_unix(const Address& address, int backlog, mode_t mode);
   static void on_waiting(uv_stream_t* handle, int status);
+  void accept(uv_stream_t* handle);
 
   Loop& loop_;
   OnConnection on_connection_;
   std::variant<std::monostate, Handle<uv_tcp_t>, Handle<uv_pipe_t>> handle_;
   Address local_;
+  std::shared_ptr<void> here_ = std::make_shared<int>();  // until it is gone
 };
 
 }  // namespace redlock::net

@@ -2,6 +2,7 @@
 
 #include "base/invariant.h"
 #include "base/net/sockets/name_lookup.h"
+#include "base/net/turn/costly_work.h"
 
 #include <cerrno>
 #include <cstring>
@@ -235,7 +236,7 @@ void Stream::read_raw() {
 }
 
 void Stream::receive() {
-  if (is_asked_to_open() && !loop_.has_time_for_costly_work()) {
+  if (is_asked_to_open() && !loop_.costly_work().has_time()) {
     received_ = -EBUSY;
     return;
   }

@@ -2,6 +2,7 @@
 // is sealed on its way to the socket.
 #include "base/net/sockets/stream.h"
 #include "base/net/turn/clock.h"
+#include "base/net/turn/costly_work.h"
 
 #include <algorithm>
 #include <utility>
@@ -86,7 +87,7 @@ bool Stream::is_asked_to_open() const {
 // than it has places for, so a thousand streams that are ready and not read would be its only turn.
 void Stream::open_later() {
   uv_read_stop(raw());
-  loop_.do_costly_work_later([this, protection = protection_] {
+  loop_.costly_work().do_later([this, protection = protection_] {
     if (protection->is_gone || !is_open()) return;
     read_raw();
     receive();
@@ -104,7 +105,7 @@ void Stream::take_sealed(std::string_view came) {
   const bool is_asked = is_asked_to_open();
   const Instant began = is_asked ? read_clock(ClockKind::monotonic) : Instant{};
   const Channel::State state = protection_->channel->receive(came, plain, size, sealed);
-  if (is_asked) loop_.note_costly_work(read_clock(ClockKind::monotonic) - began);
+  if (is_asked) loop_.costly_work().note(read_clock(ClockKind::monotonic) - began);
   if (!answer_peer(sealed)) return finish("it does not read what its TLS makes us say");
   if (state == Channel::State::failed) return finish(protection_->channel->problem());
   if (protection->is_opening && state != Channel::State::opening) on_channel_open();

@@ -2,9 +2,8 @@
 
 #include "base/invariant.h"
 #include "base/net/process/spare_descriptors.h"
-#include "base/net/turn/handle.h"
+#include "base/net/turn/costly_work.h"
 
-#include <deque>
 #include <unistd.h>
 #include <utility>
 
@@ -29,41 +28,6 @@ int open_loop(uv_loop_t* loop) {
 
 }  // namespace
 
-class Loop::CostlyLine {
- public:
-  explicit CostlyLine(Loop& loop) : loop_(loop) {
-    uv_idle_init(loop.raw_, idle_.raw());
-    idle_.opened(this);
-  }
-
-  void join(std::function<void()> piece) {
-    if (pieces_.empty()) uv_idle_start(idle_.raw(), on_turn);
-    pieces_.push_back(std::move(piece));
-  }
-  // Those that come now have their turn behind those that wait.
-  bool is_passable() const { return pieces_.empty() || is_its_turn_; }
-
- private:
-  static void on_turn(uv_idle_t* handle) {
-    if (auto* self = static_cast<CostlyLine*>(handle->data)) self->take_turn();
-  }
-  void take_turn() {
-    is_its_turn_ = true;
-    while (!pieces_.empty() && loop_.has_time_for_costly_work()) {
-      const std::function<void()> piece = std::move(pieces_.front());
-      pieces_.pop_front();
-      piece();
-    }
-    is_its_turn_ = false;
-    if (pieces_.empty()) uv_idle_stop(idle_.raw());
-  }
-
-  Loop& loop_;
-  std::deque<std::function<void()>> pieces_;
-  bool is_its_turn_ = false;
-  Handle<uv_idle_t> idle_;
-};
-
 Loop::Loop(std::unique_ptr<uv_loop_s> own)
     : own_(std::move(own)), raw_(own_.get()), receive_buffer_(kReceiveBufferBytes) {}
 
@@ -84,7 +48,7 @@ Result<std::unique_ptr<Loop>> Loop::make() {
 Loop::Loop(uv_loop_s* adopted) : raw_(adopted), receive_buffer_(kReceiveBufferBytes) {}
 
 Loop::~Loop() {
-  costly_line_.reset();
+  costly_work_.reset();
   while (own_ && uv_loop_close(raw_) == UV_EBUSY) uv_run(raw_, UV_RUN_DEFAULT);
 }
 
@@ -96,21 +60,9 @@ void Loop::stop() {
   uv_stop(raw_);
 }
 
-// libuv looks at the clock when it has waited.
-bool Loop::has_time_for_costly_work() const {
-  if (costly_line_ && !costly_line_->is_passable()) return false;
-  return costly_turn_ != uv_now(raw_) || costly_took_ < kCostlyTurnMax;
-}
-
-void Loop::note_costly_work(Duration took) {
-  const std::uint64_t turn = uv_now(raw_);
-  if (std::exchange(costly_turn_, turn) != turn) costly_took_ = {};
-  costly_took_ += took;
-}
-
-void Loop::do_costly_work_later(std::function<void()> piece) {
-  if (!costly_line_) costly_line_ = std::make_unique<CostlyLine>(*this);
-  costly_line_->join(std::move(piece));
+CostlyWork& Loop::costly_work() {
+  if (!costly_work_) costly_work_ = std::make_unique<CostlyWork>(raw_);
+  return *costly_work_;
 }
 
 // libuv calls back when a handle is closed, at the end of its turn.

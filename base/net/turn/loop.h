@@ -18,6 +18,8 @@ struct uv_loop_s;
 
 namespace redlock::net {
 
+class CostlyWork;
+
 class Loop {
  public:
   Loop();
@@ -35,13 +37,8 @@ class Loop {
   // Lets go of it when what runs on the loop now has returned.
   void keep_for_a_turn(std::shared_ptr<void> object);
 
-  // Costly work is what any stranger can ask for, as a handshake: it takes kCostlyTurnMax of a turn
-  // and one piece more at most. The rest waits in line: the other streams have their turn before.
-  static constexpr Duration kCostlyTurnMax = 2ms;
-  bool has_time_for_costly_work() const;
-  void note_costly_work(Duration took);
-  // In a later turn, first come, first served.
-  void do_costly_work_later(std::function<void()> piece);
+  // Shared by all that strangers can ask for.
+  CostlyWork& costly_work();
 
   uv_loop_s* raw() { return raw_; }
 
@@ -52,7 +49,6 @@ class Loop {
   std::string& sealed_buffer() { return sealed_buffer_; }
 
  private:
-  class CostlyLine;
   explicit Loop(std::unique_ptr<uv_loop_s> own);
 
   std::unique_ptr<uv_loop_s> own_;
@@ -60,9 +56,7 @@ class Loop {
   std::vector<char> receive_buffer_;
   std::vector<char> unsealed_buffer_;
   std::string sealed_buffer_;
-  std::uint64_t costly_turn_ = 0;  // the turn, as libuv tells its time, that costly_took_ is about
-  Duration costly_took_{};
-  std::unique_ptr<CostlyLine> costly_line_;  // from when somebody first stood in it
+  std::unique_ptr<CostlyWork> costly_work_;  // from when somebody first asked for it
 };
 
 }  // namespace redlock::net

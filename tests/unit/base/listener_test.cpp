@@ -1,16 +1,22 @@
-// What a listener does with the file at the path of a unix socket.
+// What a listener does with the file at the path of a unix socket, and with many who come at once.
 #include "base/net/sockets/listener.h"
 
+#include "base/net/turn/clock.h"
+#include "tests/support/loop_until.h"
 #include "tests/support/temporary_folder.h"
 
 #include <cstring>
+#include <deque>
 #include <fstream>
+#include <memory>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <vector>
 
 #include <catch2/catch.hpp>
+#include <uv.h>
 
 using namespace redlock;
 using namespace redlock::net;
@@ -40,6 +46,20 @@ class RawSocket {
 
  private:
   int fd_;
+};
+
+class Stranger {
+ public:
+  explicit Stranger(const std::string& path) {
+    const sockaddr_un address = RawSocket::address_of_path(path);
+    REQUIRE(connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  }
+  Stranger(const Stranger&) = delete;
+  Stranger& operator=(const Stranger&) = delete;
+  ~Stranger() { close(fd_); }
+
+ private:
+  int fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 };
 
 mode_t mode_of(const std::string& path) {
@@ -107,4 +127,31 @@ TEST_CASE("a path that would be cut is refused, and the longest that fits is tak
       loop, {fits, 0}, 8, [](auto) {}, 0600);
   REQUIRE(listener);
   CHECK((mode_of(fits) & 0777) == 0600);
+}
+
+TEST_CASE("of many who connect at once each turn takes a few, and all have theirs") {
+  constexpr int kStrangers = 50;
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/socket";
+  Loop loop;
+  std::vector<std::unique_ptr<Stream>> served;
+  auto listener = Listener::listen(loop, {path, 0}, 64, [&](std::unique_ptr<Stream> stream) {
+                    served.push_back(std::move(stream));
+                    const Instant began = read_clock(ClockKind::monotonic);
+                    while (read_clock(ClockKind::monotonic) - began < 1ms) continue;
+                  }).value();
+  std::deque<Stranger> strangers;
+  for (int i = 0; i < kStrangers; ++i) strangers.emplace_back(path);
+  uv_run(loop.raw(), UV_RUN_NOWAIT);
+  CHECK(served.size() >= 1);
+  CHECK(served.size() <= 3);
+  CHECK(run_loop_until(
+      loop, [&] { return served.size() == kStrangers; }, 10s));
+  for (int i = 0; i < 5; ++i) strangers.emplace_back(path);
+  uv_run(loop.raw(), UV_RUN_NOWAIT);
+  listener.reset();  // one stands in the line, and nobody minds
+  const std::size_t before = served.size();
+  uv_run(loop.raw(), UV_RUN_NOWAIT);
+  uv_run(loop.raw(), UV_RUN_NOWAIT);
+  CHECK(served.size() == before);
 }
