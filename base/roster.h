@@ -10,6 +10,7 @@
 
 #include <redlock/result.h>
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +59,30 @@ Result<Roster> parse_roster(std::string_view text);
 // leaves, or takes another's place, with the new epoch; of the others only addresses change. The
 // first roster, which follows one of epoch 0, has members since its own epoch alone.
 std::string_view trouble_with_successor(const Roster& roster, const Roster& next);
+
+// Whether `later` is a roster that `roster` has come to, by such changes or by a rescue (rule G8).
+enum class Descent : std::uint8_t {
+  same_group,   // whoever it says is a member since then, or longer, is one in both; there is one
+  other_group,  // it has members since then, such as since its own first epoch, that are none here
+  unclear,      // all its members have joined since
+};
+// AnyRoster: Roster, or the library's GroupRoster.
+template <class AnyRoster>
+Descent descent_of(const AnyRoster& later, const AnyRoster& roster) {
+  Descent descent = Descent::unclear;
+  for (const auto& member : later.members) {
+    if (member.since > roster.epoch) continue;
+    const auto is_it = [&member](const auto& before) {
+      return before.id == member.id && before.ledger == member.ledger &&
+             before.since == member.since;
+    };
+    if (std::none_of(roster.members.begin(), roster.members.end(), is_it)) {
+      return Descent::other_group;
+    }
+    descent = Descent::same_group;
+  }
+  return descent;
+}
 
 // Who changes a roster does it under a ballot (rule G2), as in Paxos: a later one wins. No two
 // proposers have the same.

@@ -2,6 +2,7 @@
 //
 // Each change can be repeated after whatever ended it: one that was chosen is found done, one that
 // was begun is finished first.
+#include "base/roster.h"
 #include "base/text/duration_text.h"
 #include "base/text/json.h"
 #include "coordinator/cli/node_report.h"
@@ -115,8 +116,16 @@ std::string with_credentials(const std::string& address, const std::vector<std::
   return whole.insert(past_scheme(address), first, begin, end + 1 - begin);
 }
 
+// What it promised to another group it would forget. One that was a member here once, or has heard
+// more than whoever asks, is of no other.
+bool is_of_other_group(const NodeState& node, const GroupRoster& roster) {
+  return node.roster.epoch > 0 && descent_of(roster, node.roster) != Descent::same_group &&
+         descent_of(node.roster, roster) != Descent::same_group;
+}
+
 // A node that is no member yet, at an address: what it tells of itself.
-Result<GroupMember, Error> newcomer(const Options& options, const std::string& address) {
+Result<GroupMember, Error> newcomer(const Options& options, const std::string& address,
+                                    const GroupRoster& roster) {
   ClientOptions alone = options.client;
   alone.nodes = {with_credentials(address, options.client.nodes)};
   alone.as_named = true;  // it may know a roster, whose members are not meant
@@ -132,6 +141,14 @@ Result<GroupMember, Error> newcomer(const Options& options, const std::string& a
     return Error{ErrorCode::invalid,
                  fmt::format("{} is no redlock-node that knows groups", address),
                  {node.answer}};
+  }
+  if (is_of_other_group(node, roster)) {
+    return Error{
+        ErrorCode::invalid,
+        fmt::format("{} is of another group (epoch {}): remove it there, and start it with "
+                    "an empty folder",
+                    address, node.roster.epoch),
+        {node.answer}};
   }
   return GroupMember{node.answer.node, node.node_id, node.ledger_id, 0};
 }
@@ -206,7 +223,7 @@ class GroupCommand {
     GroupRoster wanted = next();
     if (wanted.epoch == 0) return no_roster();
     GroupMember* old = find(wanted, options_.group.old_node);
-    auto member = newcomer(options_, options_.group.new_node);
+    auto member = newcomer(options_, options_.group.new_node, wanted);
     if (!member) return fail(options_, member.error());
     if (old == nullptr) {
       if (find(wanted, member->id) != nullptr) return has_joined(*member);
@@ -226,7 +243,7 @@ class GroupCommand {
   int add() {
     GroupRoster wanted = next();
     if (wanted.epoch == 0) return no_roster();
-    auto member = newcomer(options_, options_.group.new_node);
+    auto member = newcomer(options_, options_.group.new_node, wanted);
     if (!member) return fail(options_, member.error());
     if (find(wanted, member->id) != nullptr) return has_joined(*member);
     member->since = wanted.epoch;
@@ -255,8 +272,7 @@ class GroupCommand {
     if (!named) return fail(options_, named.error());
     const auto states = named->status();
     if (!states) return fail(options_, states.error());
-    const auto plan =
-        plan_rescue(*states, {.gone = options_.group.gone, .floor = options_.group.floor});
+    const auto plan = plan_rescue(*states, {.gone = gone(), .floor = options_.group.floor});
     if (!plan && plan.error().code == ErrorCode::invalid) {
       return refuse(options_, plan.error().text);
     }
@@ -264,6 +280,11 @@ class GroupCommand {
     if (!plan->is_told) {
       const auto told = named->rescue_group(plan->roster);
       if (!told) return fail(options_, told.error());
+      if (roster_.epoch == 0) {
+        complain(
+            "no member has kept its ledger: to what runs already, such as a front door, this is "
+            "another group until it is started anew");
+      }
       auto client = start_client(options_);  // which takes it over from its first node
       if (!client) return fail(options_, client.error());
       client_ = std::move(client).value();
@@ -276,6 +297,14 @@ class GroupCommand {
       if (!look()) return exit_code_;
     }
     return done();
+  }
+
+  std::vector<std::string> gone() {
+    std::vector<std::string> gone = options_.group.gone;
+    for (std::string& name : gone) {
+      if (const GroupMember* member = find(roster_, name)) name = member->id;
+    }
+    return gone;
   }
 
   // Until no node is recovering; every lock from before has run out then.

@@ -272,13 +272,20 @@ void FrontDoor::refresh_max_ttl() {
   if (least == nodes_max_ttl_) return;
   nodes_max_ttl_ = least;
   worth_ = stretch(least, times_.clock_drift) + kDoorRounding;
-  const Duration longest = std::max<Duration>(door_max_ttl(least, times_), 1ms);
+  const Duration left = door_max_ttl(least, times_);
+  const Duration longest = std::max<Duration>(left, 1ms);
   settings_.max_ttl = std::min(longest, fixed_max_ttl_.value_or(longest));
   scratch_settings_.max_ttl = settings_.max_ttl;
-  ttl_bound_ = fmt::format(
-      "this front door's max-ttl ({} ms): the nodes' max-ttl is {} ms, of which the door needs {} "
-      "ms; ask for less, or raise max-ttl at the nodes",
-      floor_ms(settings_.max_ttl), floor_ms(least), ceil_ms(least - longest));
+  ttl_bound_ = fmt::format("this front door's max-ttl ({} ms)", floor_ms(settings_.max_ttl));
+  if (settings_.max_ttl < longest) {
+    ttl_bound_ += ": ask for less, or start it with a larger --max-ttl";
+    return;
+  }
+  ttl_bound_ += fmt::format(
+      ": the nodes' max-ttl is {} ms, of which the door needs {} ms; ask for less, or raise "
+      "max-ttl "
+      "at the nodes",
+      floor_ms(least), ceil_ms(least - left));
 }
 
 // --- SessionHost

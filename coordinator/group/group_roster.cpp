@@ -60,7 +60,7 @@ OperationId Group::begin_change(std::function<RosterChange::Plan()> plan, Instan
     const bool is_newer =
         change.outcome() == RosterOutcome::chosen || change.outcome() == RosterOutcome::superseded;
     if (is_newer && !parts_.rosters.is_as_named() &&
-        change.roster().roster.epoch > roster().roster.epoch) {
+        parts_.rosters.may_come_to(change.roster().roster)) {
       newer_roster_ = change.roster();
     }
     done({change.outcome(), change.roster().roster, change.wait(), change.answers()});
@@ -102,6 +102,9 @@ bool Group::meet_member(NodeIndex node, Instant now) {
       return meet_member(node, now);
     case Rosters::Met::no_member:
       return refuse(fmt::format("{} (epoch {})", kIsNoMember, roster().roster.epoch));
+    case Rosters::Met::other_group:
+      return refuse(fmt::format("{} (epoch {}), not of this one (epoch {})", kIsOfAnotherGroup,
+                                status.roster.epoch, roster().roster.epoch));
     case Rosters::Met::returned:
       schedule_roster_work(kRosterWorkDelay, now);
       return refuse(std::string(kLostItsLedger));

@@ -31,7 +31,8 @@ bool is_replaced(const GroupRoster& roster, const NodeState& node) {
   const bool is_members =
       std::any_of(roster.members.begin(), roster.members.end(),
                   [&node](const GroupMember& member) { return member.node == node.answer.node; });
-  return is_members && tells_of_no_member(node.answer.text);
+  return is_members && tells_of_no_member(node.answer.text) &&
+         !node.answer.text.starts_with(kIsOfAnotherGroup);
 }
 
 void add_cause(const NodeState& node, std::string_view what, std::vector<std::string>& lines) {

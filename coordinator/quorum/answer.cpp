@@ -91,7 +91,8 @@ std::string answer_text(const Answer& answer) {
 namespace redlock::coordinator {
 
 bool tells_of_no_member(std::string_view text) {
-  return text.starts_with(kLostItsLedger) || text.starts_with(kIsNoMember);
+  return text.starts_with(kLostItsLedger) || text.starts_with(kIsNoMember) ||
+         text.starts_with(kIsOfAnotherGroup);
 }
 
 }  // namespace redlock::coordinator

@@ -14,10 +14,11 @@
 
 namespace redlock::coordinator {
 
-// What a coordinator says of a node whose votes do not count in its group (rules G4, G5).
+// What a coordinator says of a node whose votes do not count in its group (rules G1, G4, G5).
 inline constexpr std::string_view kLostItsLedger =
     "lost its ledger, and is to be named anew in its group";
 inline constexpr std::string_view kIsNoMember = "is no member of the group";
+inline constexpr std::string_view kIsOfAnotherGroup = "is a node of another group";
 // Whether the text says one of these.
 bool tells_of_no_member(std::string_view text);
 

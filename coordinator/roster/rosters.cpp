@@ -63,15 +63,24 @@ Rosters::Met Rosters::meet(NodeIndex node, std::span<const Link> links) {
   if (as_named_) return Met::refused;
   const Roster& told = links[node].facts().status.roster;
   const Roster& ours = chosen_->roster;
+  if (told.epoch > ours.epoch && ours.epoch > 0) {
+    return may_come_to(told) ? Met::newer : Met::other_group;
+  }
   if (told.epoch > ours.epoch) {
-    refusal_ = ours.epoch == 0 ? trouble_with(told, node) : "";
+    refusal_ = trouble_with(told, node);
     return refusal_.empty() ? Met::newer : Met::refused;
   }
   if (!refusal_.empty()) return Met::refused;
   const NodeStatus& status = links[node].facts().status;
+  if (!is_welcome(links[node])) return has_returned(status) ? Met::returned : Met::no_member;
   if (ours.epoch > 0 && status.accepted.epoch == ours.epoch + 1) begun_ = status.accepted;
-  if (is_welcome(links[node])) return Met::welcome;
-  return has_returned(status) ? Met::returned : Met::no_member;
+  return Met::welcome;
+}
+
+bool Rosters::may_come_to(const Roster& told) const {
+  const Roster& ours = chosen_->roster;
+  const bool is_first = ours.epoch == 0;
+  return told.epoch > ours.epoch && (is_first || descent_of(told, ours) == Descent::same_group);
 }
 
 // One at a time is named anew (rule G2).

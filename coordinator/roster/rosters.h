@@ -2,8 +2,8 @@
 //
 // A coordinator begins with a list of addresses. The first node that tells a roster settles what
 // group that is: if the list names as many nodes, or is that of an earlier epoch, the coordinator
-// takes the roster over; else it is refused. Later it takes over each newer roster that it meets,
-// without being told by anybody.
+// takes the roster over; else it is refused. Later it takes over each newer roster of its group
+// that it meets, without being told by anybody.
 //
 // It keeps the addresses that it was given for the nodes that they lead to; those of the roster are
 // for members that it has no address of (rule G7).
@@ -41,11 +41,12 @@ class Rosters {
   const std::string& refusal() const { return refusal_; }
 
   enum class Met : std::uint8_t {
-    welcome,    // it may be asked
-    newer,      // it tells a newer roster: adopt() that, and meet it again
-    no_member,  // of the roster
-    returned,   // a member that lost its ledger: to be named anew, see wanted()
-    refused,    // it may be asked, but for no vote: refusal() says why
+    welcome,      // it may be asked
+    newer,        // it tells a newer roster: adopt() that, and meet it again
+    no_member,    // of the roster
+    other_group,  // nor is its roster one that this one may have come to
+    returned,     // a member that lost its ledger: to be named anew, see wanted()
+    refused,      // it may be asked, but for no vote: refusal() says why
   };
   // A node was met behind the link. `links`: all of them, for whom the others lead to.
   Met meet(NodeIndex node, std::span<const Link> links);
@@ -65,6 +66,9 @@ class Rosters {
   void begin_with(const ChosenRoster& chosen) {
     chosen_ = std::make_shared<const ChosenRoster>(chosen);
   }
+
+  // Whether this roster is a newer one of the group that is gone by, if any is.
+  bool may_come_to(const Roster& told) const;
 
   // Whether a refusal by the link's node is of a change: who is met as no member refuses for good.
   bool is_welcome(const Link& link) const;

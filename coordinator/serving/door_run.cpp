@@ -223,6 +223,11 @@ void DoorRun::tell_met() {
              "there are plain Redis servers among the nodes: one that restarts forgets its locks, "
              "and grants them again at once; and they give no tokens");
   }
+  if (door_->settings().max_ttl <= 1ms) {
+    log_.log(LogLevel::warning,
+             "the acquire time and the reply time leave nothing of the nodes' max-ttl: no lock is "
+             "given; shorten them, or raise max-ttl at the nodes");
+  }
   const std::string& refusal = group.votes_refused();
   if (!refusal.empty()) log_.log(LogLevel::warning, refusal);
   const Met without_refusal = ready > group.size() / 2 ? Met::quorum : Met::none;

@@ -108,6 +108,9 @@ Refusal refuse_step(Call& call, const Membership::Step& step) {
     case Verdict::other_roster:
       return Reply::error("GROUP another roster of this epoch was chosen: " +
                           roster_text(known.current));
+    case Verdict::other_group:
+      return Reply::error("GROUP this node is of another group, as long as it has its folder: " +
+                          roster_text(known.current));
     case Verdict::no_successor:
       return Reply::error_view("ERR this roster cannot follow the one that the node goes by");
     case Verdict::early:

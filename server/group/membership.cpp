@@ -118,6 +118,7 @@ Membership::Step Membership::learn(const Roster& roster, Former former, Instant 
     return {roster == known.current ? Verdict::done : Verdict::other_roster};
   }
   if (!parts_.ledger.is_kept()) return {Verdict::not_kept};
+  if (is_of_other_group(roster)) return {Verdict::other_group};
   if (leaps_to(former.floor)) return {Verdict::leaps};
   learned_at_ = now;
   const Duration longest = std::max(former.longest, longest_ttl());
@@ -145,6 +146,17 @@ Membership::Step Membership::learn(const Roster& roster, Former former, Instant 
                                       .longest = longest,
                                       .floor = former.floor,
                                       .ledger_id = known.ledger_id}};
+}
+
+// Whoever goes by a list of nodes of two groups would tell each the other's roster, and end it. A
+// node leaves its group with its ledger alone: what it promised there stands in that (rule G2). One
+// that was away while all others were replaced, and is named again, has not left it.
+bool Membership::is_of_other_group(const Roster& roster) const {
+  const Roster& known = record().current;
+  if (known.epoch == 0) return false;
+  const Descent descent = descent_of(roster, known);
+  return descent == Descent::other_group ||
+         (descent == Descent::unclear && self_in(roster) == nullptr);
 }
 
 // No single request uses up the numbers of a node's life (rule F1), and none that reaches one

@@ -75,6 +75,7 @@ class Membership {
     behind,        // a larger ballot was promised
     other_epoch,   // the roster is not for the epoch after this node's
     other_roster,  // another one is known as chosen for the same epoch
+    other_group,   // it has not come of this node's
     early,         // rule G3
     outside,       // no member, and so no acceptor
     not_kept,      // a node without a state folder has no roster (rule G7)
@@ -103,6 +104,7 @@ class Membership {
   Verdict judge(std::uint64_t epoch, const RosterBallot& ballot, Instant now) const;
   const RosterMember* self_in(const Roster& roster) const;
   bool joins_by(const Roster& roster) const;
+  bool is_of_other_group(const Roster& roster) const;
   bool leaps_to(Token floor) const;
 
   const Parts parts_;

@@ -354,6 +354,10 @@ class Certificate(TlsTest):
         told = node.run_once(*shown[:-1], self.certificates.key("node"), "--tls-ca-cert-dir",
                              self.certificates.file("ca"))
         self.assertIn("ca.pem is no folder", told.stdout + told.stderr)
+        folder = str(self.certificates.folder)
+        told = node.run_once(*shown[:-1], self.certificates.key("node"), "--tls-ca-cert-dir",
+                             folder)
+        self.assertIn("run `openssl rehash` on it", told.stdout + told.stderr)
         told = node.run_once(*self.certificates.node_flags(node.port))
         self.assertIn("is the port of those who speak in the clear", told.stdout + told.stderr)
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -115,14 +116,36 @@ Status load_certificate(SSL_CTX* context, const TlsFiles& files) {
   return refused(files.key_name, key, fmt::format("is not the key of {}", files.cert));
 }
 
+namespace {
+
+// As `openssl rehash` names a certificate: 4a6481c9.0.
+bool is_hash_name(const std::string& name) {
+  constexpr std::size_t kDigits = 8;
+  return name.size() > kDigits + 1 && name[kDigits] == '.' &&
+         std::all_of(name.begin(), name.begin() + kDigits,
+                     [](unsigned char digit) { return std::isxdigit(digit) != 0; });
+}
+
+// OpenSSL takes anything for a folder, and then finds nobody in it who is trusted.
+Status check_folder(const std::string& name, const std::string& path) {
+  std::error_code error;
+  std::filesystem::directory_iterator entries(path, error);
+  if (error) return Failure{fmt::format("{}: {} is no folder that can be read", name, path)};
+  const bool has_any = std::any_of(begin(entries), end(entries), [](const auto& entry) {
+    return is_hash_name(entry.path().filename().string());
+  });
+  if (has_any) return Done{};
+  return Failure{fmt::format(
+      "{}: {} holds no certificate under its hash name: run `openssl rehash` on it", name, path)};
+}
+
+}  // namespace
+
 Status load_authorities(SSL_CTX* context, const std::string& name, const std::string& path,
                         bool is_folder) {
   ERR_clear_error();
   if (Status there = try_to_read(name, path); !there) return there;
-  // OpenSSL takes a file for a folder in which it finds nothing, with nobody trusted.
-  if (is_folder && !std::filesystem::is_directory(path)) {
-    return Failure{fmt::format("{}: {} is no folder", name, path)};
-  }
+  if (Status usable = is_folder ? check_folder(name, path) : Done{}; !usable) return usable;
   const int loaded = is_folder ? SSL_CTX_load_verify_dir(context, path.c_str())
                                : SSL_CTX_load_verify_file(context, path.c_str());
   if (loaded == 1) return Done{};

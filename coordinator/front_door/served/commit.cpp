@@ -154,9 +154,10 @@ void Commit::move_deadline(std::size_t at, Instant now) {
 
 void Commit::replace(std::size_t at, Instant now) {
   const WantedChange& change = changes_[at];
+  const Duration ttl = padded(change.ttl, parts_.times);
   ExtendRequest request{.name = change.key,
                         .value = change.value,
-                        .ttl = padded(change.ttl, parts_.times),
+                        .ttl = ttl,
                         .shortens = change.move == DeadlineMove::earlier,
                         .replacement = next_record(change.value, change.after->kind,
                                                    change.after->payload, parts_.random),

@@ -4,9 +4,11 @@ import itertools
 import json
 import os
 import shutil
+import time
 import unittest
 
 from group import GroupTest, Node, ask, reserve_ports, wait_until
+from harness import Client
 from test_serve import Door
 
 LONG = os.environ.get("REDLOCK_LONG") == "1"
@@ -134,6 +136,37 @@ class RosterTest(GroupTest):
                     self.assertEqual(client("LOCK.EXTEND", "held", "1", "PX", 500)[0], 1)
                 self.assertEqual(change.returncode, 0, change.stderr.read())
                 out, away = away, out
+
+    def test_another_groups_node_at_a_members_address_takes_nobody_with_it(self):
+        self.change("create")
+        others = [self.add_node() for _ in range(4)]
+        named = {"REDLOCK_NODES": ",".join(node.url for node in others[:3])}
+        for words in (("create",), ("add", self.address(others[3]))):
+            done = self.redlock("group", *words, **named)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        for words in (("add",), ("replace", self.address(self.group.nodes[0]))):
+            refused = self.redlock("group", *words, self.address(others[3]))
+            self.assertEqual(refused.returncode, 78, refused.stderr)
+            self.assertIn("is of another group (epoch 2): remove it there", refused.stderr)
+        door = Door(self.group.folder, self.group.addresses, "--acquire-time", "300ms",
+                    "--reply-time", "50ms")
+        self.addCleanup(door.kill)
+        door.start()
+        member, guest = self.group.nodes[4], others[3]
+        with door.client() as holder, Client(door.port) as other:
+            self.assertEqual(holder("SET", "held", "1", "NX", "PX", 500), "OK")
+            member.kill()
+            guest.kill()
+            guest.port = member.port
+            guest.start()
+            end = time.monotonic() + 3
+            while time.monotonic() < end:
+                self.assertEqual(holder("PEXPIRE", "held", 500), 1)
+                self.assertIsNone(other("SET", "held", "2", "NX", "PX", 500))
+        status = self.redlock("status")
+        self.assertIn("is a node of another group (epoch 2), not of this one (epoch 1)",
+                      status.stdout)
+        self.assertEqual(len(self.members()), 5)
 
     def test_a_node_that_was_away_when_it_was_replaced_is_harmless(self):
         self.change("create")

@@ -81,6 +81,36 @@ TEST_CASE("a successor's members are members since the epoch that they came with
   CHECK(trouble_with_successor({}, first).empty());
 }
 
+TEST_CASE("what a roster may come to names whom it names since then or longer (G1)") {
+  Roster later = kThree;
+  later.epoch = 5;
+  CHECK(descent_of(later, kThree) == Descent::same_group);
+  later.members[0].address = "10.0.0.9:7001";
+  later.members[1] = {id('e'), id('5'), 4, "10.0.0.5:7001"};
+  later.members[2] = {id('f'), id('6'), 5, "10.0.0.6:7001"};
+  CHECK(descent_of(later, kThree) == Descent::same_group);
+  SECTION("nobody has stayed") {
+    later.members.erase(later.members.begin());
+    CHECK(descent_of(later, kThree) == Descent::unclear);
+  }
+  SECTION("a member since then that it does not name") {
+    later.members[1].since = 3;
+    CHECK(descent_of(later, kThree) == Descent::other_group);
+  }
+  SECTION("with another ledger") {
+    later.members[0].ledger = id('9');
+    CHECK(descent_of(later, kThree) == Descent::other_group);
+  }
+  SECTION("a member of both, since another epoch") {
+    later.members[0].since = 2;
+    CHECK(descent_of(later, kThree) == Descent::other_group);
+  }
+  SECTION("all are its own, since its first epoch") {
+    const Roster other{5, {{id('7'), id('7'), 1, "10.0.0.7:7001"}}};
+    CHECK(descent_of(other, kThree) == Descent::other_group);
+  }
+}
+
 TEST_CASE("what is no roster is refused with what is wrong") {
   const auto member = [](char digit, const std::string& rest) {
     return id(digit) + "," + id(digit) + "," + rest;

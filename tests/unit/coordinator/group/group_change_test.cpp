@@ -8,6 +8,7 @@
 using namespace redlock;
 using namespace redlock::coordinator;
 
+using Catch::Contains;
 using Client = NodeWorld::Client;
 
 TEST_CASE("of two first rosters that share nodes one is made, and the other says so") {
@@ -319,6 +320,27 @@ TEST_CASE("a rescue tells all nodes a roster that nobody chose; who is named ane
   CHECK_FALSE(world.node(5).grants().fence().is_fenced());
   world.pass(10ms);
   CHECK(operator_.group().roster().roster == rescued);
+}
+
+TEST_CASE("a node of another group at a member's address takes nobody with it (G1)") {
+  RosterWorld world;
+  Client& holder = world.make_group();
+  REQUIRE(is_acquired(world.acquire(holder, "printer")));
+  world.lose_ledger(5, 0ns);
+  Roster other = RosterWorld::roster(7, {5, 6, 7}, {{5, 7}});
+  other.members[0].ledger = world.node(5).membership().record().ledger_id;
+  const auto step = world.node(5).membership().learn(other, {}, world.now());
+  REQUIRE(step.wanted);
+  world.node(5).coverage().cover_roster(*step.wanted, world.now());
+  Client& running = world.new_client({1, 2, 3, 4, 5});
+  world.pass(2s);
+  for (Client* client : {&holder, &running}) {
+    CHECK(client->group().roster().roster.epoch == 1);
+    CHECK_THAT(client->group().link(4).problem().text,
+               Contains("of another group (epoch 7), not of this one (epoch 1)"));
+  }
+  CHECK(world.acquire(running, "printer").outcome == AcquisitionOutcome::held);
+  for (const unsigned number : {1u, 2u, 3u, 4u}) CHECK(world.epoch_of(number) == 1);
 }
 
 TEST_CASE(

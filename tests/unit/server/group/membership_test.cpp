@@ -185,9 +185,11 @@ TEST_CASE("who accepts under a ballot that it never promised has promised it by 
   CHECK(node("LOCK.GROUP PREPARE 2 " + ballot(4)) == "[\"behind\", \"" + ballot(5) + "\"]");
 }
 
-TEST_CASE("a roster of a former epoch is old news, and changes nothing (G2)") {
+TEST_CASE("a roster of a former epoch, or of another group, changes nothing (G1, G2)") {
   Member node(of(kSecond));
   CHECK(node("LOCK.GROUP LEARN '" + kFirst + "' 10000 0") == "+OK");
+  CHECK_THAT(node("LOCK.GROUP LEARN '" + roster(7, "efa", "117") + "' 10000 0"),
+             StartsWith("-GROUP this node is of another group"));
   CHECK(node.record() == of(kSecond));
 }
 
