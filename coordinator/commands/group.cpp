@@ -223,7 +223,7 @@ class GroupCommand {
     GroupRoster wanted = next();
     if (wanted.epoch == 0) return no_roster();
     GroupMember* old = find(wanted, options_.group.old_node);
-    auto member = newcomer(options_, options_.group.new_node, wanted);
+    auto member = newcomer(options_, options_.group.new_node, roster_);
     if (!member) return fail(options_, member.error());
     if (old == nullptr) {
       if (find(wanted, member->id) != nullptr) return has_joined(*member);
@@ -243,7 +243,7 @@ class GroupCommand {
   int add() {
     GroupRoster wanted = next();
     if (wanted.epoch == 0) return no_roster();
-    auto member = newcomer(options_, options_.group.new_node, wanted);
+    auto member = newcomer(options_, options_.group.new_node, roster_);
     if (!member) return fail(options_, member.error());
     if (find(wanted, member->id) != nullptr) return has_joined(*member);
     member->since = wanted.epoch;
