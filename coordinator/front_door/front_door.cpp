@@ -283,8 +283,7 @@ void FrontDoor::refresh_max_ttl() {
   }
   ttl_bound_ += fmt::format(
       ": the nodes' max-ttl is {} ms, of which the door needs {} ms; ask for less, or raise "
-      "max-ttl "
-      "at the nodes",
+      "max-ttl at the nodes",
       floor_ms(least), ceil_ms(least - left));
 }
 

@@ -131,10 +131,9 @@ Status check_folder(const std::string& name, const std::string& path) {
   std::error_code error;
   std::filesystem::directory_iterator entries(path, error);
   if (error) return Failure{fmt::format("{}: {} is no folder that can be read", name, path)};
-  const bool has_any = std::any_of(begin(entries), end(entries), [](const auto& entry) {
-    return is_hash_name(entry.path().filename().string());
-  });
-  if (has_any) return Done{};
+  for (; !error && entries != end(entries); entries.increment(error)) {
+    if (is_hash_name(entries->path().filename().string())) return Done{};
+  }
   return Failure{fmt::format(
       "{}: {} holds no certificate under its hash name: run `openssl rehash` on it", name, path)};
 }
