@@ -23,9 +23,8 @@ constexpr Duration kCalmTime = coordinator::Link::kGreetingTimeMax + 4s;
 // A free lock is got, and another time kept, within this time once all is calm: a broken
 // connection's backoff, twice.
 constexpr Duration kProbeTime = 3s;
-// A door comes to the end of its lines. Where its turns take a quarter of a second, what a hundred
-// clients left there when they went takes more than a minute (seed 79048).
-constexpr Duration kLineTime = 2min;
+// One of the commands in a door's lines comes to its end within this time, however slow its turns.
+constexpr Duration kCommandTime = 1min;
 // A door that asks nothing for so long has come to the end of its lines: between two commands of
 // one it may have nothing open.
 constexpr Duration kDoorQuiet = 1s;
@@ -303,16 +302,19 @@ bool World::calm_down() {
 }
 
 // What wants one key stands in a door's line, also what its client no longer waits for (rules D5,
-// D10), and each takes an attempt's time. Nobody promises how long a line takes, but that it ends,
-// and what it took for who has gone is given back, unless the command does more than take: that
-// lock lives as long as it was asked for, and may have been taken last of all.
+// D10). Nobody promises how long a line takes, but that it goes on; and what it took for who has
+// gone is given back, unless the command does more than take: that lock lives as long as it was
+// asked for, and may have been taken last of all.
 bool World::let_doors_finish() {
-  const TrueTime end = agenda_.now() + kLineTime;
-  for (TrueTime busy_at = agenda_.now(); agenda_.now() < busy_at + kDoorQuiet;) {
+  std::size_t fewest = front_->commands() + 1;
+  TrueTime busy_at = agenda_.now();
+  for (TrueTime fewer_at = busy_at; agenda_.now() < busy_at + kDoorQuiet;) {
+    if (front_->commands() < fewest) fewer_at = agenda_.now();
+    fewest = std::min(fewest, front_->commands());
     if (!pass(kLookEvery)) return false;
     if (!front_->is_busy()) continue;
     busy_at = agenda_.now();
-    if (busy_at < end) continue;
+    if (busy_at < fewer_at + kCommandTime) continue;
     referee_.found(Breach::left_over, "a door is busy when all is over");
     return false;
   }

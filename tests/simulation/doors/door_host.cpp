@@ -383,6 +383,10 @@ bool DoorHost::is_busy() const {
          door.commands_under_way() > 0;
 }
 
+std::size_t DoorHost::commands() const {
+  return process_ ? process_->door->commands_under_way() : 0;
+}
+
 void DoorHost::tell(std::string_view what) {
   const std::string who = fmt::format("door {}", number_);
   world_.story.note(agenda_.now(), who);

@@ -39,6 +39,7 @@ class DoorHost final : public ClientEnd {
   std::uint64_t faults() const { return faults_; }
   // It asks the nodes for something, also for a client that has gone (rule D5).
   bool is_busy() const;
+  std::size_t commands() const;
   // It gives back what it took for nobody.
   bool is_releasing() const { return process_ && process_->group->releases_under_way() > 0; }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -76,6 +77,11 @@ void Front::calm_down(const Calm& calm) {
 bool Front::is_busy() const {
   return std::any_of(doors_.begin(), doors_.end(),
                      [](const auto& door) { return door->is_busy(); });
+}
+
+std::size_t Front::commands() const {
+  return std::accumulate(doors_.begin(), doors_.end(), std::size_t{0},
+                         [](std::size_t sum, const auto& door) { return sum + door->commands(); });
 }
 
 // A minority of nodes may have been out of reach for as long as a release is owed.

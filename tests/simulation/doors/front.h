@@ -22,6 +22,7 @@ class Front {
   // All faults end, and nobody wants anything more.
   void calm_down(const Calm& calm);
   bool is_busy() const;
+  std::size_t commands() const;  // that have not come to their end, of all doors
   // What nodes hold that a door refused, and no longer releases; values: of all nodes.
   void look_for_kept(const std::vector<std::string>& values);
   // Each door in turn gives a free lock. pass: lets so much time go by; false: the run is over, as
