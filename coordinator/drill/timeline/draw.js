@@ -326,7 +326,7 @@ function drawFindings({pen, x}) {
     const isWide = finding.kind === "overlap";
     const touched = lanes.filter((lane) =>
       (lane.kind === "lock" && lane.index === finding.lock) ||
-      (lane.kind === "client" && finding.holds.some((i) => holds.client[i] === lane.index)));
+      (lane.kind === "client" && finding.clients.includes(lane.index)));
     if (!touched.length) return;
     const top = touched[0].y;
     const bottom = touched[touched.length - 1].y + touched[touched.length - 1].height;

@@ -64,6 +64,10 @@ class Picture {
   void add_attempts(JsonObject& page) const;
 
   const Event& event(std::size_t number) const { return history_.events[number]; }
+  std::size_t party_of(const Event& event) const {
+    const auto party = std::find(story_.parties.begin(), story_.parties.end(), event.who);
+    return static_cast<std::size_t>(party - story_.parties.begin());
+  }
   // Microseconds since the history began: exact in a browser's numbers, and short.
   std::int64_t us(Instant time) const {
     return std::chrono::floor<std::chrono::microseconds>(time - story_.time.from).count();
@@ -224,26 +228,31 @@ JsonArray Picture::jumps() const {
   JsonArray jumps;
   for (const Event& event : history_.events) {
     if (event.what != What::clock_jumped) continue;
-    const auto party = std::find(story_.parties.begin(), story_.parties.end(), event.who);
-    jumps.add(JsonObject{
-        {"party", party - story_.parties.begin()}, {"at", us(event.at)}, {"by", event.by_ms}});
+    jumps.add(JsonObject{{"party", party_of(event)}, {"at", us(event.at)}, {"by", event.by_ms}});
   }
   return jumps;
+}
+
+void add_once(std::vector<std::size_t>& numbers, std::size_t number) {
+  if (std::find(numbers.begin(), numbers.end(), number) == numbers.end()) numbers.push_back(number);
 }
 
 JsonArray Picture::findings() const {
   JsonArray findings;
   for (const Finding& finding : report_.findings) {
     std::vector<std::size_t> holds;
+    std::vector<std::size_t> clients;
     for (const std::size_t number : finding.events) {
-      const std::size_t hold = *story_.hold_of[number];
-      if (std::find(holds.begin(), holds.end(), hold) == holds.end()) holds.push_back(hold);
+      add_once(clients, party_of(event(number)));
+      const std::optional<std::size_t> hold = story_.hold_of[number];  // none: of one who waits
+      if (hold) add_once(holds, *hold);
     }
     findings.add(JsonObject{{"kind", name_of(finding.kind)},
                             {"lock", finding.lock},
                             {"from", us(finding.time.from)},
                             {"to", us(finding.time.to)},
                             {"holds", holds},
+                            {"clients", clients},
                             {"text", finding.text}});
   }
   return findings;

@@ -30,7 +30,7 @@ function move(fraction) {
   show(view.from + by, view.to + by);
 }
 
-// A finding with the holds that it is about, and some room.
+// A finding with the holds that it is about, if any, and some room.
 function jumpTo(number) {
   if (findings.length === 0) return;
   current = (number + findings.length) % findings.length;

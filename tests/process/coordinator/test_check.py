@@ -226,6 +226,16 @@ class Page(CheckTest):
             ("bert", 20, 30, "from node 2", True),
             ("bert", 35, 38, "from node 1 and node 2, and so from every quorum", False)])
 
+    def test_a_finding_may_be_of_one_who_waited_and_never_held(self):
+        told = self.told(history(
+            (20, "anna", "asks", {"lock": "printer"}),
+            (21, "anna", "waits", {"lock": "printer", "until": 9000 * MS}),
+            (30, "anna", "refused", {"lock": "printer", "why": "held"}), clients=["bert", "anna"]))
+        self.assertEqual([(one["kind"], one["holds"], one["clients"])
+                          for one in told["findings"]], [("starved", [], [1])])
+        finding = self.told(STARVED)["findings"][0]
+        self.assertEqual((finding["holds"], finding["clients"]), ([17], [1, 0]))
+
     def test_no_time_is_before_its_begin(self):
         told = self.told(HANDED_OVER)  # each was asked for a millisecond before all else
         self.assertEqual(told["holds"]["asked"], [0, 41000])
