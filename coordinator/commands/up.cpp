@@ -133,6 +133,7 @@ class Up : private LocalNodes::User {
 
   void stop();
   void look_after_group();
+  void tell_of_wrong_count();
   void change_group(const GroupRoster& wanted);
   void on_changed(const GroupRoster& wanted, const Result<GroupChange, Error>& changed);
   void begin_to_serve();
@@ -225,9 +226,16 @@ void Up::look_after_group() {
     const auto wanted = states ? local_roster(*states) : std::nullopt;
     if (wanted) return change_group(*wanted);
     if (!all_answer) again_.set(net::read_clock(net::ClockKind::monotonic) + kAskAgainInterval);
-    // Of a folder that has had another count of nodes: no lock is given while some are missing.
-    if (all_answer && !serves_ && is_wrong_list(*states)) complain(roster_note(*states));
+    if (all_answer && !serves_ && is_wrong_list(*states)) tell_of_wrong_count();
     if (all_answer || ++looks_ > kLooksMax) begin_to_serve();
+  });
+}
+
+// Of a folder that has had another count of nodes: while some are missing no lock is given, unless
+// the group is known to have grown since.
+void Up::tell_of_wrong_count() {
+  member_->status([](const Result<std::vector<NodeState>, Error>& states) {
+    if (states && is_wrong_list(*states)) complain(roster_note(*states));
   });
 }
 

@@ -5,6 +5,7 @@
 #include "base/net/turn/clock.h"
 #include "base/version.h"
 #include "coordinator/client/holder.h"
+#include "coordinator/quorum/quorum.h"
 #include "coordinator/serving/door_metrics.h"
 #include "server/recovery/node_start.h"
 #include "server/settings/setting_table.h"
@@ -230,8 +231,9 @@ void DoorRun::tell_met() {
   }
   const std::string& refusal = group.votes_refused();
   if (!refusal.empty()) log_.log(LogLevel::warning, refusal);
-  const Met without_refusal = ready > group.size() / 2 ? Met::quorum : Met::none;
-  if (hooks_.met) hooks_.met(refusal.empty() ? without_refusal : Met::other_group);
+  if (!hooks_.met) return;
+  if (!refusal.empty()) return hooks_.met(Met::other_group);
+  hooks_.met(ready >= quorum_of(group.size()) ? Met::quorum : Met::none);
 }
 
 void DoorRun::reload() {
