@@ -177,8 +177,11 @@ void Group::on_bytes(NodeIndex node, std::string_view bytes, Instant now) {
   Link& link = parts_.links[node];
   const Link::State before = link.state();
   link.on_bytes(bytes, now);
-  if (link.state() == Link::State::identified) identify(node, now);
-  if (link.state() != before) link_changed(node, now);
+  if (link.state() == Link::State::identified) {
+    identify_all(now);
+  } else if (link.state() != before) {
+    link_changed(node, now);
+  }
   deliver(now);
   if (newer_roster_) adopt_roster(now);
   admit_unfenced(now);
@@ -188,7 +191,22 @@ void Group::on_end(NodeIndex node, std::string_view reason, Instant now) {
   if (lead_elsewhere(node, now)) return;
   parts_.links[node].on_end(reason, now);
   link_changed(node, now);
+  identify_all(now);
   deliver(now);
+  if (newer_roster_) adopt_roster(now);
+}
+
+// Also whoever told a first roster when it was open whether that is the list's: what another node
+// tells, or its end, may decide on it.
+void Group::identify_all(Instant now) {
+  for (NodeIndex node = 0; node < parts_.links.size() && !newer_roster_; ++node) {
+    const Link& link = parts_.links[node];
+    if (link.state() != Link::State::identified) continue;
+    identify(node, now);
+    if (link.state() == Link::State::identified) continue;
+    link_changed(node, now);
+    return identify_all(now);
+  }
 }
 
 // Of two addresses that lead to one node one is of no use, and its operator is told. The votes do
@@ -319,6 +337,7 @@ void Group::on_time(Instant now) {
     link.on_time(now);
     if (link.state() != before) link_changed(node, now);
   }
+  identify_all(now);
   parts_.waits.on_time(now);
   deliver(now);
   admit_unfenced(now);

@@ -139,6 +139,7 @@ class Group {
   Operation* find(OperationId id);
   void want_call(Operation& operation, Instant when);
   void identify(NodeIndex node, Instant now);
+  void identify_all(Instant now);
   bool meet_member(NodeIndex node, Instant now);
   bool has_said_nothing() const;
   void begin_with_roster(Instant now);

@@ -77,7 +77,7 @@ bool Group::has_said_nothing() const {
                       [](const Link& link) { return link.connection_began(); });
 }
 
-// The first node that a coordinator meets tells the roster: nothing has to begin anew for it.
+// As a rule the first node that a coordinator meets tells the roster: nothing begins anew for it.
 void Group::begin_with_roster(Instant now) {
   parts_.rosters.begin_with(*std::exchange(newer_roster_, std::nullopt));
   for (Link& link : parts_.links) link.set_roster(parts_.rosters.chosen());
@@ -100,6 +100,15 @@ bool Group::meet_member(NodeIndex node, Instant now) {
       if (!has_said_nothing() || !parts_.rosters.suits(status.roster, parts_.links)) return false;
       begin_with_roster(now);
       return meet_member(node, now);
+    case Rosters::Met::unsure:
+      for (Link& other : parts_.links) {
+        if (other.is_unfailed()) other.hasten(later(now, parts_.options.node_timeout));
+      }
+      return false;
+    case Rosters::Met::stray:
+      return refuse(fmt::format(
+          "tells a group (epoch {}) that too few of the {} nodes named are known to belong to",
+          status.roster.epoch, parts_.links.size()));
     case Rosters::Met::no_member:
       return refuse(fmt::format("{} (epoch {})", kIsNoMember, roster().roster.epoch));
     case Rosters::Met::other_group:

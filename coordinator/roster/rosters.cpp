@@ -41,6 +41,11 @@ bool names_address(const Roster& roster, const std::string& address) {
                      [&address](const RosterMember& member) { return member.address == address; });
 }
 
+bool are_of_one_group(const Roster& a, const Roster& b) {
+  if (a.epoch == b.epoch) return a == b;
+  return (a.epoch > b.epoch ? descent_of(a, b) : descent_of(b, a)) == Descent::same_group;
+}
+
 std::vector<const RosterMember*> unmet_members(const Roster& roster, std::span<const Link> links) {
   std::vector<const RosterMember*> unmet;
   for (const RosterMember& member : roster.members) {
@@ -67,8 +72,10 @@ Rosters::Met Rosters::meet(NodeIndex node, std::span<const Link> links) {
     return may_come_to(told) ? Met::newer : Met::other_group;
   }
   if (told.epoch > ours.epoch) {
-    refusal_ = trouble_with(told, node);
-    return refusal_.empty() ? Met::newer : Met::refused;
+    const Met first = judge_first(told, links);
+    const std::string trouble = trouble_with(told, node);
+    if (first == Met::newer || !trouble.empty()) refusal_ = trouble;
+    return trouble.empty() ? first : Met::refused;
   }
   if (!refusal_.empty()) return Met::refused;
   const NodeStatus& status = links[node].facts().status;
@@ -115,6 +122,32 @@ std::string Rosters::trouble_with(const Roster& told, NodeIndex node) const {
       "{} belongs to a group of {} nodes (epoch {}), and {} are named: name all of them, as "
       "`redlock group` at one of them shows",
       nodes_[node].name, told.members.size(), told.epoch, nodes_.size());
+}
+
+// Whose roster a list has. One of its addresses may lead to another group, whose roster looks as
+// good; so it takes most of the list: the addresses, or where the nodes are known by others, what
+// they tell. Of a list of which most nodes have gone since, those that are left have to agree, once
+// there is nobody else to ask.
+Rosters::Met Rosters::judge_first(const Roster& told, std::span<const Link> links) const {
+  const std::size_t most = quorum_of(nodes_.size());
+  const auto named = static_cast<std::size_t>(
+      std::count_if(nodes_.begin(), nodes_.end(),
+                    [&told](const NamedNode& node) { return names_address(told, node.name); }));
+  if (named >= most) return Met::newer;
+  std::size_t same = 0;
+  std::size_t others = 0;
+  std::size_t open = 0;
+  for (const Link& link : links) {
+    const Roster& its = link.facts().status.roster;
+    if (!has_met_nobody(link) && its.epoch > 0) {
+      ++(are_of_one_group(its, told) ? same : others);
+    } else if (link.is_unfailed() && !link.is_settled()) {
+      ++open;
+    }
+  }
+  if (same >= most) return Met::newer;
+  if (open > 0) return Met::unsure;
+  return same > others && is_of_earlier_epoch(told) ? Met::newer : Met::stray;
 }
 
 // The members that it does not name have all joined since, and whoever else it names may have left

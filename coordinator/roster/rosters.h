@@ -1,6 +1,6 @@
 // Rosters: which roster a coordinator goes by, and which node each of its links leads to (rules G).
 //
-// A coordinator begins with a list of addresses. The first node that tells a roster settles what
+// A coordinator begins with a list of addresses. The first roster that is the list's settles what
 // group that is: if the list names as many nodes, or is that of an earlier epoch, the coordinator
 // takes the roster over; else it is refused. Later it takes over each newer roster of its group
 // that it meets, without being told by anybody.
@@ -45,6 +45,8 @@ class Rosters {
     newer,        // it tells a newer roster: adopt() that, and meet it again
     no_member,    // of the roster
     other_group,  // nor is its roster one that this one may have come to
+    unsure,       // it tells a first roster, which may not be the list's: once more have answered
+    stray,        // that is none that most of the list are of
     returned,     // a member that lost its ledger: to be named anew, see wanted()
     refused,      // it may be asked, but for no vote: refusal() says why
   };
@@ -86,6 +88,7 @@ class Rosters {
  private:
   std::string trouble_with(const Roster& told, NodeIndex node) const;
   bool is_of_earlier_epoch(const Roster& told) const;
+  Met judge_first(const Roster& told, std::span<const Link> links) const;
   std::vector<NamedNode> elsewhere(NodeIndex node, std::span<const Link> links) const;
   bool has_returned(const NodeStatus& status);
   NamedNode node_at(const RosterMember& member) const;

@@ -70,6 +70,8 @@ class NodeWorld {
   }
 
   static std::string name_of(unsigned number) { return fmt::format("node{}:6379", number); }
+  // It leads there, too.
+  static std::string other_name_of(unsigned number) { return "public." + name_of(number); }
   static std::string id_of(unsigned number) {
     return std::string(40, "?abcdef89"[number]);  // other digits than of ledgers that were lost
   }
@@ -178,17 +180,19 @@ class NodeWorld {
   }
 
   Host& host_of(const Client& client, NodeIndex index) {
-    const std::string& name = client.links_[index].name;
     for (unsigned number = 1; number <= hosts_.size(); ++number) {
-      if (name == name_of(number)) return *hosts_[number - 1];
+      if (leads_to(client.links_[index].name, number)) return *hosts_[number - 1];
     }
     INVARIANT(false, "a name that leads nowhere");
+  }
+  static bool leads_to(const std::string& name, unsigned number) {
+    return name == name_of(number) || name == other_name_of(number);
   }
   void drop_connections(unsigned number) {
     for (const auto& client : clients_) {
       for (NodeIndex index = 0; index < client->links_.size(); ++index) {
         const Client::Link& link = client->links_[index];
-        if (link.name != name_of(number) || link.session == nullptr) continue;
+        if (!leads_to(link.name, number) || link.session == nullptr) continue;
         disconnect(*client, index);
         client->group_->on_end(index, "connection reset by peer", now());
       }

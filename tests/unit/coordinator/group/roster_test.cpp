@@ -328,3 +328,90 @@ TEST_CASE("a list that leads to one node twice goes on with the member that it l
   CHECK(is_acquired(world.acquire(other, "printer")));
   CHECK(world.node(5).locks().find("printer", world.now()) != nullptr);
 }
+
+namespace {
+
+// Of five nodes: 6, 7, 8, and two that nobody meets.
+Roster other_group() {
+  Roster roster = RosterWorld::roster(1, {6, 7, 8});
+  for (const char digit : {'6', '7'}) {
+    const std::string id(40, digit);
+    roster.members.push_back({id, id, 1, fmt::format("other{}:6379", digit)});
+  }
+  return roster;
+}
+
+// As others know them.
+Roster under_other_names(Roster roster) {
+  for (RosterMember& member : roster.members) member.address.insert(0, "public.");
+  return roster;
+}
+
+}  // namespace
+
+TEST_CASE("of a list with a node of another group most settle whose it is, not the first (G1)") {
+  const bool is_known_otherwise = GENERATE(false, true);
+  const auto is_first = GENERATE(as<std::string>(), "hangs", "refuses");
+  RosterWorld world(8);
+  Roster ours = RosterWorld::roster(1, {1, 2, 3, 4, 5});
+  if (is_known_otherwise) ours = under_other_names(ours);
+  Client& founder = world.new_client({1, 2, 3, 4, 5});
+  world.pass(20ms);
+  REQUIRE(world.change(founder, ours).outcome == RosterOutcome::chosen);
+  const auto step = world.node(6).membership().learn(other_group(), {}, world.now());
+  REQUIRE(step.wanted);
+  world.node(6).coverage().cover_roster(*step.wanted, world.now());
+  const auto set_away = [&](bool is_away) {
+    for (const unsigned number : {1u, 2u, 3u, 4u}) {
+      is_first == "hangs" ? world.hang(number, is_away) : world.refuse(number, is_away);
+    }
+  };
+  set_away(true);
+  Client& client = world.new_client({1, 2, 6, 3, 4});
+  const AcquireResult early = world.acquire(client, "printer", 0s);
+  CHECK(acquisition_error(client.group().nodes(), early).code == ErrorCode::no_quorum);
+  world.pass(10s);
+  CHECK(client.group().roster().roster.epoch == 0);
+  set_away(false);
+  CHECK(is_acquired(world.acquire(client, "printer", 5s)));
+  CHECK(client.group().roster().roster == ours);
+  CHECK(world.node(6).locks().size() == 0);
+}
+
+TEST_CASE("a list's nodes may be known by other names: most of them tell whose it is (G1)") {
+  RosterWorld world;
+  Client& founder = world.new_client({1, 2, 3, 4, 5});
+  world.pass(20ms);
+  const Roster ours = under_other_names(RosterWorld::roster(1, {1, 2, 3, 4, 5}));
+  REQUIRE(world.change(founder, ours).outcome == RosterOutcome::chosen);
+  Client& client = world.new_client({5, 4, 3, 2, 1});
+  CHECK(is_acquired(world.acquire(client, "printer", 0s)));
+  for (const unsigned number : {1u, 2u, 3u}) world.refuse(number);
+  Client& late = world.new_client({1, 2, 3, 4, 5});
+  const AcquireResult refused = world.acquire(late, "scanner", 1s);
+  CHECK(acquisition_error(late.group().nodes(), refused).code == ErrorCode::no_quorum);
+  CHECK(late.group().roster().roster.epoch == 0);
+  CHECK_THAT(late.group().link(4).problem().text,
+             Contains("(epoch 1) that too few of the 5 nodes named are known to belong to"));
+  world.refuse(2, false);
+  CHECK(is_acquired(world.acquire(late, "scanner", 5s)));
+}
+
+TEST_CASE("an old list whose nodes have gone but two comes to the group, also if they hang (G7)") {
+  const bool hangs = GENERATE(false, true);
+  RosterWorld world(8);
+  Client& operator_ = world.make_group();
+  std::map<unsigned, std::uint64_t> since;
+  std::vector<unsigned> members = {1, 2, 3, 4, 5};
+  for (const unsigned old : {3u, 4u, 5u}) {
+    members[old - 1] = old + 3;
+    since[old + 3] = old - 1;
+    REQUIRE(world.change(operator_, RosterWorld::roster(old - 1, members, since)).outcome ==
+            RosterOutcome::chosen);
+    world.pass(3min);
+    hangs ? world.hang(old) : world.refuse(old);
+  }
+  Client& old = world.new_client({1, 2, 3, 4, 5});
+  CHECK(is_acquired(world.acquire(old, "printer", 1s)));
+  CHECK(old.group().roster().roster.epoch == 4);
+}
