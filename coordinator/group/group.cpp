@@ -191,9 +191,7 @@ void Group::on_end(NodeIndex node, std::string_view reason, Instant now) {
   if (lead_elsewhere(node, now)) return;
   parts_.links[node].on_end(reason, now);
   link_changed(node, now);
-  identify_all(now);
   deliver(now);
-  if (newer_roster_) adopt_roster(now);
 }
 
 // Also whoever told a first roster when it was open whether that is the list's: what another node

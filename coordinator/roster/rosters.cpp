@@ -42,8 +42,7 @@ bool names_address(const Roster& roster, const std::string& address) {
 }
 
 bool are_of_one_group(const Roster& a, const Roster& b) {
-  if (a.epoch == b.epoch) return a == b;
-  return (a.epoch > b.epoch ? descent_of(a, b) : descent_of(b, a)) == Descent::same_group;
+  return (a.epoch < b.epoch ? descent_of(b, a) : descent_of(a, b)) == Descent::same_group;
 }
 
 std::vector<const RosterMember*> unmet_members(const Roster& roster, std::span<const Link> links) {
@@ -72,10 +71,10 @@ Rosters::Met Rosters::meet(NodeIndex node, std::span<const Link> links) {
     return may_come_to(told) ? Met::newer : Met::other_group;
   }
   if (told.epoch > ours.epoch) {
-    const Met first = judge_first(told, links);
-    const std::string trouble = trouble_with(told, node);
-    if (first == Met::newer || !trouble.empty()) refusal_ = trouble;
-    return trouble.empty() ? first : Met::refused;
+    std::string trouble = trouble_with(told, node);
+    if (trouble.empty()) return judge_first(told, links);
+    refusal_ = std::move(trouble);
+    return Met::refused;
   }
   if (!refusal_.empty()) return Met::refused;
   const NodeStatus& status = links[node].facts().status;

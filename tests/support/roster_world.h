@@ -36,6 +36,17 @@ struct RosterWorld : NodeWorld {
     pass(10ms);  // the event that it came with is over
     return *result;
   }
+  // The node hears of this roster, in which it has its present ledger, and of no other node.
+  void tell(unsigned number, Roster roster) {
+    auto& membership = node(number).membership();
+    const std::string& ledger = membership.record().ledger_id;  // empty: the node's own id
+    for (RosterMember& member : roster.members) {
+      if (member.id == id_of(number) && !ledger.empty()) member.ledger = ledger;
+    }
+    const auto step = membership.learn(roster, {}, now());
+    REQUIRE(step.wanted);
+    node(number).coverage().cover_roster(*step.wanted, now());
+  }
   // A group of nodes 1 to 5.
   Client& make_group() {
     Client& founder = new_client({1, 2, 3, 4, 5});

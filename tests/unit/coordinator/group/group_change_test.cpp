@@ -327,11 +327,7 @@ TEST_CASE("a node of another group at a member's address takes nobody with it (G
   Client& holder = world.make_group();
   REQUIRE(is_acquired(world.acquire(holder, "printer")));
   world.lose_ledger(5, 0ns);
-  Roster other = RosterWorld::roster(7, {5, 6, 7}, {{5, 7}});
-  other.members[0].ledger = world.node(5).membership().record().ledger_id;
-  const auto step = world.node(5).membership().learn(other, {}, world.now());
-  REQUIRE(step.wanted);
-  world.node(5).coverage().cover_roster(*step.wanted, world.now());
+  world.tell(5, RosterWorld::roster(7, {5, 6, 7}, {{5, 7}}));
   Client& running = world.new_client({1, 2, 3, 4, 5});
   world.pass(2s);
   for (Client* client : {&holder, &running}) {
@@ -341,6 +337,18 @@ TEST_CASE("a node of another group at a member's address takes nobody with it (G
   }
   CHECK(world.acquire(running, "printer").outcome == AcquisitionOutcome::held);
   for (const unsigned number : {1u, 2u, 3u, 4u}) CHECK(world.epoch_of(number) == 1);
+}
+
+TEST_CASE(
+    "a node that was away while all others came takes a roster that names it, no other (G1)") {
+  RosterWorld world;
+  world.make_group();
+  const auto is_of_another_group = [&world](const Roster& roster) {
+    return world.node(5).membership().learn(roster, {}, world.now()).verdict ==
+           server::Membership::Verdict::other_group;
+  };
+  CHECK(is_of_another_group(RosterWorld::roster(9, {6, 7}, {{6, 8}, {7, 9}})));
+  CHECK_FALSE(is_of_another_group(RosterWorld::roster(9, {5, 6, 7}, {{5, 7}, {6, 8}, {7, 9}})));
 }
 
 TEST_CASE(

@@ -267,6 +267,28 @@ TEST_CASE("a node must hold a lock while its connection and its time last (rule 
   CHECK_FALSE(witnesses.must_hold(0, 8, Instant(9s)));
 }
 
+TEST_CASE(
+    "a node whose time ran out while it was hung is topped up, though it has told (rule Q3)") {
+  FakeNodes world;
+  world.fenced().start();
+  HeldLock lock = world.acquire("printer", 5s)->lock;
+  const auto extend = [&] {
+    world.advance(1666ms);
+    const ExtendResult extended = world.extend(lock);
+    CHECK(extended.outcome == ExtensionOutcome::extended);
+    lock.valid_until = extended.valid_until;
+    world.settle();
+  };
+  extend();
+  world.node(1).hung = true;
+  for (int i = 0; i < 4; ++i) extend();
+  CHECK_FALSE(world.node(1).holds("printer", world.now()));
+  world.node(1).hung = false;
+  world.settle();
+  extend();
+  CHECK(world.node(1).holds("printer", world.now()));
+}
+
 TEST_CASE("releases that come slower than the lock runs out meet all the same (rule Q3)") {
   FakeNodes world;
   if (GENERATE(true, false)) world.fenced();
