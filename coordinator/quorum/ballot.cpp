@@ -51,8 +51,7 @@ bool Ballot::record(NodeIndex node, Answer&& answer, Instant now) {
 bool Ballot::time_out(Instant now) {
   if (now < deadline_) return false;
   for (NodeIndex node = 0; node < answers_.size(); ++node) {
-    if (answered(node)) continue;
-    record(node, silence(node_timeout_), now);
+    record(node, silence(node_timeout_), now);  // unless it has answered
   }
   return true;
 }

@@ -129,6 +129,12 @@ class Recipe(DoorTest):
             refused = client("SET", "minute", "1", "NX", "PX", MAX_TTL_MS)
             self.assertIsInstance(refused, RedisError)
             self.assertIn(f"{MAX_TTL_MS} ms", refused.text)
+            self.assertIn("or raise max-ttl at the nodes", refused.text)
+        with self.door("--max-ttl", "5s").client() as client:
+            refused = client("SET", "minute", "1", "NX", "PX", 5001)
+            self.assertIn("max-ttl (5000 ms): ask for less, or start it with a larger --max-ttl",
+                          refused.text)
+            self.assertEqual(client("SET", "minute", "1", "NX", "PX", 5000), "OK")
 
     def test_two_nodes_of_five_are_not_missed(self):
         door = self.door()

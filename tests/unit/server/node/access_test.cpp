@@ -163,6 +163,13 @@ TEST_CASE_METHOD(TwoTeams, "a monitor of some keys is shown the commands of its 
   CHECK(monitor.receive().find(R"("get" "a:1")") != std::string::npos);
 }
 
+TEST_CASE_METHOD(TwoTeams, "a lock of fields counts as a lock of its user") {
+  CHECK((*this)("ACL SETUSER a +hset max-locks:1") == "+OK");
+  CHECK(a("EVAL \"redis.call('hset', KEYS[1], 'f', 1) redis.call('pexpire', KEYS[1], 9000)\" "
+          "1 a:1") == "(nil)");
+  CHECK(a("SET a:2 x NX PX 10000").starts_with("-NOPERM this user has as many locks"));
+}
+
 TEST_CASE_METHOD(TwoTeams, "an event of a key is told to those who are shown the key") {
   CHECK((*this)("CONFIG SET notify-keyspace-events KEA") == "+OK");
   CHECK((*this)("ACL SETUSER a allchannels") == "+OK");

@@ -160,6 +160,15 @@ TEST_CASE("the wheel tells of a lock that ran out, and only while that is asked 
   CHECK(heard_by(bob).empty());
 }
 
+TEST_CASE("a key that is new and already over is told of as new") {
+  NodeFixture node;
+  auto bob = node.connect();
+  ask(node, bob, "PSUBSCRIBE __keyevent@0__:new");
+  CHECK(node("CONFIG SET notify-keyspace-events En") == "+OK");
+  CHECK(node("SET lock alice PXAT 1") == "+OK");
+  CHECK(heard_by(bob) == R"(["pmessage", "__keyevent@0__:new", "__keyevent@0__:new", "lock"])");
+}
+
 TEST_CASE("a lock that ran out unseen is told of before what its key gets next") {
   NodeFixture node;
   auto bob = node.connect();

@@ -389,6 +389,8 @@ TEST_CASE("a ledger whose node id is the one of the settings is this node's") {
   CHECK(decide(without_ledger(LedgerState::missing), settings).record.node_id == kNodeA);
   CHECK(decide_without_folder(settings, kStart, kNodeB).record.node_id == kNodeA);
   CHECK(decide_without_folder({}, kStart, kNodeB).record.node_id == kNodeB);
+  CHECK(decide_without_folder({}, kStart, kNodeB).report ==
+        "This node keeps no folder: it counts as new, no lock can be live. No delay.");
 }
 
 TEST_CASE("every cause has a word of its own") {
