@@ -80,7 +80,10 @@ bool Group::has_said_nothing() const {
 // As a rule the first node that a coordinator meets tells the roster: nothing begins anew for it.
 void Group::begin_with_roster(Instant now) {
   parts_.rosters.begin_with(*std::exchange(newer_roster_, std::nullopt));
-  for (Link& link : parts_.links) link.set_roster(parts_.rosters.chosen());
+  for (Link& link : parts_.links) {
+    link.set_roster(parts_.rosters.chosen());
+    link.refuse_votes(parts_.rosters.refusal());  // no more
+  }
   for (NodeIndex other = 0; other < parts_.links.size(); ++other) hasten(other, now);
 }
 

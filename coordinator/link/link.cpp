@@ -23,6 +23,7 @@ void Link::start(Instant now) {
   INVARIANT(state_ == State::idle || state_ == State::backing_off, "a dial during a connection");
   state_ = State::dialing;
   wish_ = Wish::dial;
+  began_at_ = now;
   deadline_ = later(now, kDialTimeMax);
 }
 
@@ -165,6 +166,7 @@ void Link::on_connected(Instant now) {
   INVARIANT(state_ == State::dialing, "a connection that was not dialled");
   state_ = State::greeting;
   ++connection_;
+  began_at_ = now;
   deadline_ = later(now, kGreetingTimeMax);
   greeting_.begin(credentials_, out_);
 }
@@ -287,7 +289,7 @@ void Link::drop_worthless_debts(Instant now) {
 void Link::on_time(Instant now) {
   if (now >= deadline_) {
     if (state_ == State::backing_off) return start(now);
-    const Duration limit = state_ == State::dialing ? kDialTimeMax : kGreetingTimeMax;
+    const Duration limit = deadline_ - began_at_;
     const AnswerKind kind = state_ == State::dialing ? AnswerKind::refused : AnswerKind::broken;
     return give_up(
         {.kind = kind,

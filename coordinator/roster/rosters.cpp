@@ -3,6 +3,7 @@
 #include "base/invariant.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -71,10 +72,10 @@ Rosters::Met Rosters::meet(NodeIndex node, std::span<const Link> links) {
     return may_come_to(told) ? Met::newer : Met::other_group;
   }
   if (told.epoch > ours.epoch) {
-    std::string trouble = trouble_with(told, node);
-    if (trouble.empty()) return judge_first(told, links);
-    refusal_ = std::move(trouble);
-    return Met::refused;
+    const Met first = judge_first(told, links);
+    if (first != Met::newer) return first;
+    refusal_ = trouble_with(told, node);
+    return refusal_.empty() ? Met::newer : Met::refused;
   }
   if (!refusal_.empty()) return Met::refused;
   const NodeStatus& status = links[node].facts().status;
@@ -125,28 +126,30 @@ std::string Rosters::trouble_with(const Roster& told, NodeIndex node) const {
 
 // Whose roster a list has. One of its addresses may lead to another group, whose roster looks as
 // good; so it takes most of the list: the addresses, or where the nodes are known by others, what
-// they tell. Of a list of which most nodes have gone since, those that are left have to agree, once
-// there is nobody else to ask.
+// they tell. Of a list of which most nodes have gone since, more than one have to be left, and to
+// agree, once there is nobody else to ask.
 Rosters::Met Rosters::judge_first(const Roster& told, std::span<const Link> links) const {
+  constexpr std::size_t kLeftMin = 2;
   const std::size_t most = quorum_of(nodes_.size());
   const auto named = static_cast<std::size_t>(
       std::count_if(nodes_.begin(), nodes_.end(),
                     [&told](const NamedNode& node) { return names_address(told, node.name); }));
   if (named >= most) return Met::newer;
-  std::size_t same = 0;
-  std::size_t others = 0;
   std::size_t open = 0;
+  std::set<NodeIdentity> same;
+  std::set<NodeIdentity> others;
   for (const Link& link : links) {
-    const Roster& its = link.facts().status.roster;
-    if (!has_met_nobody(link) && its.epoch > 0) {
-      ++(are_of_one_group(its, told) ? same : others);
-    } else if (link.is_unfailed() && !link.is_settled()) {
-      ++open;
+    if (has_met_nobody(link)) {
+      if (link.is_unfailed() && !link.is_settled()) ++open;
+    } else {
+      const bool is_same = are_of_one_group(link.facts().status.roster, told);
+      (is_same ? same : others).insert(link.identity());
     }
   }
-  if (same >= most) return Met::newer;
+  if (same.size() >= most) return Met::newer;
   if (open > 0) return Met::unsure;
-  return same > others && is_of_earlier_epoch(told) ? Met::newer : Met::stray;
+  const bool are_left = same.size() >= kLeftMin && same.size() > others.size();
+  return are_left && is_of_earlier_epoch(told) ? Met::newer : Met::stray;
 }
 
 // The members that it does not name have all joined since, and whoever else it names may have left

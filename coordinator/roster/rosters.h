@@ -67,6 +67,7 @@ class Rosters {
   // The same before any node was asked for a vote: the links stay as they are.
   void begin_with(const ChosenRoster& chosen) {
     chosen_ = std::make_shared<const ChosenRoster>(chosen);
+    refusal_.clear();
   }
 
   // Whether this roster is a newer one of the group that is gone by, if any is.

@@ -79,6 +79,34 @@ TEST_CASE("a list that is refused stays so when a node of another group is met (
   CHECK(client.group().roster().roster.epoch == 0);
 }
 
+TEST_CASE("a smaller group that one wrong address tells refuses no list: the others may be away") {
+  RosterWorld world;
+  world.make_group();
+  world.tell(6, other_group({6, 7}, "6"));
+  for (const unsigned number : {1u, 2u, 3u, 4u}) world.hang(number);
+  Client& client = world.new_client({1, 2, 3, 4, 6});
+  const AcquireResult early = world.acquire(client, "printer", 1s);
+  CHECK(acquisition_error(client.group().nodes(), early).code == ErrorCode::no_quorum);
+  for (const unsigned number : {1u, 2u, 3u, 4u}) world.hang(number, false);
+  CHECK(is_acquired(world.acquire(client, "printer", 2s)));
+}
+
+TEST_CASE("one address that leads to an old group is not enough for a list of others (G1)") {
+  const bool have_roster = GENERATE(false, true);
+  RosterWorld world(8);
+  if (have_roster) world.make_group();
+  Roster late = other_group({6, 7, 8}, "67");  // no founder is left, and five have joined since
+  late.epoch = 6;
+  for (std::size_t i = 0; i < late.members.size(); ++i) late.members[i].since = i + 2;
+  world.tell(6, late);
+  if (have_roster) {
+    for (const unsigned number : {1u, 2u, 3u, 4u}) world.refuse(number);
+  }
+  Client& client = world.new_client({1, 2, 3, 4, 6, 6});
+  world.pass(20s);
+  CHECK(client.group().roster().roster.epoch == 0);
+}
+
 TEST_CASE("a list's nodes may be known by other names: most of them tell whose it is (G1)") {
   RosterWorld world;
   Client& founder = world.new_client({1, 2, 3, 4, 5});
