@@ -43,7 +43,7 @@ bool Ballot::record(NodeIndex node, Answer&& answer, Instant now) {
   } else {
     votes_.add_silent();
   }
-  answer.took = now - start_;
+  answer.took = std::max<Duration>(now - start_, 0ns);  // a reading of before it began
   answers_[node] = std::move(answer);
   return true;
 }

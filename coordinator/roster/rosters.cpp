@@ -205,7 +205,8 @@ Rosters::Sources Rosters::adopt(const ChosenRoster& chosen, std::span<const Link
 }
 
 bool Rosters::is_welcome(const Link& link) const {
-  return chosen_->roster.epoch == 0 || leads_to_member(link, chosen_->roster);
+  const Roster& ours = chosen_->roster;
+  return ours.epoch == 0 ? link.facts().status.roster.epoch == 0 : leads_to_member(link, ours);
 }
 
 bool Rosters::suits(const Roster& told, std::span<const Link> links) const {

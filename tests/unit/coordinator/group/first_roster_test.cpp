@@ -49,10 +49,14 @@ TEST_CASE("of a list with a node of another group most settle whose it is, not t
   };
   set_away(true);
   Client& client = world.new_client({1, 2, 6, 3, 4});
-  const AcquireResult early = world.acquire(client, "printer", 0s);
-  CHECK(acquisition_error(client.group().nodes(), early).code == ErrorCode::no_quorum);
-  world.pass(10s);
-  CHECK(client.group().roster().roster.epoch == 0);
+  for (int i = 0; i < 2; ++i) {
+    const Instant asked = world.now();
+    const AcquireResult early = world.acquire(client, "printer", 0s);
+    CHECK(world.now() - asked < 600ms);  // a node timeout: there is nothing else to wait for
+    CHECK(acquisition_error(client.group().nodes(), early).code == ErrorCode::no_quorum);
+    world.pass(10s);
+    CHECK(client.group().roster().roster.epoch == 0);
+  }
   set_away(false);
   CHECK(is_acquired(world.acquire(client, "printer", 5s)));
   CHECK(client.group().roster().roster == ours);
