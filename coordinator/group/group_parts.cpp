@@ -24,6 +24,8 @@ GroupParts::GroupParts(GroupOptions wanted, ValueSource source, std::uint64_t se
 
 // A link that leads where it led before keeps what it owes there.
 void GroupParts::change_nodes(const Rosters::Sources& sources, Instant now) {
+  std::uint64_t connection = 0;
+  for (const Link& link : links) connection = std::max(connection, link.connection());
   std::vector<Link> changed;
   changed.reserve(sources.size());
   for (NodeIndex node = 0; node < sources.size(); ++node) {
@@ -38,6 +40,7 @@ void GroupParts::change_nodes(const Rosters::Sources& sources, Instant now) {
   waits.change_nodes(links.size());
   admissions.change_nodes(links.size());
   for (Link& link : links) {
+    link.count_from(connection);
     link.set_roster(rosters.chosen());
     link.refuse_votes(rosters.refusal());
     link.start(now);

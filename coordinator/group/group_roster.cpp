@@ -185,10 +185,8 @@ void Group::adopt_roster(Instant now) {
   for (const Slot& slot : slots_) {
     if (slot.operation) slot.operation->leave_nodes(now);
   }
-  std::uint64_t connection = 0;
-  for (const Link& link : parts_.links) connection = std::max(connection, link.connection());
   for (NodeIndex node = 0; node < parts_.links.size(); ++node) {
-    parts_.links[node].end_for_change(connection, now);
+    parts_.links[node].end_for_change(now);
     link_changed(node, now);
   }
   deliver(now);

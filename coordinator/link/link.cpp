@@ -221,8 +221,7 @@ void Link::reject(AnswerKind kind, std::string reason, Instant now) {
   give_up({.kind = kind, .text = std::move(reason)}, now);
 }
 
-void Link::end_for_change(std::uint64_t connection, Instant now) {
-  connection_ = std::max(connection_, connection);
+void Link::end_for_change(Instant now) {
   give_up({.kind = AnswerKind::broken, .text = "the group's nodes have changed"}, now);
   backoff_ = kBackoffMin;
   deadline_ = now;

@@ -52,6 +52,7 @@
 #include "protocol/resp/reply.h"
 #include "protocol/resp/reply_parser.h"
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -130,9 +131,11 @@ class Link {
   void refuse_votes(const std::string& why) { votes_refused_ = why; }
   // The connection ends, and the next one asks anew which group the node is of.
   void ask_again_who_it_is(Instant now);
-  // The group's nodes change: the connection ends, and what was in flight fails. Its connections
-  // have larger numbers than this from then on.
-  void end_for_change(std::uint64_t connection, Instant now);
+  // The group's nodes change: the connection ends, and what was in flight fails.
+  void end_for_change(Instant now);
+  // Its connections have larger numbers than this from now on: what was noted of another link in
+  // its place (Witnesses) is not of it.
+  void count_from(std::uint64_t connection) { connection_ = std::max(connection_, connection); }
 
   // Sends, or queues, or completes at once with the reason why not.
   Ticket send(NodeRequest&& request, Instant now);

@@ -101,6 +101,9 @@ class NodeWorld {
   Client& new_client(std::vector<unsigned> numbers = {}, bool relays = false) {
     Group::Options options;
     options.relays = relays;
+    return new_client(std::move(numbers), std::move(options));
+  }
+  Client& new_client(const std::vector<unsigned>& numbers, Group::Options options) {
     options.wall_clock = [this] { return now_.wall; };
     for (unsigned number = 1; numbers.empty() && number <= hosts_.size(); ++number) {
       options.nodes.push_back({name_of(number), {}});

@@ -60,6 +60,29 @@ TEST_CASE(
   CHECK_FALSE(world.node(6).grants().fence().is_fenced());
 }
 
+TEST_CASE("a coordinator that is to admit nobody admits nobody (F6)") {
+  RosterWorld world;
+  world.lose_ledger(5, 0s);
+  Group::Options options;
+  options.admit_unfenced = false;
+  world.new_client({1, 2, 3, 4, 5}, std::move(options));
+  world.pass(30s);
+  CHECK_FALSE(world.node(5).grants().fence().is_fenced());
+}
+
+TEST_CASE("a list that was refused is looked at again once a second, not more often (G1)") {
+  RosterWorld world;
+  world.make_group();
+  Client& wrong = world.new_client({1, 2, 3});
+  world.pass(10s);
+  std::uint64_t connections = 0;
+  for (NodeIndex node = 0; node < 3; ++node) {
+    connections += wrong.group().link(node).connection();
+  }
+  CHECK(connections >= 3 + 9);
+  CHECK(connections <= 3 + 11);
+}
+
 TEST_CASE("a list that was refused counts once it may be one of the group (G1)") {
   RosterWorld world;
   Client& operator_ = world.make_group();
@@ -246,6 +269,24 @@ TEST_CASE("an attempt to acquire is begun anew where the group's nodes change me
   }
   REQUIRE(world.run_until([&] { return done == 50 && changed; }, 30s));
   CHECK(acquired == 50);
+}
+
+TEST_CASE("connections after a change have numbers that none before had, whichever node (Q3)") {
+  RosterWorld world;
+  Client& operator_ = world.make_group();
+  for (int i = 0; i < 5; ++i) {
+    world.refuse(1);
+    world.refuse(1, false);
+    world.pass(3s);
+  }
+  const std::uint64_t before = operator_.group().link(0).connection();
+  REQUIRE(before > operator_.group().link(1).connection());
+  REQUIRE(world.change(operator_, RosterWorld::roster(2, {1, 2, 3, 4, 6}, {{6, 2}})).outcome ==
+          RosterOutcome::chosen);
+  world.pass(1s);
+  for (NodeIndex node = 0; node < 5; ++node) {
+    CHECK(operator_.group().link(node).connection() > before);
+  }
 }
 
 TEST_CASE("what an attempt got before the group's nodes changed is given back (G1)") {
