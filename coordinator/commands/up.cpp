@@ -226,7 +226,7 @@ void Up::look_after_group() {
     const auto wanted = states ? local_roster(*states) : std::nullopt;
     if (wanted) return change_group(*wanted);
     if (!all_answer) again_.set(net::read_clock(net::ClockKind::monotonic) + kAskAgainInterval);
-    if (all_answer && !serves_ && is_wrong_list(*states)) tell_of_wrong_count();
+    if (all_answer && !serves_ && is_wrong_list(*states)) return tell_of_wrong_count();
     if (all_answer || ++looks_ > kLooksMax) begin_to_serve();
   });
 }
@@ -234,8 +234,9 @@ void Up::look_after_group() {
 // Of a folder that has had another count of nodes: while some are missing no lock is given, unless
 // the group is known to have grown since.
 void Up::tell_of_wrong_count() {
-  member_->status([](const Result<std::vector<NodeState>, Error>& states) {
+  member_->status([this](const Result<std::vector<NodeState>, Error>& states) {
     if (states && is_wrong_list(*states)) complain(roster_note(*states));
+    begin_to_serve();
   });
 }
 
