@@ -194,8 +194,9 @@ void Group::on_end(NodeIndex node, std::string_view reason, Instant now) {
   deliver(now);
 }
 
-// Also whoever told a first roster when it was open whether that is the list's: what another node
-// tells, or its end, may decide on it.
+// Every node that has told who it is, and is neither asked nor sent away yet. One of these told a
+// first roster of which it was open whether it is the list's (Rosters::Met::unsure): what another
+// node tells since, or that it fails, decides.
 void Group::identify_all(Instant now) {
   for (NodeIndex node = 0; node < parts_.links.size() && !newer_roster_; ++node) {
     const Link& link = parts_.links[node];

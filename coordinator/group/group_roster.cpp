@@ -82,7 +82,7 @@ void Group::begin_with_roster(Instant now) {
   parts_.rosters.begin_with(*std::exchange(newer_roster_, std::nullopt));
   for (Link& link : parts_.links) {
     link.set_roster(parts_.rosters.chosen());
-    link.refuse_votes(parts_.rosters.refusal());  // no more
+    link.refuse_votes(parts_.rosters.refusal());  // empty, whatever was refused before
   }
   for (NodeIndex other = 0; other < parts_.links.size(); ++other) hasten(other, now);
 }
@@ -103,7 +103,7 @@ bool Group::meet_member(NodeIndex node, Instant now) {
       if (!has_said_nothing() || !parts_.rosters.suits(status.roster, parts_.links)) return false;
       begin_with_roster(now);
       return meet_member(node, now);
-    case Rosters::Met::unsure:
+    case Rosters::Met::unsure:  // whoever has yet to answer has a node timeout for it
       for (Link& other : parts_.links) {
         if (other.is_unfailed()) other.hasten(later(now, parts_.options.node_timeout));
       }

@@ -285,7 +285,7 @@ class Link {
 
   Duration backoff_ = kBackoffMin;
   Instant deadline_ = kNever;       // of the present state: dialing, greeting, backing off
-  Instant began_at_{};              // the same: dialing, greeting
+  Instant began_at_{};              // dialing, or greeting
   Instant greet_again_ = kNever;    // a change of the group is under way at the node
   Instant silence_check_ = kNever;  // when to look whether anything was heard
   Pulse pulse_;

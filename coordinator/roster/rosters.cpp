@@ -131,10 +131,7 @@ std::string Rosters::trouble_with(const Roster& told, NodeIndex node) const {
 Rosters::Met Rosters::judge_first(const Roster& told, std::span<const Link> links) const {
   constexpr std::size_t kLeftMin = 2;
   const std::size_t most = quorum_of(nodes_.size());
-  const auto named = static_cast<std::size_t>(
-      std::count_if(nodes_.begin(), nodes_.end(),
-                    [&told](const NamedNode& node) { return names_address(told, node.name); }));
-  if (named >= most) return Met::newer;
+  if (named_by(told) >= most) return Met::newer;
   std::size_t open = 0;
   std::set<NodeIdentity> same;
   std::set<NodeIdentity> others;
@@ -152,6 +149,13 @@ Rosters::Met Rosters::judge_first(const Roster& told, std::span<const Link> link
   return are_left && is_of_earlier_epoch(told) ? Met::newer : Met::stray;
 }
 
+// So many of the list's addresses.
+std::size_t Rosters::named_by(const Roster& told) const {
+  return static_cast<std::size_t>(
+      std::count_if(nodes_.begin(), nodes_.end(),
+                    [&told](const NamedNode& node) { return names_address(told, node.name); }));
+}
+
 // The members that it does not name have all joined since, and whoever else it names may have left
 // since: one in an epoch.
 bool Rosters::is_of_earlier_epoch(const Roster& told) const {
@@ -159,9 +163,7 @@ bool Rosters::is_of_earlier_epoch(const Roster& told) const {
       std::all_of(told.members.begin(), told.members.end(), [this](const RosterMember& member) {
         return member.since > 1 || has_address(nodes_, member.address);
       });
-  const auto strangers = static_cast<std::uint64_t>(
-      std::count_if(nodes_.begin(), nodes_.end(),
-                    [&told](const NamedNode& node) { return !names_address(told, node.name); }));
+  const std::size_t strangers = nodes_.size() - named_by(told);
   return names_founders && strangers < told.epoch;
 }
 

@@ -45,10 +45,10 @@ class Rosters {
     newer,        // it tells a newer roster: adopt() that, and meet it again
     no_member,    // of the roster
     other_group,  // nor is its roster one that this one may have come to
-    unsure,       // it tells a first roster, which may not be the list's: once more have answered
-    stray,        // that is none that most of the list are of
-    returned,     // a member that lost its ledger: to be named anew, see wanted()
-    refused,      // it may be asked, but for no vote: refusal() says why
+    unsure,    // it tells a first roster, and more nodes have to answer before that is the list's
+    stray,     // it tells a first roster that is not the list's
+    returned,  // a member that lost its ledger: to be named anew, see wanted()
+    refused,   // it may be asked, but for no vote: refusal() says why
   };
   // A node was met behind the link. `links`: all of them, for whom the others lead to.
   Met meet(NodeIndex node, std::span<const Link> links);
@@ -89,6 +89,7 @@ class Rosters {
  private:
   std::string trouble_with(const Roster& told, NodeIndex node) const;
   bool is_of_earlier_epoch(const Roster& told) const;
+  std::size_t named_by(const Roster& told) const;
   Met judge_first(const Roster& told, std::span<const Link> links) const;
   std::vector<NamedNode> elsewhere(NodeIndex node, std::span<const Link> links) const;
   bool has_returned(const NodeStatus& status);

@@ -70,8 +70,8 @@ class NodeWorld {
   }
 
   static std::string name_of(unsigned number) { return fmt::format("node{}:6379", number); }
-  // It leads there, too.
-  static std::string other_name_of(unsigned number) { return "public." + name_of(number); }
+  // It leads to the same node.
+  static std::string other_name_of(const std::string& name) { return "public." + name; }
   static std::string id_of(unsigned number) {
     return std::string(40, "?abcdef89"[number]);  // other digits than of ledgers that were lost
   }
@@ -189,7 +189,7 @@ class NodeWorld {
     INVARIANT(false, "a name that leads nowhere");
   }
   static bool leads_to(const std::string& name, unsigned number) {
-    return name == name_of(number) || name == other_name_of(number);
+    return name == name_of(number) || name == other_name_of(name_of(number));
   }
   void drop_connections(unsigned number) {
     for (const auto& client : clients_) {

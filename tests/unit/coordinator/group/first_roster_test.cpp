@@ -26,25 +26,43 @@ Roster other_group(const std::vector<unsigned>& numbers, const std::string& digi
 
 // As others know them.
 Roster under_other_names(Roster roster) {
-  for (RosterMember& member : roster.members) member.address.insert(0, "public.");
+  for (RosterMember& member : roster.members) {
+    member.address = RosterWorld::other_name_of(member.address);
+  }
   return roster;
+}
+
+Roster five_under_other_names() {
+  return under_other_names(RosterWorld::roster(1, {1, 2, 3, 4, 5}));
+}
+
+// In a group of nodes 1 to 5: one after the other by nodes 6, 7, and so on.
+void replace(RosterWorld& world, Client& operator_, const std::vector<unsigned>& leaving) {
+  std::vector<unsigned> members = {1, 2, 3, 4, 5};
+  std::map<unsigned, std::uint64_t> since;
+  std::uint64_t epoch = 1;
+  for (const unsigned old : leaving) {
+    const unsigned newcomer = members[old - 1] = 5 + static_cast<unsigned>(epoch);
+    since[newcomer] = ++epoch;
+    REQUIRE(world.change(operator_, RosterWorld::roster(epoch, members, since)).outcome ==
+            RosterOutcome::chosen);
+    world.pass(3min);
+  }
 }
 
 }  // namespace
 
 TEST_CASE("of a list with a node of another group most settle whose it is, not the first (G1)") {
   const bool is_known_otherwise = GENERATE(false, true);
-  const auto is_first = GENERATE(as<std::string>(), "hangs", "refuses");
+  const bool hang = GENERATE(true, false);
   RosterWorld world(8);
-  Roster ours = RosterWorld::roster(1, {1, 2, 3, 4, 5});
-  if (is_known_otherwise) ours = under_other_names(ours);
-  Client& founder = world.new_client({1, 2, 3, 4, 5});
-  world.pass(20ms);
-  REQUIRE(world.change(founder, ours).outcome == RosterOutcome::chosen);
+  const Roster ours =
+      is_known_otherwise ? five_under_other_names() : RosterWorld::roster(1, {1, 2, 3, 4, 5});
+  world.make_group(ours);
   world.tell(6, other_group({6, 7, 8}, "67"));
   const auto set_away = [&](bool is_away) {
     for (const unsigned number : {1u, 2u, 3u, 4u}) {
-      is_first == "hangs" ? world.hang(number, is_away) : world.refuse(number, is_away);
+      hang ? world.hang(number, is_away) : world.refuse(number, is_away);
     }
   };
   set_away(true);
@@ -113,10 +131,7 @@ TEST_CASE("one address that leads to an old group is not enough for a list of ot
 
 TEST_CASE("a list's nodes may be known by other names: most of them tell whose it is (G1)") {
   RosterWorld world;
-  Client& founder = world.new_client({1, 2, 3, 4, 5});
-  world.pass(20ms);
-  const Roster ours = under_other_names(RosterWorld::roster(1, {1, 2, 3, 4, 5}));
-  REQUIRE(world.change(founder, ours).outcome == RosterOutcome::chosen);
+  world.make_group(five_under_other_names());
   const Instant asked = world.now();
   Client& client = world.new_client({5, 4, 3, 2, 1});
   CHECK(is_acquired(world.acquire(client, "printer", 0s)));
@@ -135,16 +150,9 @@ TEST_CASE("a list's nodes may be known by other names: most of them tell whose i
 TEST_CASE("an old list whose nodes have gone but two comes to the group, also if they hang (G7)") {
   const unsigned first_that_hangs = GENERATE(3u, 5u, 6u);
   RosterWorld world(8);
-  Client& operator_ = world.make_group();
-  std::map<unsigned, std::uint64_t> since;
-  std::vector<unsigned> members = {1, 2, 3, 4, 5};
-  for (const unsigned old : {3u, 4u, 5u}) {
-    members[old - 1] = old + 3;
-    since[old + 3] = old - 1;
-    REQUIRE(world.change(operator_, RosterWorld::roster(old - 1, members, since)).outcome ==
-            RosterOutcome::chosen);
-    world.pass(3min);
-    old >= first_that_hangs ? world.hang(old) : world.refuse(old);
+  replace(world, world.make_group(), {3, 4, 5});
+  for (const unsigned gone : {3u, 4u, 5u}) {
+    gone >= first_that_hangs ? world.hang(gone) : world.refuse(gone);
   }
   Client& old = world.new_client({1, 2, 3, 4, 5});
   world.pass(20ms);  // whoever hangs may yet answer
@@ -155,10 +163,7 @@ TEST_CASE("an old list whose nodes have gone but two comes to the group, also if
 
 TEST_CASE("nodes of a list that know its roster by different epochs agree on whose it is (G1)") {
   RosterWorld world;
-  Client& founder = world.new_client({1, 2, 3, 4, 5});
-  world.pass(20ms);
-  const Roster first = under_other_names(RosterWorld::roster(1, {1, 2, 3, 4, 5}));
-  REQUIRE(world.change(founder, first).outcome == RosterOutcome::chosen);
+  Client& founder = world.make_group(five_under_other_names());
   for (const unsigned number : {4u, 5u}) world.refuse(number);
   const Roster second = under_other_names(RosterWorld::roster(2, {1, 2, 3, 4, 5, 6}, {{6, 2}}));
   REQUIRE(world.change(founder, second).outcome == RosterOutcome::chosen);
@@ -174,10 +179,8 @@ TEST_CASE("nodes of a list that know its roster by different epochs agree on who
 
 TEST_CASE("with a first roster a list's addresses stay, also where nobody was met yet (G7)") {
   RosterWorld world;
-  Client& founder = world.new_client({1, 2, 3, 4, 5});
-  world.pass(20ms);
-  const Roster ours = under_other_names(RosterWorld::roster(1, {1, 2, 3, 4, 5}));
-  REQUIRE(world.change(founder, ours).outcome == RosterOutcome::chosen);
+  const Roster ours = five_under_other_names();
+  world.make_group(ours);
   world.refuse(4);
   world.hang(5);
   Client& client = world.new_client({1, 2, 3, 4, 5});
@@ -188,16 +191,7 @@ TEST_CASE("with a first roster a list's addresses stay, also where nobody was me
 
 TEST_CASE("an old list of which one node tells its group and one another is no group's yet (G1)") {
   RosterWorld world(8);
-  Client& operator_ = world.make_group();
-  std::map<unsigned, std::uint64_t> since;
-  std::vector<unsigned> members = {1, 2, 3, 4, 5};
-  for (const unsigned old : {2u, 3u, 4u}) {
-    members[old - 1] = old + 4;
-    since[old + 4] = old;
-    REQUIRE(world.change(operator_, RosterWorld::roster(old, members, since)).outcome ==
-            RosterOutcome::chosen);
-    world.pass(3min);
-  }
+  replace(world, world.make_group(), {2, 3, 4});
   world.lose_ledger(4, 0ns);
   world.tell(4, other_group({4}, "6789"));
   for (const unsigned number : {2u, 3u, 5u}) world.refuse(number);
